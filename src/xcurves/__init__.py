@@ -1,0 +1,17 @@
+"""Compare machine-learning algorithms by their performance curves.
+
+Importing this package registers ``.curves`` on xarray DataArrays and Datasets and on pandas DataFrames.
+"""
+
+from importlib.metadata import version as _version
+
+from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
+from xcurves import tutorial
+from xcurves.align import align, drop_incomplete
+from xcurves.anova import randomized_anova
+from xcurves.frames import to_dataarray
+from xcurves.results import summary, table
+
+__version__ = _version("xcurves")
+
+__all__ = ["align", "drop_incomplete", "randomized_anova", "summary", "table", "to_dataarray", "tutorial"]

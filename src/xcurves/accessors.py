@@ -1,0 +1,99 @@
+"""The accessors: one line per method, full signatures, no logic and no state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import pandas as pd
+import xarray as xr
+
+from xcurves import anova, frames, labels, results
+from xcurves.align import align, drop_incomplete
+
+
+@xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DataArrayCurves:
+    """Methods of curves: a DataArray with dims (..., algorithm, run, training)."""
+
+    def __init__(self, curves: xr.DataArray) -> None:
+        self._curves = curves
+
+    def align(self, on: Literal["intersection"] = "intersection") -> xr.DataArray:
+        """Call :func:`xcurves.align`."""
+        return align(self._curves, on)
+
+    def drop_incomplete(self) -> xr.DataArray:
+        """Call :func:`xcurves.drop_incomplete`."""
+        return drop_incomplete(self._curves)
+
+    def randomized_anova(
+        self,
+        *,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        confidence_level: float = 0.95,
+        keep_null: bool = False,
+        batch: int | None = None,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.randomized_anova`."""
+        return anova.randomized_anova(
+            self._curves,
+            n_resamples=n_resamples,
+            paired=paired,
+            confidence_level=confidence_level,
+            keep_null=keep_null,
+            batch=batch,
+            progress=progress,
+            rng=rng,
+        )
+
+
+@xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DatasetCurves:
+    """Methods of results: a Dataset that a method of curves returned."""
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self._result = result
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name if name.startswith("_") else labels.no_method(self._result, name))
+
+    def table(self) -> pd.DataFrame:
+        """Call :func:`xcurves.table`."""
+        return results.table(self._result)
+
+    def summary(self) -> str:
+        """Call :func:`xcurves.summary`."""
+        return results.summary(self._result)
+
+
+@pd.api.extensions.register_dataframe_accessor("curves")
+class DataFrameCurves:
+    """Methods of tidy frames: one row per score."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def to_dataarray(
+        self,
+        value: str,
+        *,
+        algorithm: str = "algorithm",
+        run: str = "run",
+        training: str = "training",
+        extra: str | Sequence[str] = (),
+        duplicates: frames.Duplicates = "raise",
+    ) -> xr.DataArray:
+        """Call :func:`xcurves.to_dataarray`."""
+        return frames.to_dataarray(
+            self._frame,
+            value,
+            algorithm=algorithm,
+            run=run,
+            training=training,
+            extra=extra,
+            duplicates=duplicates,
+        )

@@ -1,0 +1,379 @@
+"""The randomized two-way analysis of variance of performance curves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves import labels
+from xcurves.kernels import moments, null, shuffles, sums
+from xcurves.packing import Floats, Layout
+from xcurves.reduction import curve_moments
+
+_BY_EFFECT = ("effect", "error_term")
+_FIELDS = {
+    "pvalue": _BY_EFFECT,
+    "f": _BY_EFFECT,
+    "ss": ("source",),
+    "df": ("source",),
+    "critical_value": _BY_EFFECT,
+    "pvalue_stderr": _BY_EFFECT,
+    "pvalue_parametric": _BY_EFFECT,
+    "eta_sq_partial": _BY_EFFECT,
+    "eta_sq_generalized": _BY_EFFECT,
+    "error_ss": _BY_EFFECT,
+    "error_df": _BY_EFFECT,
+    "n_runs": ("algorithm",),
+    "n_levels": (),
+    "n_shuffles": (),
+    "n_assignments": (),
+}
+_NULL_FIELDS = {"pvalue_rank": _BY_EFFECT, "null_distribution": (*_BY_EFFECT, "shuffle")}
+_COUNTS = ("n_runs", "n_levels", "n_shuffles")
+_LONG_NAMES = {
+    "pvalue": "randomization p-value",
+    "f": "F ratio",
+    "ss": "sum of squares",
+    "df": "degrees of freedom",
+    "critical_value": "critical value of the F ratio: reject above it",
+    "pvalue_stderr": "Monte Carlo standard error of the p-value",
+    "pvalue_parametric": "p-value by the F distribution, for comparison only",
+    "eta_sq_partial": "partial eta squared",
+    "eta_sq_generalized": "generalized eta squared",
+    "error_ss": "sum of squares of the error term",
+    "error_df": "degrees of freedom of the error term",
+    "n_runs": "number of runs",
+    "n_levels": "number of training levels",
+    "n_shuffles": "number of reassignments evaluated",
+    "n_assignments": "number of distinct assignments",
+    "pvalue_rank": "p-value by the rank of the closest null value",
+    "null_distribution": "F ratio of a reassignment",
+}
+
+
+def randomized_anova(
+    curves: xr.DataArray,
+    *,
+    n_resamples: int | None = None,
+    paired: bool = False,
+    confidence_level: float = 0.95,
+    keep_null: bool = False,
+    batch: int | None = None,
+    progress: bool = False,
+    rng: labels.Rng = None,
+) -> xr.Dataset:
+    r"""Test whether algorithms differ in level and in shape, by shuffling whole curves.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores. A run that an algorithm does not have is NaN along all of `training`; any further dims (tasks)
+        broadcast, each task with its own runs, algorithms and training levels.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments: all distinct ones, each once, if there are no more than this, else
+        this many random ones. By default all up to a million, else 9,999 random ones.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms (same fold, seed or data). Then algorithms are permuted within
+        each run. Never inferred from equal labels.
+    confidence_level : float, default 0.95
+        One minus the significance level of `critical_value`.
+    keep_null : bool, default False
+        Return the F ratio of every reassignment too. With dask-backed curves this means random shuffles.
+    batch : int, optional
+        Most reassignments evaluated at once. Bounds memory; changes no p-value.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
+    rng : int, Generator or None
+        Seed of the random reassignments. An int gives the same ones each time; from a Generator the seed is drawn.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front. On (effect, error_term), with effects ``algorithm`` and
+        ``interaction`` and error terms ``pooled`` and ``stratum``: `pvalue`, `f`, `critical_value`, `pvalue_stderr`,
+        `pvalue_parametric`, `eta_sq_partial`, `eta_sq_generalized` (the same for both terms), `error_ss`,
+        `error_df`. On (source): `ss` (in squared score units) and `df` of interaction, algorithm, training, error
+        and total. On (algorithm): `n_runs`. Scalars: `n_levels`, `n_shuffles`, `n_assignments`. With `keep_null`
+        also `null_distribution` (effect, error_term, shuffle) and the paper's `pvalue_rank`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims, coordinates or options are not as described; if a run lacks some of its task's levels or is
+        infinite; if fewer than two algorithms have runs, or none has two; if `paired` and runs do not match.
+
+    Warns
+    -----
+    UserWarning
+        If so few assignments exist that no p-value can reach ``1 - confidence_level``; if an F ratio is 0 / 0 or a
+        task has no runs. Not for dask-backed curves, where these are facts in the result.
+
+    Notes
+    -----
+    The shuffled unit is the whole curve, so dependence along training is preserved [1]_. With ``l_i`` of ``N``
+    curves and ``k`` levels,
+
+    .. math:: F_{alg} = \frac{k \sum_i l_i (\bar y_i - \bar y)^2 / (m - 1)}{SS_{error} / df_{error}}, \quad
+              F_{int} = \frac{\sum_{ih} l_i (\bar y_{ih} - \bar y_i - \bar y_h + \bar y)^2 / ((m-1)(k-1))}
+              {SS_{error} / df_{error}}
+
+    *Two error terms.* The paper's ``pooled`` error, ``k (N - m)`` df, mixes differences between runs with wiggles
+    within them. Shuffling tests the joint null of no effect at all; with the pooled error a real effect of one kind
+    can make the test of the other reject. ``stratum`` is the split-plot error: runs within algorithms for the
+    algorithm effect, runs by training within algorithms for the interaction. Conclusions should rest on it. Paired,
+    the strata are algorithm by run, and algorithm by run by training.
+
+    *p-values.* Exact: the share of distinct assignments, the observed one included, whose F is at least the observed.
+    Random: ``(1 + count) / (1 + n_shuffles)``. Ties count as at least: sums of squares that agree within 1e-10 of
+    what effect and error share.
+
+    References
+    ----------
+    .. [1] Piater, J. H., Cohen, P. R., Zhang, X. & Atighetchi, M. (1998). A randomized ANOVA procedure for comparing
+       performance curves. Proc. 15th Int. Conf. on Machine Learning, 430-438.
+    .. [2] Olejnik, S. & Algina, J. (2003). Generalized eta and omega squared statistics.
+       Psychological Methods 8(4), 434-447. doi:10.1037/1082-989X.8.4.434
+    .. [3] Phipson, B. & Smyth, G. K. (2010). Permutation p-values should never be zero.
+       Stat. Appl. Genet. Mol. Biol. 9(1). doi:10.2202/1544-6115.1585
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> result = scores.curves.randomized_anova(rng=0)
+    >>> result.pvalue.dims
+    ('effect', 'error_term')
+    >>> int(result.n_shuffles)
+    9999
+    """
+    curves = labels.check_curves(curves)
+    alpha = labels.check_confidence_level(confidence_level)
+    ceiling = labels.check_count("n_resamples", n_resamples)
+    entropy = labels.check_rng(rng)
+    lazy = curves.chunks is not None
+    ordered = _in_label_order(curves)
+    test = _Test(
+        names=labels.task_names(curves),
+        algorithms=labels.words(ordered["algorithm"]),
+        runs=labels.words(ordered["run"]),
+        n_resamples=ceiling,
+        paired=labels.check_flag("paired", paired),
+        alpha=alpha,
+        keep_null=labels.check_flag("keep_null", keep_null),
+        lazy=lazy,
+        batch=labels.check_count("batch", batch),
+        entropy=entropy,
+        progress=_bar() if labels.check_flag("progress", progress) and not lazy else _no_bar,
+    )
+    packed = xr.apply_ufunc(
+        test,
+        curve_moments(ordered),
+        labels.task_numbers(curves),
+        input_core_dims=[["moment"], []],
+        output_core_dims=[["packed"]],
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"packed": test.layout(test.n_random).length}},
+    )
+    result = _name(packed, test, curves, ordered)
+    result.attrs = labels.provenance(
+        "randomized_anova",
+        curves,
+        labels.REFERENCES["anova"],
+        entropy,
+        confidence_level,
+        n_resamples=ceiling,
+        paired=paired,
+    )
+    if not lazy:
+        _warn(result, test)
+    return result
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The test of one block of tasks: moments in, packed results out."""
+
+    names: list[str]
+    algorithms: list[str]
+    runs: list[str]
+    n_resamples: int | None
+    paired: bool
+    alpha: float
+    keep_null: bool
+    lazy: bool
+    batch: int | None
+    entropy: int
+    progress: null.Progress
+
+    @property
+    def n_random(self) -> int:
+        """Number of random shuffles, where they are random."""
+        return self.n_resamples or shuffles.DEFAULT_RESAMPLES
+
+    def layout(self, n_kept: int) -> Layout:
+        """Return the layout of the results; a kept null distribution takes `n_kept` places."""
+        sizes = {
+            "effect": 2,
+            "error_term": 2,
+            "source": 5,
+            "algorithm": len(self.algorithms),
+            "shuffle": n_kept,
+        }
+        return Layout(_FIELDS | (_NULL_FIELDS if self.keep_null else {}), sizes)
+
+    def plan(self, sizes: tuple[int, ...]) -> shuffles.Plan:
+        """Plan the reassignments of groups of `sizes`; a kept null of lazy curves must have a known length."""
+        allow_exact = not (self.keep_null and self.lazy)
+        return shuffles.make_plan(
+            sizes, self.n_resamples, paired=self.paired, allow_exact=allow_exact, entropy=self.entropy
+        )
+
+    def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
+        """Test the tasks whose packed moments, shape (..., moment), and numbers, shape (...), are given."""
+        shape = (len(self.algorithms), len(self.runs))
+        part = moments.unpack(packed.reshape(numbers.size, -1), shape[0] * shape[1])
+        names = [self.names[number] for number in numbers.ravel()]
+        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
+        present = labels.check_runs(part.counts, part.n_levels, names, curves)
+        groups = _alike(present, part.n_levels)
+        for tasks in groups:
+            labels.check_groups(
+                present[tasks[0]].reshape(shape),
+                names[tasks[0]],
+                self.algorithms,
+                self.runs,
+                paired=self.paired,
+            )
+        found = [self._group(part, present[tasks[0]].reshape(shape), tasks) for tasks in groups]
+        layout = self.layout(self.n_random if self.lazy else _longest_null(found))
+        out = layout.blank(len(names))
+        out["n_levels"] = part.n_levels
+        out["n_runs"] = present.reshape(-1, *shape).sum(axis=-1, dtype=float)
+        out["n_shuffles"][:] = 0
+        for tasks, fields in zip(groups, found, strict=True):
+            if self.keep_null:
+                null_f = fields.pop("null_distribution")
+                out["null_distribution"][tasks, ..., : null_f.shape[-1]] = null_f
+            for name, values in fields.items():
+                out[name][tasks] = values
+        return layout.pack(out, numbers.shape)
+
+    def _group(
+        self, part: moments.Moments, present: NDArray[np.bool_], tasks: NDArray[np.intp]
+    ) -> dict[str, Any]:
+        """Test tasks in which the same curves are present at equally many levels."""
+        curves = np.flatnonzero(present)
+        sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
+        means, comoment = part.means[np.ix_(tasks, curves)], part.comoment[np.ix_(tasks, curves, curves)]
+        design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
+        plan = self.plan(sizes)
+        options = {"keep": self.keep_null, "batch": self.batch, "progress": self.progress}
+        return {
+            **sums.table(design, part.level_ss[tasks]),
+            **null.evaluate(design, plan, self.alpha, **options),
+            "n_shuffles": plan.n_shuffles,
+            "n_assignments": _as_float(plan.n_assignments),
+        }
+
+
+def _longest_null(found: list[dict[str, Any]]) -> int:
+    return max(
+        (fields["null_distribution"].shape[-1] for fields in found if "null_distribution" in fields),
+        default=0,
+    )
+
+
+def _as_float(count: int) -> float:
+    """Return a count as a float, infinity where it is beyond the largest."""
+    return float(count) if count < 2**1000 else np.inf
+
+
+def _alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
+    """Group the tasks that have any level by number of levels and by the curves that are present."""
+    pattern = np.column_stack([present, n_levels])
+    _, group = np.unique(pattern, axis=0, return_inverse=True)
+    members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
+    return [tasks for tasks in members if n_levels[tasks[0]]]
+
+
+def _in_label_order(curves: xr.DataArray) -> xr.DataArray:
+    """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
+    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
+    return curves.sortby(unsorted) if unsorted else curves
+
+
+def _no_bar(blocks: Iterable[int]) -> Iterable[int]:
+    return blocks
+
+
+def _bar() -> null.Progress:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
+    return partial(tqdm, desc="shuffles", unit="block", leave=False)
+
+
+def _name(packed: xr.DataArray, test: _Test, curves: xr.DataArray, ordered: xr.DataArray) -> xr.Dataset:
+    """Cut the packed results into named, described variables, algorithms in the order of the curves."""
+    fixed = test.layout(0).length
+    result = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
+    for name in _COUNTS:
+        result[name] = result[name].astype(np.int64)
+    score_units = str(curves.attrs.get("units", "score"))
+    squared = "1" if score_units == "1" else f"({score_units})^2"
+    for name, variable in result.data_vars.items():
+        variable.attrs = {
+            "long_name": _LONG_NAMES[str(name)],
+            "units": squared if name in ("ss", "error_ss") else "1",
+        }
+    result = result.assign_coords(
+        algorithm=ordered["algorithm"],
+        effect=list(labels.EFFECTS),
+        error_term=list(labels.ERROR_TERMS),
+        source=list(labels.SOURCES),
+    )
+    return result.sel(algorithm=curves["algorithm"])
+
+
+def _warn(result: xr.Dataset, test: _Test) -> None:
+    """Say once each what in a computed result a reader would not expect, with the first task it befell."""
+    n_tasks = len(test.names)
+    n_levels = result["n_levels"].to_numpy().ravel()
+    sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
+    smallest = labels.smallest_pvalue(result).to_numpy().ravel()
+    f = result["f"].transpose(..., *_BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
+    undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
+
+    def unreachable(task: int) -> str:
+        runs = " v ".join(str(size) for size in sizes[task] if size)
+        count = result["n_assignments"].to_numpy().ravel()[task]
+        few = (
+            f"{runs} runs allow {count:g} assignments"
+            if count * smallest[task] == 1
+            else "n_resamples is small"
+        )
+        return f"{few}; no p below {smallest[task]:.3g} exists"
+
+    def zero_by_zero(task: int) -> str:
+        effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
+        return f"scores leave no difference and no error: F is 0 / 0 and p is NaN ({effects})"
+
+    cases = (
+        (n_levels == 0, lambda task: "no run has a value; the result is NaN"),
+        (undefined.any(axis=(1, 2)), zero_by_zero),
+        (smallest > test.alpha, unreachable),
+    )
+    for befallen, say in cases:
+        if befallen.any():
+            first, others = int(befallen.argmax()), int(befallen.sum()) - 1
+            more = f" (so in {others} more tasks)" if others else ""
+            warnings.warn(test.names[first] + say(first) + more, UserWarning, stacklevel=4)

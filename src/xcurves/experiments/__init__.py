@@ -1,0 +1,1 @@
+"""Experiments that make real performance curves."""

@@ -1,0 +1,1 @@
+"""Numerical kernels: numpy and scipy only, core axes last, input trusted."""

@@ -1,0 +1,147 @@
+"""The sufficient statistics of the randomized ANOVA, in one pass over the curves.
+
+All that the ANOVA and its shuffles need of a task are the means and the co-moments (Gram matrix) of its
+level-centred curves. They are packed into one array, and packed arrays of disjoint stretches of training are
+merged exactly (the pairwise update of Chan, Golub & LeVeque, doi:10.1080/00031305.1983.10483115), so curves
+may come in chunks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_CACHE = 2**18  # doubles that fit comfortably into a core's cache
+
+
+class Moments(NamedTuple):
+    """Sufficient statistics of tasks with ``N`` curves each.
+
+    Attributes
+    ----------
+    n_levels : ndarray, shape (...)
+        Number of training levels in the task's grid: those at which any curve has a value.
+    level_mean, level_ss : ndarray, shape (...)
+        Mean over the grid of the pool's mean curve, and its sum of squared deviations from that.
+    counts : ndarray, shape (..., N)
+        Number of levels at which the curve has a value; NaN if any of its values is infinite.
+    means : ndarray, shape (..., N)
+        Mean over training of the level-centred curve.
+    comoment : ndarray, shape (..., N, N)
+        Products of the level- and curve-centred curves, summed over training.
+    """
+
+    n_levels: Floats
+    level_mean: Floats
+    level_ss: Floats
+    counts: Floats
+    means: Floats
+    comoment: Floats
+
+
+def pack(moments: Moments) -> Floats:
+    """Put moments into one array, shape (..., 3 + 2 N + N²)."""
+    lead = moments.n_levels.shape
+    return np.concatenate([part.reshape(*lead, -1) for part in moments], axis=-1)
+
+
+def unpack(packed: Floats, n_curves: int) -> Moments:
+    """Take apart what `pack` made."""
+    ends = np.cumsum([1, 1, 1, n_curves, n_curves])
+    levels, mean, ss, counts, means, comoment = np.split(packed, ends, axis=-1)
+    square = comoment.reshape(*comoment.shape[:-1], n_curves, n_curves)
+    return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, square)
+
+
+def packed_size(n_curves: int) -> int:
+    """Return the length of the packed moments of `n_curves` curves."""
+    return 3 + 2 * n_curves + n_curves**2
+
+
+def measure(curves: Floats) -> Floats:
+    """Reduce curves, shape (..., curve, training), to packed moments, in blocks that fit the cache."""
+    *lead, n_curves, n_levels = curves.shape
+    tasks = curves.reshape(-1, n_curves, n_levels)
+    out = np.empty((len(tasks), packed_size(n_curves)))
+    n_tasks = max(1, _CACHE // (n_curves * n_levels))
+    width = max(64, _CACHE // n_curves)
+    for start in range(0, len(tasks), n_tasks):
+        some = tasks[start : start + n_tasks]
+        parts = [_measure_block(some[..., h : h + width]) for h in range(0, n_levels, width)]
+        out[start : start + n_tasks] = (
+            merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
+        )
+    return out.reshape(*lead, -1)
+
+
+def merge(packed: Floats, n_curves: int) -> Floats:
+    """Merge packed moments of disjoint stretches of training, shape (..., stretch, P) to (..., P)."""
+    part = unpack(packed, n_curves)
+    n_levels = part.n_levels.sum(axis=-1)
+    weight = part.n_levels / np.maximum(n_levels, 1)[..., np.newaxis]
+    level_mean = (weight * part.level_mean).sum(axis=-1)
+    shift = part.level_mean - level_mean[..., np.newaxis]
+    level_ss = (part.level_ss + part.n_levels * shift**2).sum(axis=-1)
+    means = (weight[..., np.newaxis] * part.means).sum(axis=-2)
+    moved = part.means - means[..., np.newaxis, :]
+    between = (moved * part.n_levels[..., np.newaxis]).swapaxes(-1, -2) @ moved
+    comoment = part.comoment.sum(axis=-3) + between
+    return pack(Moments(n_levels, level_mean, level_ss, part.counts.sum(axis=-2), means, comoment))
+
+
+def _measure_block(curves: Floats) -> Floats:
+    """Measure curves without gaps, or give way to the slower form."""
+    n_levels = curves.shape[-1]
+    # Differences from one curve are exact where curves are close (Sterbenz): equal curves give exact zeros,
+    # and an offset of 1e9 costs no digit.
+    with np.errstate(invalid="ignore"):
+        apart = np.subtract(curves, curves[:, :1], order="C")
+        means = apart.mean(axis=-1)
+    if not np.isfinite(means).all():
+        return _measure_gaps(curves)
+    pool = curves[:, 0] + apart.mean(axis=1)
+    level_mean = pool.mean(axis=-1)
+    level_ss = ((pool - level_mean[:, np.newaxis]) ** 2).sum(axis=-1)
+    apart -= means[..., np.newaxis]
+    full = np.full(len(curves), float(n_levels))
+    counts = np.full(means.shape, float(n_levels))
+    present = np.ones(means.shape)
+    return pack(Moments(full, level_mean, level_ss, counts, *_centre(means, apart, present)))
+
+
+def _measure_gaps(curves: Floats) -> Floats:
+    """Measure curves of which some are absent (NaN along training), or levels that no curve has."""
+    has = ~np.isnan(curves)
+    in_grid = has.any(axis=1)
+    counts = has.sum(axis=-1, dtype=float)
+    present = (counts > 0).astype(float)
+    n_present = np.maximum(present.sum(axis=-1), 1)[:, np.newaxis]
+    n_levels = in_grid.sum(axis=-1, dtype=float)
+    divisor = np.maximum(n_levels, 1)[:, np.newaxis]
+    first = np.take_along_axis(curves, present.argmax(axis=-1)[:, np.newaxis, np.newaxis], axis=1)
+    with np.errstate(invalid="ignore"):
+        apart = curves - first
+        apart[np.isnan(apart)] = 0.0
+        pool = np.where(in_grid, np.nan_to_num(first[:, 0]) + apart.sum(axis=1) / n_present, 0.0)
+        level_mean = pool.sum(axis=-1) / divisor[:, 0]
+        deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
+        means = apart.sum(axis=-1) / divisor
+        apart = np.where(has, apart - means[..., np.newaxis], 0.0)
+        centred = _centre(means, apart, present)
+    counts[np.isinf(curves).any(axis=-1)] = np.nan
+    return pack(Moments(n_levels, level_mean, (deviation**2).sum(axis=-1), counts, *centred))
+
+
+def _centre(means: Floats, apart: Floats, present: Floats) -> tuple[Floats, Floats]:
+    """Centre curve means and co-moments on the pool of the curves that are present."""
+    share = (present / np.maximum(present.sum(axis=-1, keepdims=True), 1))[..., np.newaxis]
+    row = present[..., np.newaxis]
+    means = present * (means - (means[..., np.newaxis, :] @ share)[..., 0])
+    comoment = apart @ apart.swapaxes(-1, -2)
+    comoment = comoment - row * (share.swapaxes(-1, -2) @ comoment)
+    comoment = comoment - (comoment @ share) * row.swapaxes(-1, -2)
+    return means, comoment

@@ -1,0 +1,121 @@
+"""The null distribution of a plan: p-values, critical values and, if asked, the F ratios themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.reassign import Progress, shuffled_sums
+from xcurves.kernels.shuffles import BLOCK, Plan
+from xcurves.kernels.sums import Design, degrees_of_freedom, effect_sums, f_ratios, shared_sums
+
+TIE = 1e-10
+_PANEL = 2**21  # doubles of intermediate sums held at once
+
+
+def evaluate(
+    design: Design, plan: Plan, alpha: float, *, keep: bool, batch: int | None, progress: Progress
+) -> dict[str, Floats]:
+    """Compare the observed F ratios with those of every reassignment of the plan.
+
+    Returns
+    -------
+    dict of ndarray, shape (task, effect, error_term)
+        `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and, with the
+        shuffles behind, `null_distribution`.
+    """
+    width = max(1, min(256, _PANEL // (BLOCK * sum(design.sizes) * len(design.sizes))))
+    starts = range(0, len(design.means), width)
+    panels = [_evaluate(design.panel(s, s + width), plan, alpha, keep, batch, progress) for s in starts]
+    return {name: np.concatenate([np.moveaxis(panel[name], 2, 0) for panel in panels]) for name in panels[0]}
+
+
+def _evaluate(
+    design: Design, plan: Plan, alpha: float, keep: bool, batch: int | None, progress: Progress
+) -> dict[str, Floats]:
+    """Count on the scale of R = SS / (SS + error SS), which rises with F and stays finite.
+
+    Two sums of squares are tied when they agree within `TIE` of the total that effect and error belong to. Where
+    a reassignment leaves nothing to compare (0 / 0) it counts as a tie.
+    """
+    sums = effect_sums(design)
+    observed = f_ratios(design, sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        threshold = (sums[:, np.newaxis] - TIE * design.totals) / shared_sums(design, sums)
+    below = np.zeros(threshold.shape)
+    tail = _UpperTail(int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact)
+    kept = []
+    for shuffled in shuffled_sums(design, plan, batch, progress):
+        shared = shared_sums(design, shuffled)
+        share = np.ones(shared.shape)
+        np.divide(shuffled[:, np.newaxis], shared, out=share, where=shared > design.rounding[:, np.newaxis])
+        below += np.count_nonzero(share < threshold[..., np.newaxis], axis=-1)
+        tail.add(share)
+        if keep:
+            kept.append(f_ratios(design, shuffled))
+    pvalue = (plan.n_total - below) / plan.n_total  # the observed assignment is never below itself
+    found = {
+        "pvalue": pvalue,
+        "pvalue_stderr": np.zeros_like(pvalue)
+        if plan.exact
+        else np.sqrt(pvalue * (1 - pvalue) / plan.n_shuffles),
+        "critical_value": _f_of_share(design, tail.smallest(threshold.shape)),
+    }
+    if keep:
+        null = np.concatenate(kept, axis=-1)
+        found["pvalue_rank"] = rank_pvalue(observed, null)
+        found["null_distribution"] = null
+    undefined = np.isnan(observed)
+    for values in found.values():
+        values[undefined] = np.nan
+    return found
+
+
+def rank_pvalue(observed: Floats, null: Floats) -> Floats:
+    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; of equals the lowest."""
+    closest = np.take_along_axis(null, _distance(observed, null).argmin(axis=-1)[..., np.newaxis], axis=-1)
+    rank = np.count_nonzero(null < closest, axis=-1) + 1
+    return np.asarray((null.shape[-1] - rank) / null.shape[-1])
+
+
+def _distance(observed: Floats, null: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(null - observed[..., np.newaxis])
+    return np.where(null == observed[..., np.newaxis], 0.0, np.nan_to_num(apart, nan=np.inf))
+
+
+def _f_of_share(design: Design, share: Floats) -> Floats:
+    """Turn R = SS / (SS + error SS), shape (effect, error_term, task), into F."""
+    df, df_error = degrees_of_freedom(design)
+    rest = 1 - share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
+        return np.asarray(ratio * (df_error / df)[..., np.newaxis])
+
+
+class _UpperTail:
+    """The largest values along the last axis of arrays that come one after the other."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.parts: list[Floats] = []
+        self.held = 0
+
+    def add(self, values: Floats) -> None:
+        """Take in values; forget all but the largest when many more are held."""
+        if self.size == 0:
+            return
+        self.parts.append(values)
+        self.held += values.shape[-1]
+        if self.held > 2 * self.size + 2**16:
+            self.parts = [self._largest()]
+            self.held = self.size
+
+    def _largest(self) -> Floats:
+        values = np.concatenate(self.parts, axis=-1)
+        values.partition(values.shape[-1] - self.size, axis=-1)
+        return values[..., values.shape[-1] - self.size :].copy()
+
+    def smallest(self, shape: tuple[int, ...]) -> Floats:
+        """Return the smallest of the largest; where none is kept no value is large enough: 1."""
+        return self._largest()[..., 0] if self.size else np.ones(shape)

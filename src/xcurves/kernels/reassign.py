@@ -1,0 +1,180 @@
+"""SS_algorithm and SS_interaction under every reassignment of a plan, many at a time.
+
+Three ways to the same sums. Which one serves depends on the design and the plan alone, never on how many tasks
+stand beside each other, so that a task's numbers do not depend on its neighbours:
+
+* a 0/1 matrix of group members times the features of the curves (few levels or few groups);
+* a sparse matrix of pairs of curves that share a group times their co-moments (many levels, many tasks);
+* for every split in two groups: the sums over all subsets of each half of the curves, combined by matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import Order, Plan
+from xcurves.kernels.sums import Design
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+
+_PAIR_COST = 8  # of one entry of the sparse product, in multiply-adds of the dense one
+_MAX_HALF = 16  # curves of which all subsets are tabulated
+_AT_ONCE = 2**17  # splits combined at once
+_PAIRS_AT_ONCE = 2**19
+
+
+def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
+    """Yield the sums of squares of all reassignments, in arrays of shape (effect, task, shuffle).
+
+    `batch` bounds the shuffles in one array; `progress` wraps the numbers of the plan's blocks.
+    """
+    if plan.exact and not plan.paired and len(plan.sizes) == 2 and sum(plan.sizes) <= 2 * _MAX_HALF:
+        yield from _all_splits(design, min(batch or _AT_ONCE, _AT_ONCE), progress)
+        return
+    n_curves, n_pairs = sum(plan.sizes), sum(size * (size + 1) // 2 for size in plan.sizes)
+    by_pairs = _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * (1 + _rank(design))
+    evaluate = _by_pairs(design) if by_pairs else _by_members(design)
+    rows = max(1, _PAIRS_AT_ONCE // n_pairs) if by_pairs else len(plan.sizes) * _PAIRS_AT_ONCE
+    rows = min(rows, batch or rows)
+    for number in progress(range(plan.n_blocks)):
+        order = plan.block(number)
+        for start in range(0, len(order), rows):
+            yield evaluate(order[start : start + rows])
+
+
+def _rank(design: Design) -> int:
+    return min(sum(design.sizes), design.n_levels) - 1
+
+
+def _features(design: Design) -> Floats:
+    """Return features whose squared group sums add up to the effects: first algorithm's, then interaction's.
+
+    Shape (task, curve, 1 + rank). The others are a factor of the co-moments, so that SS_interaction is a sum of
+    squares and nothing cancels.
+    """
+    algorithm = np.sqrt(design.n_levels) * design.means[..., np.newaxis]
+    rank = _rank(design)
+    values, vectors = np.linalg.eigh(design.comoment)  # in ascending order
+    scale = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis, values.shape[-1] - rank :]
+    return np.concatenate([algorithm, vectors[..., vectors.shape[-1] - rank :] * scale], axis=-1)
+
+
+def _by_members(design: Design) -> Callable[[Order], Floats]:
+    """Sum features over the members of all groups but the last, whose sum is minus that of the others."""
+    features = _features(design)
+    sizes = np.array(design.sizes)
+    ends = np.cumsum(sizes)[:-1]
+
+    def evaluate(order: Order) -> Floats:
+        rows, n_curves = order.shape
+        member = np.zeros((len(ends), rows, n_curves))
+        for group, chosen in enumerate(np.split(order, ends, axis=1)[:-1]):
+            np.put_along_axis(member[group], chosen, 1.0, axis=1)
+        sums = (member.reshape(-1, n_curves) @ features).reshape(len(features), len(ends), rows, -1)
+        return _squares(sums, sizes[:-1]) + _squares(sums.sum(axis=1, keepdims=True), sizes[-1:])
+
+    return evaluate
+
+
+def _squares(sums: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """Turn sums of features, shape (task, group, shuffle, feature), into sums of squares of the effects."""
+    algorithm = sums[..., 0] ** 2
+    interaction = np.einsum("tgsf,tgsf->tgs", sums[..., 1:], sums[..., 1:])
+    return np.stack([(part / sizes[:, np.newaxis]).sum(axis=1) for part in (algorithm, interaction)])
+
+
+def _by_pairs(design: Design) -> Callable[[Order], Floats]:
+    """Sum co-moments over the pairs of curves that share a group, each curve with itself included."""
+    n_tasks, n_curves = design.means.shape
+    sizes = np.array(design.sizes)
+    starts = np.cumsum((0, *sizes[:-1]))
+    corners = [np.triu_indices(size) for size in sizes]
+    first = np.concatenate([pair[0] + start for pair, start in zip(corners, starts, strict=True)]).astype(
+        np.int32
+    )
+    second = np.concatenate([pair[1] + start for pair, start in zip(corners, starts, strict=True)]).astype(
+        np.int32
+    )
+    weight = np.concatenate(
+        [np.where(a == b, 1.0, 2.0) / size for (a, b), size in zip(corners, sizes, strict=True)]
+    )
+    means = np.sqrt(design.n_levels) * np.ascontiguousarray(design.means.T)
+    products = np.ascontiguousarray(design.comoment.reshape(n_tasks, -1).T)
+
+    def evaluate(order: Order) -> Floats:
+        curve = order.astype(np.int32)
+        rows = len(curve)
+        groups = _sparse(
+            np.ones(curve.size), curve, np.add.outer(n_curves * np.arange(rows), starts), n_curves
+        )
+        algorithm = ((groups @ means).reshape(rows, len(sizes), n_tasks) ** 2 / sizes[:, np.newaxis]).sum(
+            axis=1
+        )
+        pair = curve[:, first]
+        pair *= np.int32(n_curves)
+        pair += curve[:, second]
+        pairs = _sparse(np.tile(weight, rows), pair, len(weight) * np.arange(rows), n_curves**2)
+        return np.stack([algorithm.T, (pairs @ products).T])
+
+    return evaluate
+
+
+def _sparse(
+    data: Floats, columns: NDArray[np.int32], row_starts: NDArray[np.int64], width: int
+) -> scipy.sparse.csr_matrix:
+    """Make a CSR matrix whose rows start at `row_starts` in `data` and `columns`."""
+    pointers = np.append(row_starts.ravel(), len(data)).astype(np.int32)
+    return scipy.sparse.csr_matrix(
+        (data, columns.ravel(), pointers), shape=(row_starts.size, width), copy=False
+    )
+
+
+def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Floats]:
+    """Evaluate every distinct split of the curves into two groups, of equal groups only one of each pair."""
+    features = _features(design)
+    n_curves, n_first = features.shape[1], design.sizes[0]
+    half = n_curves // 2
+    left, right = _subset_sums(features[:, :half]), _subset_sums(features[:, half:])
+    n_left, n_right = _popcounts(half), _popcounts(n_curves - half)
+    scale = sum(1 / size for size in design.sizes)  # the other group's sum is minus the first's
+    # With equal groups the first curve is in the first group.
+    allowed = np.arange(len(n_left)) % 2 == 1 if len(set(design.sizes)) == 1 else np.ones(len(n_left), bool)
+    for n_chosen in progress(range(max(0, n_first - int(n_right.max())), min(half, n_first) + 1)):
+        some = left[:, (n_left == n_chosen) & allowed]
+        others = right[:, n_right == n_first - n_chosen]
+        columns = min(others.shape[1], at_once)
+        rows = max(1, at_once // columns)
+        for row in range(0, some.shape[1], rows):
+            for column in range(0, others.shape[1], columns):
+                yield scale * _combine(some[:, row : row + rows], others[:, column : column + columns])
+
+
+def _subset_sums(features: Floats) -> Floats:
+    """Sum the features over every subset of the curves, shape (task, 2**curve, feature); bit j is curve j."""
+    sums = np.zeros((len(features), 1, features.shape[-1]))
+    for curve in range(features.shape[1]):
+        sums = np.concatenate([sums, sums + features[:, curve, np.newaxis]], axis=1)
+    return sums
+
+
+def _popcounts(n_bits: int) -> NDArray[np.int64]:
+    counts = np.zeros(1, np.int64)
+    for _ in range(n_bits):
+        counts = np.concatenate([counts, counts + 1])
+    return counts
+
+
+def _combine(left: Floats, right: Floats) -> Floats:
+    """Return the squared sums of all pairs of a left and a right subset, shape (effect, task, pair)."""
+    algorithm = (left[:, :, np.newaxis, 0] + right[:, np.newaxis, :, 0]) ** 2
+    a, b = left[..., 1:], right[..., 1:]
+    interaction = 2 * (a @ b.swapaxes(-1, -2))
+    interaction += (
+        np.einsum("tsf,tsf->ts", a, a)[:, :, np.newaxis] + np.einsum("tsf,tsf->ts", b, b)[:, np.newaxis]
+    )
+    return np.stack([part.reshape(len(left), -1) for part in (algorithm, interaction)])

@@ -1,0 +1,214 @@
+"""Plans: which reassignments of whole curves to algorithms a randomization test evaluates.
+
+A plan is made once, from the numbers of runs, and yields blocks of *orders*: arrays of shape
+``(block, curve)`` whose rows are permutations of the curves ``0 .. N-1``. Consecutive slices of a row, of
+the lengths ``sizes``, are the groups of that reassignment. Block ``b`` is the same wherever and in whatever
+order the blocks are asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXACT_LIMIT = 1_000_000
+DEFAULT_RESAMPLES = 9_999
+BLOCK = 1_024
+
+Order = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The reassignments that one test evaluates.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of curves in each group; the curves are numbered group after group.
+    paired : bool
+        Permute groups within each run (curve ``j`` of every group) instead of all curves.
+    labelled : bool
+        Count assignments that differ only by a renaming of groups as different: needed by directional
+        statistics, wasted on F ratios.
+    n_assignments : int
+        Number of distinct assignments, the observed one included.
+    exact : bool
+        Whether every distinct assignment is evaluated once.
+    n_shuffles : int
+        Number of assignments evaluated: `n_assignments` if exact, else the number of random draws.
+    entropy : int
+        Seed of the random blocks.
+    """
+
+    sizes: tuple[int, ...]
+    paired: bool
+    labelled: bool
+    n_assignments: int
+    exact: bool
+    n_shuffles: int
+    entropy: int
+
+    @property
+    def n_total(self) -> int:
+        """Denominator of the p-value: all assignments, or the random ones and the observed one."""
+        return self.n_shuffles if self.exact else self.n_shuffles + 1
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.n_shuffles // BLOCK)
+
+    def blocks(self) -> Iterator[Order]:
+        """Yield every block in turn."""
+        return map(self.block, range(self.n_blocks))
+
+    def block(self, number: int) -> Order:
+        """Return block `number`, shape (at most BLOCK, curve)."""
+        start = number * BLOCK
+        stop = min(start + BLOCK, self.n_shuffles)
+        if self.exact:
+            return self._enumeration.orders(np.arange(start, stop))
+        rng = np.random.default_rng(
+            np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number))
+        )
+        draw = _draw_within_runs if self.paired else _draw_partitions
+        return draw(rng, stop - start, self.sizes)
+
+    @cached_property
+    def _enumeration(self) -> _Partitions | _RunPermutations:
+        kind = _RunPermutations if self.paired else _Partitions
+        return kind(self.sizes, self.labelled)
+
+
+def make_plan(
+    sizes: tuple[int, ...],
+    n_resamples: int | None,
+    *,
+    paired: bool = False,
+    labelled: bool = False,
+    allow_exact: bool = True,
+    entropy: int = 0,
+) -> Plan:
+    """Plan the test of groups of `sizes` curves: exact if that is within the ceiling, else random.
+
+    `n_resamples` is the ceiling; None means exact up to `EXACT_LIMIT` assignments, else
+    `DEFAULT_RESAMPLES` random ones.
+    """
+    n_assignments = count_assignments(sizes, paired=paired, labelled=labelled)
+    exact = allow_exact and n_assignments <= (EXACT_LIMIT if n_resamples is None else n_resamples)
+    n_random = DEFAULT_RESAMPLES if n_resamples is None else n_resamples
+    return Plan(sizes, paired, labelled, n_assignments, exact, n_assignments if exact else n_random, entropy)
+
+
+def count_assignments(sizes: tuple[int, ...], *, paired: bool = False, labelled: bool = False) -> int:
+    """Return the number of distinct assignments of curves to groups of `sizes`, the observed one included."""
+    if paired:
+        return int(math.factorial(len(sizes)) ** (sizes[0] if labelled else sizes[0] - 1))
+    count = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
+    alike = 1 if labelled else math.prod(map(math.factorial, Counter(sizes).values()))
+    return count // alike
+
+
+def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Order:
+    """Draw uniform partitions: sort random keys whose low bits hold the curve, redraw ties at a boundary."""
+    n_curves = sum(sizes)
+    bits = max(n_curves - 1, 1).bit_length()
+    dtype = np.uint32 if bits <= 10 else np.uint64
+    last = np.cumsum(sizes)[:-1]
+    keys = np.empty((rows, n_curves), dtype)
+    todo = np.arange(rows)
+    while todo.size:
+        drawn = rng.integers(0, np.iinfo(dtype).max, (todo.size, n_curves), dtype, endpoint=True)
+        drawn >>= dtype(bits)
+        drawn <<= dtype(bits)
+        drawn |= np.arange(n_curves, dtype=dtype)
+        drawn.sort(axis=-1)
+        keys[todo] = drawn
+        high = drawn >> dtype(bits)
+        todo = todo[(high[:, last - 1] == high[:, last]).any(axis=-1)]
+    return (keys & dtype(2**bits - 1)).astype(np.intp)
+
+
+def _draw_within_runs(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Order:
+    """Draw, for every run, a uniform permutation of the groups."""
+    n_groups, n_runs = len(sizes), sizes[0]
+    groups = np.broadcast_to(np.arange(n_groups), (rows, n_runs, n_groups))
+    return _orders_of_runs(rng.permuted(groups, axis=-1))
+
+
+def _orders_of_runs(permutations: NDArray[np.intp]) -> Order:
+    """Turn permutations of the groups, shape (rows, run, group), into orders of the curves."""
+    rows, n_runs, n_groups = permutations.shape
+    curves = permutations * n_runs + np.arange(n_runs)[:, np.newaxis]
+    return curves.swapaxes(-1, -2).reshape(rows, n_groups * n_runs)
+
+
+class _RunPermutations:
+    """All permutations of the groups within each run, numbered in base (number of groups)!."""
+
+    def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
+        self.table = np.array(list(itertools.permutations(range(len(sizes)))), np.intp)
+        self.n_fixed = 0 if labelled else 1  # F does not know labels: the first run stays as it is
+        self.n_runs = sizes[0]
+
+    def orders(self, index: NDArray[np.intp]) -> Order:
+        """Return the orders of the assignments numbered `index`."""
+        power = len(self.table) ** np.arange(self.n_runs - self.n_fixed)
+        digits = index[:, np.newaxis] // power % len(self.table)
+        fixed = np.zeros((len(index), self.n_fixed), np.intp)
+        return _orders_of_runs(self.table[np.concatenate([fixed, digits], axis=1)])
+
+
+class _Partitions:
+    """All partitions of the curves into groups, numbered in lexicographic order of the curves' groups.
+
+    The curves are placed one after the other. A state is the number of free places in each group; a table
+    holds, for every state and group, how many partitions follow when the next curve is placed there. Unless
+    labelled, of several groups of one size that are still empty only the first may take a curve.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
+        self.sizes = sizes
+        numbers = {sizes: 0}
+        states = [sizes]
+        successors: list[list[int]] = []
+        for state in states:  # grows while it is walked
+            row = []
+            for group, free in enumerate(state):
+                alike = (other for other in range(group) if sizes[other] == sizes[group])
+                skipped = not labelled and free == sizes[group] and any(state[o] == sizes[o] for o in alike)
+                if free == 0 or skipped:
+                    row.append(-1)
+                    continue
+                after = (*state[:group], free - 1, *state[group + 1 :])
+                if after not in numbers:
+                    numbers[after] = len(states)
+                    states.append(after)
+                row.append(numbers[after])
+            successors.append(row)
+        self.next = np.array(successors)
+        following = [0] * len(states)
+        for number in range(len(states) - 1, -1, -1):  # a state's successors are numbered after it
+            following[number] = sum(following[s] for s in successors[number] if s >= 0) or 1
+        self.count = np.where(self.next >= 0, np.array(following)[self.next], 0)
+
+    def orders(self, index: NDArray[np.intp]) -> Order:
+        """Return the orders of the assignments numbered `index`."""
+        rest = index.copy()
+        state = np.zeros_like(rest)
+        labels = np.empty((len(index), sum(self.sizes)), np.int16)
+        for curve in range(labels.shape[1]):
+            upto = self.count[state].cumsum(axis=-1)
+            group = (rest[:, np.newaxis] >= upto).sum(axis=-1)
+            rest -= np.take_along_axis(upto, group[:, np.newaxis], -1)[:, 0] - self.count[state, group]
+            labels[:, curve] = group
+            state = self.next[state, group]
+        return labels.argsort(axis=-1, kind="stable")

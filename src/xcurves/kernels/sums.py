@@ -1,0 +1,166 @@
+"""Sums of squares of the two-way ANOVA from the moments of the curves.
+
+Symbols as in Piater & Cohen: ``m`` algorithms, ``N`` curves, ``k`` training levels, ``l_i`` curves of algorithm
+``i``. With the means ``z̄_j`` of the level-centred curves and the co-moments ``C`` of the curve-centred ones::
+
+    SS_algorithm   = k Σ_i (Σ_{j∈i} z̄_j)² / l_i             of the total  k Σ_j z̄_j²
+    SS_interaction =   Σ_i (Σ_{j,j'∈i} C_jj') / l_i          of the total  trace C
+
+Neither total changes when whole curves change places, so a shuffle costs the same whatever ``k`` is.
+Arrays over effects have the order (algorithm, interaction), over error terms (pooled, stratum).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from xcurves.kernels.moments import Floats
+
+
+class Design(NamedTuple):
+    """What the shuffles need of tasks that have the same levels and runs in the same places.
+
+    Attributes
+    ----------
+    means : ndarray, shape (task, N)
+        Means of the level-centred curves; if paired, centred within runs too.
+    comoment : ndarray, shape (task, N, N)
+        Co-moments of the curve-centred curves; if paired, centred within runs too.
+    n_levels : int
+        Number of training levels.
+    sizes : tuple of int
+        Number of curves of each algorithm, in the order of the curves.
+    paired : bool
+        Whether run ``j`` is matched over the algorithms.
+    totals : ndarray, shape (effect, error_term, task)
+        The sum of squares that an effect and its error belong to: that of the two effects and the pooled
+        error, or that of the effect's stratum.
+    """
+
+    means: Floats
+    comoment: Floats
+    n_levels: int
+    sizes: tuple[int, ...]
+    paired: bool
+    totals: Floats
+
+    @property
+    def rounding(self) -> Floats:
+        """Sums of squares up to this are rounding errors, shape (task,)."""
+        return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.totals[0, 0])
+
+    def panel(self, start: int, stop: int) -> Design:
+        """Return the design of some of the tasks."""
+        cut = slice(start, stop)
+        return self._replace(means=self.means[cut], comoment=self.comoment[cut], totals=self.totals[..., cut])
+
+
+def make_design(
+    means: Floats, comoment: Floats, n_levels: int, sizes: tuple[int, ...], *, paired: bool
+) -> Design:
+    """Find the invariants of the shuffles from the moments of the curves that are present."""
+    pooled = _effect_totals(means, comoment, n_levels).sum(axis=0)
+    if paired:
+        means, comoment = _centre_runs(means, comoment, sizes)
+    stratum = _effect_totals(means, comoment, n_levels)
+    totals = np.stack([np.broadcast_to(pooled, stratum.shape), stratum], axis=1)
+    design = Design(means, comoment, n_levels, sizes, paired, totals)
+    return design._replace(totals=np.where(totals <= design.rounding, 0.0, totals))
+
+
+def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
+    return np.stack([n_levels * (means**2).sum(axis=-1), np.trace(comoment, axis1=-2, axis2=-1)])
+
+
+def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Take the mean over algorithms out of every run."""
+    shape = (len(sizes), sizes[0])
+    grid = means.reshape(-1, *shape)
+    products = comoment.reshape(-1, *shape, *shape)
+    grid = grid - grid.mean(axis=1, keepdims=True)
+    products = products - products.mean(axis=1, keepdims=True)
+    products = products - products.mean(axis=3, keepdims=True)
+    return grid.reshape(means.shape), products.reshape(comoment.shape)
+
+
+def effect_sums(design: Design) -> Floats:
+    """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
+    starts = np.cumsum((0, *design.sizes[:-1]))
+    means = np.add.reduceat(design.means, starts, axis=-1)
+    products = np.add.reduceat(np.add.reduceat(design.comoment, starts, axis=-1), starts, axis=-2)
+    algorithm = design.n_levels * (means**2 / design.sizes).sum(axis=-1)
+    interaction = (np.diagonal(products, axis1=-2, axis2=-1) / design.sizes).sum(axis=-1)
+    sums = np.stack([algorithm, interaction])
+    return np.where(sums <= design.rounding, 0.0, sums)
+
+
+def shared_sums(design: Design, sums: Floats) -> Floats:
+    """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
+
+    The pooled error of one effect loses what the other effect gains.
+    """
+    behind = (np.newaxis,) * (sums.ndim - 2)
+    other = np.stack([sums[::-1], np.zeros_like(sums)], axis=1)
+    return np.asarray(design.totals[(..., *behind)] - other)
+
+
+def error_sums(design: Design, sums: Floats) -> Floats:
+    """Return the error SS of every effect and error term, shape (effect, error_term, task[, shuffle])."""
+    behind = (np.newaxis,) * (sums.ndim - 2)
+    error = shared_sums(design, sums) - sums[:, np.newaxis]
+    return np.where(error <= design.rounding[(..., *behind)], 0.0, error)
+
+
+def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
+    """Return the df of the effects, shape (effect, 1), and of their errors, shape (effect, error_term)."""
+    n_groups, n_curves, n_levels = len(design.sizes), sum(design.sizes), design.n_levels
+    between = n_groups - 1
+    within = between * (design.sizes[0] - 1) if design.paired else n_curves - n_groups
+    pooled = n_levels * (n_curves - n_groups)
+    effect = np.array([[between], [between * (n_levels - 1)]], float)
+    return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
+
+
+def f_ratios(design: Design, sums: Floats) -> Floats:
+    """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
+    behind = (np.newaxis,) * (sums.ndim - 1)
+    df, df_error = degrees_of_freedom(design)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_square = sums[:, np.newaxis] / df[(..., *behind)]
+        return np.asarray(mean_square / (error_sums(design, sums) / df_error[(..., *behind)]))
+
+
+def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
+    """Return the ANOVA table as observed, every array with the tasks in front.
+
+    `level_ss` has the sum of squared deviations of the pool's mean curve, shape (task,).
+    """
+    effect = effect_sums(design)
+    error = error_sums(design, effect)
+    f = f_ratios(design, effect)
+    df, df_error = degrees_of_freedom(design)
+    n_curves, n_levels = sum(design.sizes), design.n_levels
+    training = n_curves * level_ss
+    ss = np.stack([effect[1], effect[0], training, error[0, 0], effect.sum(axis=0) + training + error[0, 0]])
+    df_source = np.array([df[1, 0], df[0, 0], n_levels - 1, df_error[0, 0], n_curves * n_levels - 1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
+        generalized = effect[:, np.newaxis] / (
+            effect[:, np.newaxis] + error[:, :1]
+        )  # Olejnik & Algina, all error
+    n_tasks = len(design.means)
+    return {
+        "f": np.moveaxis(f, -1, 0),
+        "ss": ss.T,
+        "df": np.broadcast_to(df_source, (n_tasks, 5)),
+        "error_ss": np.moveaxis(error, -1, 0),
+        "error_df": np.broadcast_to(df_error, (n_tasks, 2, 2)),
+        "eta_sq_partial": np.moveaxis(partial, -1, 0),
+        "eta_sq_generalized": np.moveaxis(np.broadcast_to(generalized, f.shape), -1, 0),
+        "pvalue_parametric": np.moveaxis(
+            scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f), -1, 0
+        ),
+    }

@@ -1,0 +1,316 @@
+"""The vocabulary of the labelled layer, and its doors: every `check_*` returns what it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from importlib.metadata import version
+from itertools import product
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+Rng = int | np.random.Generator | None
+
+DIMS = ("algorithm", "run", "training")
+RESERVED = frozenset(
+    ["effect", "error_term", "source", "shuffle", "pair", "ci_bound", "param", "cov_param", "n", "crossing", "score", "probability", "cvar_level", "threshold", "interval", "variant"]
+)
+EFFECTS = ("algorithm", "interaction")
+ERROR_TERMS = ("pooled", "stratum")
+SOURCES = ("interaction", "algorithm", "training", "error", "total")
+REFERENCES = {
+    "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
+    "ICML, 430-438",
+}
+
+_SYNONYMS = {
+    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
+    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
+    "timesteps train_size train_sizes",
+}
+_USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
+_KINDS = {"randomized_anova": ({"pvalue", "f", "ss", "df"}, {"effect", "error_term", "source"})}
+
+
+def check_curves(curves: xr.DataArray) -> xr.DataArray:
+    """Return the curves as float64 with dims (..., algorithm, run, training) and checked coordinates."""
+    if isinstance(curves, xr.Dataset):
+        raise TypeError(f"curves must be a DataArray; got a Dataset. {_pick_one(curves)}")
+    if not isinstance(curves, xr.DataArray):
+        raise TypeError(
+            f"curves must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
+        )
+    _check_dims(curves)
+    if curves.dtype.kind not in "biuf":
+        raise TypeError(f"curves must be numeric; got dtype {curves.dtype}. Convert: curves.astype(float)")
+    for name in ("algorithm", "run"):
+        curves = curves.assign_coords({name: (name, _check_labels(curves, name), _attrs(curves, name))})
+    levels = _check_levels(curves)
+    curves = curves.assign_coords(training=("training", levels, _attrs(curves, "training")))
+    return curves.transpose(..., *DIMS).astype(np.float64)
+
+
+def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
+    return curves[name].attrs if name in curves.coords else {}
+
+
+def _check_dims(curves: xr.DataArray) -> None:
+    dims = tuple(map(str, curves.dims))
+    for needed in ("run", "algorithm", "training"):
+        if needed not in dims:
+            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, needed)}")
+    lasting = {str(name) for name, coord in curves.coords.items() if not set(coord.dims) & set(DIMS)}
+    reserved = sorted(RESERVED & lasting.union(dims))
+    if reserved:
+        cure = ", ".join(f"{name}='{name}_'" for name in reserved)
+        raise ValueError(
+            f"curves has the name {reserved[0]!r}, which is reserved for results. Rename: da.rename({cure})"
+        )
+    for name, size in curves.sizes.items():
+        if size == 0:
+            raise ValueError(f"curves is empty: dim {name!r} has length 0. Check the selection that made it")
+
+
+def _cure_dims(curves: xr.DataArray, needed: str) -> str:
+    if needed in curves.coords:
+        example = -1 if needed == "training" else 0
+        return f"A selection dropped it; keep it with a list: da.isel({needed}=[{example}])"
+    missing = [name for name in DIMS if name not in curves.dims]
+    strange = [str(name) for name in curves.dims if name not in DIMS]
+    renames = {s: name for name in missing for s in strange if s.lower() in _SYNONYMS[name].split()}
+    left = [s for s in strange if s not in renames and s.lower() not in _USUAL_EXTRAS]
+    unmet = [name for name in missing if name not in renames.values()]
+    renames.update(zip(left, unmet, strict=False))
+    if needed not in renames.values():
+        example = -1 if needed == "training" else 0
+        return (
+            f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+        )
+    return (
+        "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
+    )
+
+
+def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
+    """Return labels that are unique, and all strings or all numbers."""
+    labels = curves[name].to_numpy()
+    as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
+    if labels.dtype.kind in "OT":
+        strange = [label for label in labels.tolist() if not isinstance(label, str)]
+        if strange:
+            kinds = sorted({type(label).__name__ for label in labels.tolist()})
+            raise TypeError(
+                f"{name} labels must be all strings or all numbers; got {' and '.join(kinds)}. {as_strings}"
+            )
+        labels = labels.astype(str)
+    if labels.dtype.kind not in "Uiuf":
+        raise TypeError(
+            f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}"
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
+    values, counts = np.unique(labels, return_counts=True)
+    if len(values) < len(labels):
+        repeated = values[counts > 1].tolist()
+        raise ValueError(
+            f"{name} labels must be unique; got {repeated[0]!r} {counts[counts > 1][0]} times. "
+            f"Number them: da.assign_coords({name}=range(da.sizes[{name!r}]))"
+        )
+    return labels
+
+
+def _check_levels(curves: xr.DataArray) -> NDArray[np.float64]:
+    """Return training levels that are finite, strictly increasing floats."""
+    if "training" not in curves.coords:
+        raise ValueError(
+            "curves has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+        )
+    levels = curves["training"].to_numpy()
+    units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
+    if levels.dtype.kind == "m":
+        raise TypeError(
+            f"training must be numeric; got {levels.dtype}, which decoding makes of time units. "
+            "Open with xr.open_dataset(path, decode_timedelta=False)"
+        )
+    if levels.dtype.kind == "M" or " since " in units:
+        got = levels.dtype if levels.dtype.kind == "M" else f"units {units!r}"
+        raise TypeError(
+            f"training must be an amount, not a date; got {got}. Subtract the start: da.training - da.training[0]"
+        )
+    if levels.dtype.kind not in "iuf":
+        raise TypeError(
+            f"training must be numeric; got dtype {levels.dtype}. Convert: da.assign_coords(training=da.training.astype(float))"
+        )
+    levels = levels.astype(np.float64)
+    if not np.isfinite(levels).all():
+        raise ValueError(
+            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. Drop it: da.dropna('training')"
+        )
+    falls = np.flatnonzero(np.diff(levels) <= 0)
+    if falls.size:
+        before, after = levels[falls[0]], levels[falls[0] + 1]
+        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+        raise ValueError(
+            f"training must be strictly increasing; got {after:g} after {before:g}. Mend: {cure}"
+        )
+    return levels
+
+
+def check_confidence_level(confidence_level: float) -> float:
+    """Return alpha = 1 - confidence_level, without the dust of binary fractions."""
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
+    return round(1 - float(confidence_level), 12)
+
+
+def check_count(name: str, value: int | None) -> int | None:
+    """Return a positive whole number, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number or None; got {value!r}. Leave it out for the default")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value}. Leave it out for the default")
+    return int(value)
+
+
+def check_flag(name: str, value: bool) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def check_rng(rng: Rng) -> int:
+    """Return the seed of a plan: a given int itself, else one that is drawn from the generator."""
+    if isinstance(rng, Integral) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(
+                f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None"
+            )
+        return int(rng)
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
+    return int(np.random.default_rng(rng).integers(2**63))
+
+
+def check_runs(
+    counts: NDArray[np.float64], n_levels: NDArray[np.float64], names: Sequence[str], curves: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Return which curves are present, shape (task, curve), of tasks in which every run is whole or absent.
+
+    `counts` has the number of levels that every curve has (NaN if one is infinite), `n_levels` that of the
+    task's grid, `names` and `curves` the words for tasks and curves.
+    """
+    for task, curve in np.argwhere(np.isnan(counts))[:1]:
+        raise ValueError(
+            f"{names[task]}{curves[curve]} has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
+        )
+    lacking = np.where(counts > 0, n_levels[:, np.newaxis] - counts, 0)
+    for task, curve in np.argwhere(lacking)[:1]:
+        others = np.count_nonzero(lacking) - 1
+        more = f" ({others} more runs are incomplete)" if others else ""
+        raise ValueError(
+            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training levels{more}. "
+            "Bring runs to common levels with .curves.align('intersection') or leave them out with .curves.drop_incomplete()"
+        )
+    return np.asarray(counts > 0)
+
+
+def check_groups(
+    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which there is nothing to compare or no error."""
+    sizes = present.sum(axis=1)
+    if np.count_nonzero(sizes) < 2:
+        only = algorithms[int(sizes.argmax())]
+        raise ValueError(
+            f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out"
+        )
+    if sizes.max() < 2:
+        raise ValueError(
+            f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs"
+        )
+    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0]) if paired else []
+    for algorithm, _ in gaps[:1]:
+        where = np.flatnonzero(sizes > 0)[algorithm]
+        gone = present.any(axis=0) & ~present[where]
+        lacking = ", ".join(run for run, missing in zip(runs, gone, strict=True) if missing)
+        raise ValueError(
+            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[where]} lacks run {lacking}. "
+            "Select the common runs, or use paired=False"
+        )
+
+
+def words(values: Iterable[Any]) -> list[str]:
+    """Return labels as they are written in messages."""
+    return [repr(value) for value in np.asarray(values).tolist()]
+
+
+def extra_dims(curves: xr.DataArray) -> tuple[Hashable, ...]:
+    """Return the dims that broadcast."""
+    return tuple(dim for dim in curves.dims if dim not in DIMS)
+
+
+def task_names(curves: xr.DataArray) -> list[str]:
+    """Return a prefix for messages about each task, in C order over the extra dims: "task 'Hopper': "."""
+    dims = extra_dims(curves)
+    labels = [[f"{dim} {label}" for label in words(curves[dim].to_numpy())] for dim in dims]
+    return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
+
+
+def task_numbers(curves: xr.DataArray) -> xr.DataArray:
+    """Return the position of each task in `task_names`, with the extra dims of the curves."""
+    dims = extra_dims(curves)
+    shape = [curves.sizes[dim] for dim in dims]
+    return xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=dims)
+
+
+def provenance(
+    kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
+) -> dict[str, Any]:
+    """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
+    call = ", ".join(f"{name}={value}" for name, value in given.items())
+    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
+    return {
+        "xcurves_result": kind,
+        "xcurves_version": version("xcurves"),
+        "references": references,
+        "rng": str(entropy),
+        "confidence_level": float(confidence_level),
+        "history": "\n".join([*steps, f"{kind}({call})"]),
+        **{name: int(value) for name, value in given.items() if value is not None},
+    }
+
+
+def smallest_pvalue(result: xr.Dataset) -> xr.DataArray:
+    """Return the smallest p-value that the reassignments of a result can give."""
+    exact = result["n_shuffles"] == result["n_assignments"]
+    return 1 / (result["n_shuffles"] + 1).where(~exact, result["n_assignments"])
+
+
+def significant(pvalue: float, alpha: float) -> bool:
+    """Return whether a p-value is at most alpha, in counts rather than in binary fractions."""
+    return pvalue <= alpha + 1e-12
+
+
+def kind_of(result: xr.Dataset) -> str:
+    """Return the name of the method that made a result, known by its variables and dims."""
+    for kind, (variables, dims) in _KINDS.items():
+        if variables <= set(result.data_vars) and dims <= set(result.dims):
+            return kind
+    raise ValueError(f"this Dataset is no result of xcurves. {_pick_one(result)}")
+
+
+def _pick_one(dataset: xr.Dataset) -> str:
+    name = next(iter(dataset.data_vars), "return")
+    return f"Pick one variable: ds[{name!r}].curves"
+
+
+def no_method(dataset: xr.Dataset, name: str) -> str:
+    """Return the message for a method that a Dataset does not have."""
+    return f"a Dataset has no .curves.{name}. {_pick_one(dataset)}.{name}"

@@ -1,0 +1,40 @@
+"""Curves that come with the package, each made by one of its own experiments."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+
+import xarray as xr
+
+
+def open_dataset(name: str) -> xr.Dataset:
+    """Open curves that come with the package; needs no network.
+
+    Parameters
+    ----------
+    name : {"tictactoe"}
+        ``tictactoe``: TD(0) learning tic-tac-toe at three learning rates, ten runs each, dims
+        (algorithm, run, training); `score` is wins minus losses in 100 games, `training` counts games.
+
+    Returns
+    -------
+    Dataset
+        In memory. Its attrs say the seed and the command that remakes it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set; the message lists those there are.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> dict(xcurves.tutorial.open_dataset("tictactoe").sizes)
+    {'algorithm': 3, 'run': 10, 'training': 8}
+    """
+    folder = files("xcurves") / "data"
+    known = sorted(file.name.removesuffix(".nc") for file in folder.iterdir() if file.name.endswith(".nc"))
+    if name not in known:
+        raise ValueError(f"name must be one of {', '.join(map(repr, known))}; got {name!r}")
+    with as_file(folder / f"{name}.nc") as path:
+        return xr.load_dataset(path, engine="scipy")
