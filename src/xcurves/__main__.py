@@ -43,9 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "archive", nargs="?", type=Path, help="netCDF file, zarr store or tidy CSV (.csv, .csv.gz)"
-    )
+    parser.add_argument("archive", nargs="?", type=Path, help="netCDF file, zarr store or tidy CSV (.csv, .csv.gz)")
     names = parser.add_argument_group("names in the archive")
     names.add_argument("--value", help="column or variable of the scores (needed if there are several)")
     for dim in DIMS:
@@ -58,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--align", action="store_true", help="keep only the training levels that all runs of a task have"
     )
-    parser.add_argument(
-        "--drop-incomplete", action="store_true", help="leave out runs that lack training levels"
-    )
+    parser.add_argument("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
     parser.add_argument(
         "--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)"
     )
@@ -70,9 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="Z",
         help="at most so many reassignments (default: all up to 1e6, else 9,999)",
     )
-    parser.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="C", help="default %(default)s"
-    )
+    parser.add_argument("--confidence-level", type=float, default=0.95, metavar="C", help="default %(default)s")
     parser.add_argument(
         "--rng", type=int, default=0, metavar="SEED", help="seed of the reassignments (default %(default)s)"
     )
@@ -96,15 +90,13 @@ def read_curves(options: argparse.Namespace) -> xr.DataArray:
     if path.name.endswith((".csv", ".csv.gz")):
         frame = pd.read_csv(path)
         value = options.value or _only(
-            "column", [name for name in frame if name not in {*dims.values(), *options.extra}]
+            "column", [str(name) for name in frame if name not in {*dims.values(), *options.extra}]
         )
         return to_dataarray(frame, value, **dims, extra=options.extra)
     dataset = _open(path)
-    value = options.value or _only("variable", list(dataset.data_vars))
+    value = options.value or _only("variable", list(map(str, dataset.data_vars)))
     if value not in dataset.data_vars:
-        raise KeyError(
-            f"value={value!r} is no variable of {path}. It has {', '.join(map(repr, dataset.data_vars))}"
-        )
+        raise KeyError(f"value={value!r} is no variable of {path}. It has {', '.join(map(repr, dataset.data_vars))}")
     curves = dataset[value]
     return curves.rename({name: dim for dim, name in dims.items() if name != dim and name in curves.dims})
 
@@ -114,9 +106,7 @@ def _open(path: Path) -> xr.Dataset:
     try:
         return xr.open_dataset(path, engine="zarr" if path.is_dir() else None, decode_times=False)
     except (OSError, ValueError) as error:
-        raise ValueError(
-            f"ARCHIVE {path} is no netCDF file or zarr store that can be read here: {error}"
-        ) from error
+        raise ValueError(f"ARCHIVE {path} is no netCDF file or zarr store that can be read here: {error}") from error
 
 
 def _only(kind: str, names: list[str]) -> str:
@@ -133,9 +123,9 @@ def write_whole(result: xr.Dataset, path: Path) -> None:
     os.close(handle)
     try:
         result.to_netcdf(name)
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink()
         raise
 
 
@@ -179,9 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(
-            f"{parser.prog}: warning: {message}", file=sys.stderr
-        )
+        warnings.showwarning = lambda message, *_: print(f"{parser.prog}: warning: {message}", file=sys.stderr)
         try:
             run(options)
         except KeyboardInterrupt:

@@ -62,11 +62,7 @@ def align(curves: xr.DataArray, on: Literal["intersection"] = "intersection") ->
     for task in np.flatnonzero((kept.sum(axis=1) < 2) & (known.sum(axis=1) > kept.sum(axis=1))):
         where = dict(zip(labels.extra_dims(curves), np.unravel_index(task, in_grid.shape[:-1]), strict=True))
         raise ValueError(f"{names[task]}{_grids_apart(has.isel(where).compute(), levels[kept[task]])}")
-    lines = [
-        name + _dropped(levels, known[t], kept[t])
-        for t, name in enumerate(names)
-        if (known[t] & ~kept[t]).any()
-    ]
+    lines = [name + _dropped(levels, known[t], kept[t]) for t, name in enumerate(names) if (known[t] & ~kept[t]).any()]
     aligned = curves.where(in_grid).isel(training=kept.any(axis=0))
     return _record(aligned, f"align(on={on!r}): {'; '.join(lines) or 'dropped nothing'}")
 
@@ -84,9 +80,7 @@ def _grids_apart(has: xr.DataArray, shared: NDArray[np.float64]) -> str:
     names = labels.words(has["algorithm"])
     there = np.flatnonzero(present.any("run").to_numpy())
     alone = [names[i] for i in there if grids[i].sum() < 2]
-    pairs = [
-        f"{names[i]} and {names[j]}" for i, j in combinations(there, 2) if (grids[i] & grids[j]).sum() < 2
-    ]
+    pairs = [f"{names[i]} and {names[j]}" for i, j in combinations(there, 2) if (grids[i] & grids[j]).sum() < 2]
     if alone:
         who = f"the runs of {', '.join(alone)} do not meet"
     elif pairs:
@@ -95,9 +89,7 @@ def _grids_apart(has: xr.DataArray, shared: NDArray[np.float64]) -> str:
         who = f"the grids of {', '.join(names[i] for i in there)} do not meet together"
     at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
     count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
-    return (
-        f"on='intersection' leaves {count}{at}: {who}. Compare algorithms that were scored at the same levels"
-    )
+    return f"on='intersection' leaves {count}{at}: {who}. Compare algorithms that were scored at the same levels"
 
 
 def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
@@ -133,9 +125,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     curves = labels.check_curves(curves)
     has = curves.notnull()
     n_levels = has.any(["algorithm", "run"]).sum("training")
-    lacking = (
-        (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
-    )
+    lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
         return _record(complete, "drop_incomplete()")
@@ -149,7 +139,8 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
     of = n_levels.to_numpy().ravel()
     lines = [
-        f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} (lacks {missing[task, i, j]} of {of[task]} training levels)"
+        f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "
+        f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
     return _record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves import labels
-from xcurves.kernels import moments, null, shuffles, sums
-from xcurves.packing import Floats, Layout
+from xcurves.randomization import BY_EFFECT, BlockTest, progress_bar
 from xcurves.reduction import curve_moments
 
-_BY_EFFECT = ("effect", "error_term")
-_FIELDS = {
-    "pvalue": _BY_EFFECT,
-    "f": _BY_EFFECT,
-    "ss": ("source",),
-    "df": ("source",),
-    "critical_value": _BY_EFFECT,
-    "pvalue_stderr": _BY_EFFECT,
-    "pvalue_parametric": _BY_EFFECT,
-    "eta_sq_partial": _BY_EFFECT,
-    "eta_sq_generalized": _BY_EFFECT,
-    "error_ss": _BY_EFFECT,
-    "error_df": _BY_EFFECT,
-    "n_runs": ("algorithm",),
-    "n_levels": (),
-    "n_shuffles": (),
-    "n_assignments": (),
-}
-_NULL_FIELDS = {"pvalue_rank": _BY_EFFECT, "null_distribution": (*_BY_EFFECT, "shuffle")}
 _COUNTS = ("n_runs", "n_levels", "n_shuffles")
 _LONG_NAMES = {
     "pvalue": "randomization p-value",
@@ -159,7 +134,7 @@ def randomized_anova(
     entropy = labels.check_rng(rng)
     lazy = curves.chunks is not None
     ordered = _in_label_order(curves)
-    test = _Test(
+    test = BlockTest(
         names=labels.task_names(curves),
         algorithms=labels.words(ordered["algorithm"]),
         runs=labels.words(ordered["run"]),
@@ -170,7 +145,7 @@ def randomized_anova(
         lazy=lazy,
         batch=labels.check_count("batch", batch),
         entropy=entropy,
-        progress=_bar() if labels.check_flag("progress", progress) and not lazy else _no_bar,
+        progress=progress_bar(labels.check_flag("progress", progress) and not lazy),
     )
     packed = xr.apply_ufunc(
         test,
@@ -197,132 +172,13 @@ def randomized_anova(
     return result
 
 
-@dataclass(frozen=True)
-class _Test:
-    """The test of one block of tasks: moments in, packed results out."""
-
-    names: list[str]
-    algorithms: list[str]
-    runs: list[str]
-    n_resamples: int | None
-    paired: bool
-    alpha: float
-    keep_null: bool
-    lazy: bool
-    batch: int | None
-    entropy: int
-    progress: null.Progress
-
-    @property
-    def n_random(self) -> int:
-        """Number of random shuffles, where they are random."""
-        return self.n_resamples or shuffles.DEFAULT_RESAMPLES
-
-    def layout(self, n_kept: int) -> Layout:
-        """Return the layout of the results; a kept null distribution takes `n_kept` places."""
-        sizes = {
-            "effect": 2,
-            "error_term": 2,
-            "source": 5,
-            "algorithm": len(self.algorithms),
-            "shuffle": n_kept,
-        }
-        return Layout(_FIELDS | (_NULL_FIELDS if self.keep_null else {}), sizes)
-
-    def plan(self, sizes: tuple[int, ...]) -> shuffles.Plan:
-        """Plan the reassignments of groups of `sizes`; a kept null of lazy curves must have a known length."""
-        allow_exact = not (self.keep_null and self.lazy)
-        return shuffles.make_plan(
-            sizes, self.n_resamples, paired=self.paired, allow_exact=allow_exact, entropy=self.entropy
-        )
-
-    def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Test the tasks whose packed moments, shape (..., moment), and numbers, shape (...), are given."""
-        shape = (len(self.algorithms), len(self.runs))
-        part = moments.unpack(packed.reshape(numbers.size, -1), shape[0] * shape[1])
-        names = [self.names[number] for number in numbers.ravel()]
-        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
-        present = labels.check_runs(part.counts, part.n_levels, names, curves)
-        groups = _alike(present, part.n_levels)
-        for tasks in groups:
-            labels.check_groups(
-                present[tasks[0]].reshape(shape),
-                names[tasks[0]],
-                self.algorithms,
-                self.runs,
-                paired=self.paired,
-            )
-        found = [self._group(part, present[tasks[0]].reshape(shape), tasks) for tasks in groups]
-        layout = self.layout(self.n_random if self.lazy else _longest_null(found))
-        out = layout.blank(len(names))
-        out["n_levels"] = part.n_levels
-        out["n_runs"] = present.reshape(-1, *shape).sum(axis=-1, dtype=float)
-        out["n_shuffles"][:] = 0
-        for tasks, fields in zip(groups, found, strict=True):
-            if self.keep_null:
-                null_f = fields.pop("null_distribution")
-                out["null_distribution"][tasks, ..., : null_f.shape[-1]] = null_f
-            for name, values in fields.items():
-                out[name][tasks] = values
-        return layout.pack(out, numbers.shape)
-
-    def _group(
-        self, part: moments.Moments, present: NDArray[np.bool_], tasks: NDArray[np.intp]
-    ) -> dict[str, Any]:
-        """Test tasks in which the same curves are present at equally many levels."""
-        curves = np.flatnonzero(present)
-        sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
-        means, comoment = part.means[np.ix_(tasks, curves)], part.comoment[np.ix_(tasks, curves, curves)]
-        design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
-        plan = self.plan(sizes)
-        options = {"keep": self.keep_null, "batch": self.batch, "progress": self.progress}
-        return {
-            **sums.table(design, part.level_ss[tasks]),
-            **null.evaluate(design, plan, self.alpha, **options),
-            "n_shuffles": plan.n_shuffles,
-            "n_assignments": _as_float(plan.n_assignments),
-        }
-
-
-def _longest_null(found: list[dict[str, Any]]) -> int:
-    return max(
-        (fields["null_distribution"].shape[-1] for fields in found if "null_distribution" in fields),
-        default=0,
-    )
-
-
-def _as_float(count: int) -> float:
-    """Return a count as a float, infinity where it is beyond the largest."""
-    return float(count) if count < 2**1000 else np.inf
-
-
-def _alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
-    """Group the tasks that have any level by number of levels and by the curves that are present."""
-    pattern = np.column_stack([present, n_levels])
-    _, group = np.unique(pattern, axis=0, return_inverse=True)
-    members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
-    return [tasks for tasks in members if n_levels[tasks[0]]]
-
-
 def _in_label_order(curves: xr.DataArray) -> xr.DataArray:
     """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
     unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
     return curves.sortby(unsorted) if unsorted else curves
 
 
-def _no_bar(blocks: Iterable[int]) -> Iterable[int]:
-    return blocks
-
-
-def _bar() -> null.Progress:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
-    return partial(tqdm, desc="shuffles", unit="block", leave=False)
-
-
-def _name(packed: xr.DataArray, test: _Test, curves: xr.DataArray, ordered: xr.DataArray) -> xr.Dataset:
+def _name(packed: xr.DataArray, test: BlockTest, curves: xr.DataArray, ordered: xr.DataArray) -> xr.Dataset:
     """Cut the packed results into named, described variables, algorithms in the order of the curves."""
     fixed = test.layout(0).length
     result = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
@@ -330,9 +186,10 @@ def _name(packed: xr.DataArray, test: _Test, curves: xr.DataArray, ordered: xr.D
         result[name] = result[name].astype(np.int64)
     score_units = str(curves.attrs.get("units", "score"))
     squared = "1" if score_units == "1" else f"({score_units})^2"
-    for name, variable in result.data_vars.items():
+    for key, variable in result.data_vars.items():
+        name = str(key)
         variable.attrs = {
-            "long_name": _LONG_NAMES[str(name)],
+            "long_name": _LONG_NAMES[name],
             "units": squared if name in ("ss", "error_ss") else "1",
         }
     result = result.assign_coords(
@@ -344,23 +201,19 @@ def _name(packed: xr.DataArray, test: _Test, curves: xr.DataArray, ordered: xr.D
     return result.sel(algorithm=curves["algorithm"])
 
 
-def _warn(result: xr.Dataset, test: _Test) -> None:
+def _warn(result: xr.Dataset, test: BlockTest) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     n_tasks = len(test.names)
     n_levels = result["n_levels"].to_numpy().ravel()
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
     smallest = labels.smallest_pvalue(result).to_numpy().ravel()
-    f = result["f"].transpose(..., *_BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
+    f = result["f"].transpose(..., *BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
     def unreachable(task: int) -> str:
         runs = " v ".join(str(size) for size in sizes[task] if size)
         count = result["n_assignments"].to_numpy().ravel()[task]
-        few = (
-            f"{runs} runs allow {count:g} assignments"
-            if count * smallest[task] == 1
-            else "n_resamples is small"
-        )
+        few = f"{runs} runs allow {count:g} assignments" if count * smallest[task] == 1 else "n_resamples is small"
         return f"{few}; no p below {smallest[task]:.3g} exists"
 
     def zero_by_zero(task: int) -> str:
@@ -368,7 +221,7 @@ def _warn(result: xr.Dataset, test: _Test) -> None:
         return f"scores leave no difference and no error: F is 0 / 0 and p is NaN ({effects})"
 
     cases = (
-        (n_levels == 0, lambda task: "no run has a value; the result is NaN"),
+        (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
         (undefined.any(axis=(1, 2)), zero_by_zero),
         (smallest > test.alpha, unreachable),
     )

@@ -42,8 +42,9 @@ def to_dataarray(
     Returns
     -------
     DataArray, dims (*extra, algorithm, run, training)
-        Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the frame has
-        no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where given, units.
+        Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
+        frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
+        given, units.
 
     Raises
     ------
@@ -57,7 +58,9 @@ def to_dataarray(
     Examples
     --------
     >>> import pandas as pd, xcurves
-    >>> frame = pd.DataFrame({"agent": ["sac", "sac", "td3"], "seed": 1, "step": [0, 100, 0], "return": [1.0, 4.0, 2.0]})
+    >>> frame = pd.DataFrame(
+    ...     {"agent": ["sac", "sac", "td3"], "seed": 1, "step": [0, 100, 0], "return": [1.0, 4.0, 2.0]}
+    ... )
     >>> returns = frame.curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
     >>> returns.sel(algorithm="td3").to_numpy()
     array([[ 2., nan]])
@@ -98,9 +101,7 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
             has = ", ".join(map(repr, frame.columns))
             raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}")
         if list(asked.values()).count(column) > 1:
-            raise ValueError(
-                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
-            )
+            raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
     for argument in ("value", "training"):
@@ -109,8 +110,8 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
-                f"{argument} column {column!r} has {missing.sum()} rows without a label, the first {missing.idxmax()!r}. "
-                f"Drop them: frame.dropna(subset=[{column!r}])"
+                f"{argument} column {column!r} has {missing.sum()} rows without a label, first row "
+                f"{missing.idxmax()!r}. Drop them: frame.dropna(subset=[{column!r}])"
             )
 
 
@@ -129,9 +130,11 @@ def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
 def _labels(column: pd.Series[Any]) -> pd.Index[Any]:
     """Return the labels of a column: categories in their order, anything else sorted."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.remove_unused_categories().cat.categories
+        categories: pd.Index[Any] = column.cat.remove_unused_categories().cat.categories
+        return categories
     try:
-        return pd.Index(column.unique()).sort_values()
+        ordered: pd.Index[Any] = pd.Index(column.unique()).sort_values()
+        return ordered
     except TypeError:
         kinds = sorted({type(label).__name__ for label in column})
         raise TypeError(
@@ -148,9 +151,7 @@ def _unrepeated(scored: pd.DataFrame, value: str, keys: list[str], duplicates: s
     """Return one score per key."""
     repeated = scored.duplicated(keys)
     if duplicates == "raise" and repeated.any():
-        shown = "; ".join(
-            str(tuple(row)) for row in scored.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist()
-        )
+        shown = "; ".join(str(tuple(row)) for row in scored.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist())
         raise ValueError(
             f"{repeated.sum()} rows repeat a ({', '.join(keys)}), first {shown}. "
             "Mend the data, or say which to keep: duplicates='first', 'last' or 'mean'"

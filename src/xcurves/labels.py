@@ -16,7 +16,24 @@ Rng = int | np.random.Generator | None
 
 DIMS = ("algorithm", "run", "training")
 RESERVED = frozenset(
-    ["effect", "error_term", "source", "shuffle", "pair", "ci_bound", "param", "cov_param", "n", "crossing", "score", "probability", "cvar_level", "threshold", "interval", "variant"]
+    [
+        "effect",
+        "error_term",
+        "source",
+        "shuffle",
+        "pair",
+        "ci_bound",
+        "param",
+        "cov_param",
+        "n",
+        "crossing",
+        "score",
+        "probability",
+        "cvar_level",
+        "threshold",
+        "interval",
+        "variant",
+    ]
 )
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
@@ -87,12 +104,8 @@ def _cure_dims(curves: xr.DataArray, needed: str) -> str:
     renames.update(zip(left, unmet, strict=False))
     if needed not in renames.values():
         example = -1 if needed == "training" else 0
-        return (
-            f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
-        )
-    return (
-        "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
-    )
+        return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+    return "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
 
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
@@ -108,9 +121,7 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
             )
         labels = labels.astype(str)
     if labels.dtype.kind not in "Uiuf":
-        raise TypeError(
-            f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}"
-        )
+        raise TypeError(f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
     values, counts = np.unique(labels, return_counts=True)
@@ -143,7 +154,8 @@ def _check_levels(curves: xr.DataArray) -> NDArray[np.float64]:
         )
     if levels.dtype.kind not in "iuf":
         raise TypeError(
-            f"training must be numeric; got dtype {levels.dtype}. Convert: da.assign_coords(training=da.training.astype(float))"
+            f"training must be numeric; got dtype {levels.dtype}. "
+            "Convert: da.assign_coords(training=da.training.astype(float))"
         )
     levels = levels.astype(np.float64)
     if not np.isfinite(levels).all():
@@ -154,9 +166,7 @@ def _check_levels(curves: xr.DataArray) -> NDArray[np.float64]:
     if falls.size:
         before, after = levels[falls[0]], levels[falls[0] + 1]
         cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
-        raise ValueError(
-            f"training must be strictly increasing; got {after:g} after {before:g}. Mend: {cure}"
-        )
+        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Mend: {cure}")
     return levels
 
 
@@ -189,9 +199,7 @@ def check_rng(rng: Rng) -> int:
     """Return the seed of a plan: a given int itself, else one that is drawn from the generator."""
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         if rng < 0:
-            raise ValueError(
-                f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None"
-            )
+            raise ValueError(f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None")
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
@@ -215,8 +223,9 @@ def check_runs(
         others = np.count_nonzero(lacking) - 1
         more = f" ({others} more runs are incomplete)" if others else ""
         raise ValueError(
-            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training levels{more}. "
-            "Bring runs to common levels with .curves.align('intersection') or leave them out with .curves.drop_incomplete()"
+            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
+            f"levels{more}. Bring runs to common levels with .curves.align('intersection') or leave incomplete ones "
+            "out with .curves.drop_incomplete()"
         )
     return np.asarray(counts > 0)
 
@@ -228,14 +237,10 @@ def check_groups(
     sizes = present.sum(axis=1)
     if np.count_nonzero(sizes) < 2:
         only = algorithms[int(sizes.argmax())]
-        raise ValueError(
-            f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out"
-        )
+        raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
     if sizes.max() < 2:
-        raise ValueError(
-            f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs"
-        )
-    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0]) if paired else []
+        raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
+    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0] & paired)
     for algorithm, _ in gaps[:1]:
         where = np.flatnonzero(sizes > 0)[algorithm]
         gone = present.any(axis=0) & ~present[where]

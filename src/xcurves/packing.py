@@ -53,8 +53,6 @@ class Layout:
             part = packed.data[..., start:stop]
             yield (
                 name,
-                xr.Variable(
-                    (*packed.dims[:-1], *dims), part.reshape((*packed.shape[:-1], *self.shape(name)))
-                ),
+                xr.Variable((*packed.dims[:-1], *dims), part.reshape((*packed.shape[:-1], *self.shape(name)))),
             )
             start = stop

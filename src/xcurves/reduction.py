@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ def curve_moments(curves: xr.DataArray) -> xr.DataArray:
 
     Chunks of extra dims stay apart; chunks along training are measured one by one and merged as a tree.
     """
-    return xr.apply_ufunc(
+    packed: xr.DataArray = xr.apply_ufunc(
         _reduce, curves, input_core_dims=[DIMS], output_core_dims=[["moment"]], dask="allowed"
     )
+    return packed
 
 
 def _reduce(curves: Any) -> Any:
@@ -38,28 +40,31 @@ def _measure_chunks(curves: Any) -> Any:
     training, moment = curves.ndim - 1, curves.ndim
     n_curves = curves.shape[-3] * curves.shape[-2]
     lead = tuple(range(curves.ndim - 3))
-    parts = da.blockwise(
+    blockwise: Any = da.blockwise  # dask has no annotations
+    parts = blockwise(
         _measure_chunk,
         (*lead, training, moment),
         curves,
         tuple(range(curves.ndim)),
         new_axes={moment: moments.packed_size(n_curves)},
-        adjust_chunks={training: lambda size: 1},
+        adjust_chunks={training: 1},
         concatenate=True,
         dtype=np.float64,
         meta=np.empty((0,) * (len(lead) + 2)),
     )
 
-    def combine(packed: NDArray[np.float64], axis: Any, keepdims: bool) -> NDArray[np.float64]:
-        merged = moments.merge(packed, n_curves)
-        return merged[..., np.newaxis, :] if keepdims else merged
+    combine = partial(_combine, n_curves=n_curves)
+    reduce: Any = da.reduction
+    return reduce(parts, chunk=_keep, combine=combine, aggregate=combine, axis=len(lead), dtype=np.float64)
 
-    def keep(packed: NDArray[np.float64], axis: Any, keepdims: bool) -> NDArray[np.float64]:
-        return packed
 
-    return da.reduction(
-        parts, chunk=keep, combine=combine, aggregate=combine, axis=len(lead), dtype=np.float64
-    )
+def _keep(packed: NDArray[np.float64], **_: Any) -> NDArray[np.float64]:
+    return packed
+
+
+def _combine(packed: NDArray[np.float64], *, n_curves: int, keepdims: bool, **_: Any) -> NDArray[np.float64]:
+    merged = moments.merge(packed, n_curves)
+    return merged[..., np.newaxis, :] if keepdims else merged
 
 
 def _measure_chunk(curves: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,8 +25,8 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows Interaction, Algorithm, Training, Error, Total (for each task, if there are extra dims); columns df, SS, MS,
-        F and p with the pooled error, F_stratum and p_stratum. NaN where the paper has none.
+        Rows Interaction, Algorithm, Training, Error, Total (for each task, if there are extra dims); columns df, SS,
+        MS, F and p with the pooled error, F_stratum and p_stratum. NaN where the paper has none.
 
     Raises
     ------
@@ -53,12 +53,11 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         "p_stratum": tests["pvalue"].sel(error_term="stratum", drop=True),
     }
     extra = [dim for dim in result["df"].dims if dim != "source"]
-    frame = (
-        xr.Dataset(columns).drop_vars(_not_index(result), errors="ignore").to_dataframe([*extra, "source"])
-    )
+    frame = xr.Dataset(columns).drop_vars(_not_index(result), errors="ignore").to_dataframe([*extra, "source"])
     frame = frame.rename(index=_ROWS, level="source") if extra else frame.rename(index=_ROWS)
     frame["df"] = frame["df"].astype("Int64")
-    return frame.rename_axis(index={"source": None})
+    frame.index = frame.index.set_names([*extra, None])
+    return frame
 
 
 def _not_index(result: xr.Dataset) -> list[Any]:
@@ -116,8 +115,8 @@ def _sentences(result: xr.Dataset) -> Iterator[str]:
             yield name + _claim(task, effect, strata[effect])
     yield _how(tasks)
     yield (
-        "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p does not "
-        "say which algorithm is better or by how much; a large one does not say that they are equal."
+        "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
+        "does not say which algorithm is better or by how much; a large one does not say that they are equal."
     )
 
 
@@ -143,19 +142,19 @@ def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
 
 
 def _how(tasks: list[xr.Dataset]) -> str:
-    counted = [task for task in tasks if task["n_shuffles"] > 0]
-    exact = [task["n_shuffles"].item() == task["n_assignments"].item() for task in counted]
-    kinds = []
-    if any(exact):
-        kinds.append(
-            f"all {_span(t['n_assignments'].item() for t, e in zip(counted, exact, strict=True) if e)} distinct assignments"
-        )
-    if not all(exact):
-        shuffles = _span(t["n_shuffles"].item() for t, e in zip(counted, exact, strict=True) if not e)
-        kinds.append(f"{shuffles} random shuffles")
-    smallest = [labels.smallest_pvalue(task).item() for task in counted]
-    least = "" if not smallest else f" The smallest p that it can give is {_span(smallest, '.3g')}."
+    """Say what the p-values of all tasks are made from."""
+    exact = {task["n_assignments"].item() for task in tasks if _is_exact(task)}
+    random = {task["n_shuffles"].item() for task in tasks if not _is_exact(task)} - {0}
+    kinds = [f"all {_span(exact)} distinct assignments"] * bool(exact) + [f"{_span(random)} random shuffles"] * bool(
+        random
+    )
+    smallest = {labels.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
+    least = f" The smallest p that it can give is {_span(smallest, '.3g')}." if smallest else ""
     return f"p is from {' or '.join(kinds) or 'no assignments'} of whole runs to algorithms.{least}"
+
+
+def _is_exact(task: xr.Dataset) -> bool:
+    return bool(task["n_shuffles"] == task["n_assignments"])
 
 
 def _span(values: Iterable[float], form: str = ",.0f") -> str:

@@ -3,8 +3,8 @@
 A learner values *afterstates* (the board after its own move), plays the move of highest value except for a share
 ``epsilon`` of random moves, and after each greedy move pulls the value of its last afterstate towards the new one:
 ``V(s) += rate * (V(s') - V(s))`` (Sutton 1988, doi:10.1007/BF00115009). A won board is worth 1, a lost one -1, a
-drawn one 0, which is paid when a game ends and not known before. It begins every other game. At each level of training it plays 100 games without exploring or learning;
-its score there is wins minus losses.
+drawn one 0, which is paid when a game ends and not known before. The learner begins every other game. At each
+level of training it plays 100 games without exploring or learning; its score there is wins minus losses.
 
 All learners play side by side. Each draws from a random stream of its own, made from the seed, its learning rate and
 the number of its run, so that its curve does not depend on which others are made.
@@ -93,9 +93,7 @@ def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances
             break
         if (turn % 2 == 0) == i_begin:
             explores = chances[:, turn, 0] < epsilon
-            games.move(
-                np.where(explores[:, np.newaxis], games.empty, games.best_moves()), chances[:, turn, 1], _ME
-            )
+            games.move(np.where(explores[:, np.newaxis], games.empty, games.best_moves()), chances[:, turn, 1], _ME)
             pull(on & ~explores, last, values[games.learner, games.board])
             last = np.where(on, games.board, last)
         else:
@@ -208,9 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Make the curves that come with the package."""
     parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.tictactoe", description=main.__doc__)
     parser.add_argument("path", type=Path, help="netCDF file to write")
-    parser.add_argument(
-        "--seed", type=int, default=SEED, help="seed of all random streams (default %(default)s)"
-    )
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of all random streams (default %(default)s)")
     options = parser.parse_args(arguments)
     command = f"{parser.prog} {options.path.name} --seed {options.seed}"
     learning_curves(seed=options.seed).assign_attrs(command=command).to_netcdf(options.path, engine="scipy")

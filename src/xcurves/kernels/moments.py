@@ -72,9 +72,7 @@ def measure(curves: Floats) -> Floats:
     for start in range(0, len(tasks), n_tasks):
         some = tasks[start : start + n_tasks]
         parts = [_measure_block(some[..., h : h + width]) for h in range(0, n_levels, width)]
-        out[start : start + n_tasks] = (
-            merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
-        )
+        out[start : start + n_tasks] = merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
     return out.reshape(*lead, -1)
 
 

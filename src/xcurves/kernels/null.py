@@ -56,9 +56,7 @@ def _evaluate(
     pvalue = (plan.n_total - below) / plan.n_total  # the observed assignment is never below itself
     found = {
         "pvalue": pvalue,
-        "pvalue_stderr": np.zeros_like(pvalue)
-        if plan.exact
-        else np.sqrt(pvalue * (1 - pvalue) / plan.n_shuffles),
+        "pvalue_stderr": np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_shuffles),
         "critical_value": _f_of_share(design, tail.smallest(threshold.shape)),
     }
     if keep:
@@ -73,15 +71,12 @@ def _evaluate(
 
 def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     """Return the paper's p = (z - rank of the null value closest to the observed one) / z; of equals the lowest."""
-    closest = np.take_along_axis(null, _distance(observed, null).argmin(axis=-1)[..., np.newaxis], axis=-1)
+    within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
+    with np.errstate(invalid="ignore"):
+        distance = np.where(null == within, 0.0, np.abs(null - within))
+    closest = np.take_along_axis(null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1)
     rank = np.count_nonzero(null < closest, axis=-1) + 1
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
-
-
-def _distance(observed: Floats, null: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(null - observed[..., np.newaxis])
-    return np.where(null == observed[..., np.newaxis], 0.0, np.nan_to_num(apart, nan=np.inf))
 
 
 def _f_of_share(design: Design, share: Floats) -> Floats:

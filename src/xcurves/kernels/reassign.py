@@ -94,27 +94,17 @@ def _by_pairs(design: Design) -> Callable[[Order], Floats]:
     sizes = np.array(design.sizes)
     starts = np.cumsum((0, *sizes[:-1]))
     corners = [np.triu_indices(size) for size in sizes]
-    first = np.concatenate([pair[0] + start for pair, start in zip(corners, starts, strict=True)]).astype(
-        np.int32
-    )
-    second = np.concatenate([pair[1] + start for pair, start in zip(corners, starts, strict=True)]).astype(
-        np.int32
-    )
-    weight = np.concatenate(
-        [np.where(a == b, 1.0, 2.0) / size for (a, b), size in zip(corners, sizes, strict=True)]
-    )
+    first = np.concatenate([pair[0] + start for pair, start in zip(corners, starts, strict=True)]).astype(np.int32)
+    second = np.concatenate([pair[1] + start for pair, start in zip(corners, starts, strict=True)]).astype(np.int32)
+    weight = np.concatenate([np.where(a == b, 1.0, 2.0) / size for (a, b), size in zip(corners, sizes, strict=True)])
     means = np.sqrt(design.n_levels) * np.ascontiguousarray(design.means.T)
     products = np.ascontiguousarray(design.comoment.reshape(n_tasks, -1).T)
 
     def evaluate(order: Order) -> Floats:
         curve = order.astype(np.int32)
         rows = len(curve)
-        groups = _sparse(
-            np.ones(curve.size), curve, np.add.outer(n_curves * np.arange(rows), starts), n_curves
-        )
-        algorithm = ((groups @ means).reshape(rows, len(sizes), n_tasks) ** 2 / sizes[:, np.newaxis]).sum(
-            axis=1
-        )
+        groups = _sparse(np.ones(curve.size), curve, np.add.outer(n_curves * np.arange(rows), starts), n_curves)
+        algorithm = ((groups @ means).reshape(rows, len(sizes), n_tasks) ** 2 / sizes[:, np.newaxis]).sum(axis=1)
         pair = curve[:, first]
         pair *= np.int32(n_curves)
         pair += curve[:, second]
@@ -129,9 +119,7 @@ def _sparse(
 ) -> scipy.sparse.csr_matrix:
     """Make a CSR matrix whose rows start at `row_starts` in `data` and `columns`."""
     pointers = np.append(row_starts.ravel(), len(data)).astype(np.int32)
-    return scipy.sparse.csr_matrix(
-        (data, columns.ravel(), pointers), shape=(row_starts.size, width), copy=False
-    )
+    return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), shape=(row_starts.size, width), copy=False)
 
 
 def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Floats]:
@@ -174,7 +162,5 @@ def _combine(left: Floats, right: Floats) -> Floats:
     algorithm = (left[:, :, np.newaxis, 0] + right[:, np.newaxis, :, 0]) ** 2
     a, b = left[..., 1:], right[..., 1:]
     interaction = 2 * (a @ b.swapaxes(-1, -2))
-    interaction += (
-        np.einsum("tsf,tsf->ts", a, a)[:, :, np.newaxis] + np.einsum("tsf,tsf->ts", b, b)[:, np.newaxis]
-    )
+    interaction += np.einsum("tsf,tsf->ts", a, a)[:, :, np.newaxis] + np.einsum("tsf,tsf->ts", b, b)[:, np.newaxis]
     return np.stack([part.reshape(len(left), -1) for part in (algorithm, interaction)])

@@ -76,9 +76,7 @@ class Plan:
         stop = min(start + BLOCK, self.n_shuffles)
         if self.exact:
             return self._enumeration.orders(np.arange(start, stop))
-        rng = np.random.default_rng(
-            np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number))
-        )
+        rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number)))
         draw = _draw_within_runs if self.paired else _draw_partitions
         return draw(rng, stop - start, self.sizes)
 
@@ -148,7 +146,7 @@ def _orders_of_runs(permutations: NDArray[np.intp]) -> Order:
     """Turn permutations of the groups, shape (rows, run, group), into orders of the curves."""
     rows, n_runs, n_groups = permutations.shape
     curves = permutations * n_runs + np.arange(n_runs)[:, np.newaxis]
-    return curves.swapaxes(-1, -2).reshape(rows, n_groups * n_runs)
+    return np.asarray(curves.swapaxes(-1, -2).reshape(rows, n_groups * n_runs))
 
 
 class _RunPermutations:
@@ -211,4 +209,4 @@ class _Partitions:
             rest -= np.take_along_axis(upto, group[:, np.newaxis], -1)[:, 0] - self.count[state, group]
             labels[:, curve] = group
             state = self.next[state, group]
-        return labels.argsort(axis=-1, kind="stable")
+        return np.asarray(labels.argsort(axis=-1, kind="stable"))

@@ -58,9 +58,7 @@ class Design(NamedTuple):
         return self._replace(means=self.means[cut], comoment=self.comoment[cut], totals=self.totals[..., cut])
 
 
-def make_design(
-    means: Floats, comoment: Floats, n_levels: int, sizes: tuple[int, ...], *, paired: bool
-) -> Design:
+def make_design(means: Floats, comoment: Floats, n_levels: int, sizes: tuple[int, ...], *, paired: bool) -> Design:
     """Find the invariants of the shuffles from the moments of the curves that are present."""
     pooled = _effect_totals(means, comoment, n_levels).sum(axis=0)
     if paired:
@@ -148,9 +146,7 @@ def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
     df_source = np.array([df[1, 0], df[0, 0], n_levels - 1, df_error[0, 0], n_curves * n_levels - 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
-        generalized = effect[:, np.newaxis] / (
-            effect[:, np.newaxis] + error[:, :1]
-        )  # Olejnik & Algina, all error
+        generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])  # Olejnik & Algina, all error
     n_tasks = len(design.means)
     return {
         "f": np.moveaxis(f, -1, 0),
@@ -160,7 +156,5 @@ def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
         "error_df": np.broadcast_to(df_error, (n_tasks, 2, 2)),
         "eta_sq_partial": np.moveaxis(partial, -1, 0),
         "eta_sq_generalized": np.moveaxis(np.broadcast_to(generalized, f.shape), -1, 0),
-        "pvalue_parametric": np.moveaxis(
-            scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f), -1, 0
-        ),
+        "pvalue_parametric": np.moveaxis(scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f), -1, 0),
     }

@@ -1,0 +1,137 @@
+import math
+from collections import Counter
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xcurves.kernels import shuffles
+
+
+def all_orders(plan):
+    return np.concatenate(list(plan.blocks()))
+
+
+def groups_of(order, sizes):
+    return [tuple(sorted(part.tolist())) for part in np.split(order, np.cumsum(sizes)[:-1])]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"),
+    [((7, 7), 1716), ((4, 4, 4), 5775), ((3, 3, 3, 3), 15400), ((10, 10), 92378), ((3, 3), 10), ((10, 7), 19448)],
+)
+def test_number_of_distinct_assignments_is_the_papers(sizes, count):
+    assert shuffles.count_assignments(sizes) == count
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (2, 2, 2), (1, 2, 3), (1, 1, 2), (2, 2, 3), (1, 1, 1, 2), (3, 2, 2)])
+def test_exact_plan_has_every_distinct_assignment_once(sizes):
+    plan = shuffles.make_plan(sizes, None)
+    found = Counter(frozenset(groups_of(order, sizes)) for order in all_orders(plan))
+    expected = {frozenset(groups) for groups in oracles.distinct_assignments(sizes)}
+    assert set(found) == expected
+    assert set(found.values()) == {1}
+    assert plan.n_assignments == plan.n_shuffles == len(expected)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (2, 2, 2)])
+def test_labelled_plan_has_every_labelled_assignment_once(sizes):
+    plan = shuffles.make_plan(sizes, None, labelled=True)
+    found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
+    assert set(found.values()) == {1}
+    assert len(found) == math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
+
+
+@pytest.mark.parametrize(("m", "n_runs"), [(2, 2), (2, 5), (3, 3), (3, 4), (4, 2)])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_exact_paired_plan_permutes_algorithms_within_runs(m, n_runs, labelled):
+    sizes = (n_runs,) * m
+    plan = shuffles.make_plan(sizes, None, paired=True, labelled=labelled)
+    orders = all_orders(plan)
+    runs = orders.reshape(len(orders), m, n_runs) % n_runs
+    assert (runs == np.arange(n_runs)).all()
+    found = {tuple(groups_of(order, sizes)) for order in orders}
+    expected = {
+        tuple(tuple(i * n_runs + j for i, j in sorted(members)) for members in assignment)
+        for assignment in oracles.paired_assignments(m, n_runs)
+    }
+    if not labelled:
+        expected = {frozenset(assignment) for assignment in expected}
+        found = {frozenset(assignment) for assignment in found}
+    assert found == expected
+    assert len(orders) == len(expected)
+
+
+def test_blocks_of_an_exact_plan_join_without_gap_or_overlap():
+    plan = shuffles.make_plan((7, 7), None)
+    assert plan.n_blocks == 2
+    orders = all_orders(plan)
+    assert len({frozenset(groups_of(order, (7, 7))) for order in orders}) == 1716
+
+
+@pytest.mark.parametrize(("ceiling", "exact", "n"), [(None, True, 92378), (92378, True, 92378), (92377, False, 92377)])
+def test_n_resamples_is_a_ceiling(ceiling, exact, n):
+    plan = shuffles.make_plan((10, 10), ceiling)
+    assert (plan.exact, plan.n_shuffles) == (exact, n)
+    assert plan.n_total == n + (not exact)
+
+
+def test_by_default_too_many_assignments_are_sampled():
+    plan = shuffles.make_plan((10, 10, 10), None)
+    assert (plan.exact, plan.n_shuffles) == (False, 9_999)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_random_block_is_the_same_in_whatever_order(paired):
+    plan = shuffles.make_plan((12, 12, 12), 5000, paired=paired, entropy=7)
+    late = plan.block(4)
+    np.testing.assert_array_equal(late, list(plan.blocks())[4])
+    assert len(late) == 5000 - 4 * shuffles.BLOCK
+    other = shuffles.make_plan((12, 12, 12), 5000, paired=paired, entropy=8)
+    assert (other.block(4) != late).any()
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=5), st.integers(0, 99))
+@settings(max_examples=30, deadline=None)
+def test_every_random_order_is_a_permutation(sizes, entropy):
+    plan = shuffles.make_plan(tuple(sizes), 50, allow_exact=False, entropy=entropy)
+    np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(sum(sizes)), (50, 1)))
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (2, 1, 2)])
+@pytest.mark.parametrize("paired", [False, True])
+def test_random_assignments_are_uniform(sizes, paired):
+    """Chi-square of 40,000 draws over all labelled assignments, at 1e-6."""
+    from scipy import stats
+
+    if paired and len(set(sizes)) > 1:
+        sizes = (2, 2, 2)
+    plan = shuffles.make_plan(sizes, 40_000, paired=paired, allow_exact=False, entropy=3)
+    found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
+    n = shuffles.count_assignments(sizes, paired=paired, labelled=True)
+    assert len(found) == n
+    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+
+
+def test_ties_of_keys_at_a_boundary_are_redrawn():
+    """With keys of 32 bits of which many are equal, the partition must stay uniform: force ties by a coarse source."""
+
+    class Coarse:
+        def __init__(self):
+            self.rng = np.random.default_rng(0)
+
+        def integers(self, low, high, shape, dtype, endpoint):
+            return self.rng.integers(0, 3, shape).astype(dtype) << dtype(16)
+
+    orders = shuffles._draw_partitions(Coarse(), 30_000, (2, 2))
+    found = Counter(tuple(groups_of(order, (2, 2))) for order in orders)
+    from scipy import stats
+
+    assert len(found) == 6
+    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+
+
+def test_many_curves_need_wider_keys():
+    plan = shuffles.make_plan((1000, 1000), 20, entropy=1)
+    np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(2000), (20, 1)))
