@@ -62,7 +62,10 @@ def f_ratios(groups, paired=False):
     ms = {"algorithm": ss["algorithm"] / between, "interaction": ss["interaction"] / max(between * (k - 1), 1)}
     df = {"algorithm": within, "interaction": within * (k - 1)}
     return {
-        effect: {"pooled": _ratio(ms[effect], pooled), "stratum": _ratio(ms[effect], strata[effect] / max(df[effect], 1))}
+        effect: {
+            "pooled": _ratio(ms[effect], pooled),
+            "stratum": _ratio(ms[effect], strata[effect] / max(df[effect], 1)),
+        }
         for effect in ms
     }
 

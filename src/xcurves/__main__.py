@@ -104,7 +104,9 @@ def read_curves(options: argparse.Namespace) -> xr.DataArray:
 def _open(path: Path) -> xr.Dataset:
     """Open a netCDF file or a zarr store, training in the units that were written."""
     try:
-        return xr.open_dataset(path, engine="zarr" if path.is_dir() else None, decode_times=False)
+        if path.is_dir():
+            return xr.open_dataset(path, engine="zarr", consolidated=False, decode_times=False)
+        return xr.open_dataset(path, decode_times=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"ARCHIVE {path} is no netCDF file or zarr store that can be read here: {error}") from error
 
@@ -169,6 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_: print(f"{parser.prog}: warning: {message}", file=sys.stderr)
         try:
             run(options)

@@ -8,8 +8,9 @@ from typing import Literal
 import pandas as pd
 import xarray as xr
 
-from xcurves import anova, frames, labels, results
+from xcurves import anova, labels, results
 from xcurves.align import align, drop_incomplete
+from xcurves.frames import Duplicates, to_dataarray
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -85,10 +86,10 @@ class DataFrameCurves:
         run: str = "run",
         training: str = "training",
         extra: str | Sequence[str] = (),
-        duplicates: frames.Duplicates = "raise",
+        duplicates: Duplicates = "raise",
     ) -> xr.DataArray:
         """Call :func:`xcurves.to_dataarray`."""
-        return frames.to_dataarray(
+        return to_dataarray(
             self._frame,
             value,
             algorithm=algorithm,

@@ -54,16 +54,17 @@ def align(curves: xr.DataArray, on: Literal["intersection"] = "intersection") ->
         raise ValueError(f"on must be 'intersection'; got {on!r}")
     has = curves.notnull()
     present = has.any("training")
-    in_grid = ((has | ~present) & present.any(["algorithm", "run"])).all(["algorithm", "run"]).compute()
-    in_union = has.any(["algorithm", "run"]).compute()
+    in_any = has.any(["algorithm", "run"])
+    shared = ((has | ~present) & in_any).all(["algorithm", "run"])
+    grids = xr.Dataset({"known": in_any, "shared": shared}).compute()
     names = labels.task_names(curves)
     levels = curves["training"].to_numpy()
-    kept, known = (mask.to_numpy().reshape(len(names), -1) for mask in (in_grid, in_union))
+    kept, known = (grids[name].to_numpy().reshape(len(names), -1) for name in ("shared", "known"))
     for task in np.flatnonzero((kept.sum(axis=1) < 2) & (known.sum(axis=1) > kept.sum(axis=1))):
-        where = dict(zip(labels.extra_dims(curves), np.unravel_index(task, in_grid.shape[:-1]), strict=True))
+        where = dict(zip(labels.extra_dims(curves), np.unravel_index(task, shared.shape[:-1]), strict=True))
         raise ValueError(f"{names[task]}{_grids_apart(has.isel(where).compute(), levels[kept[task]])}")
     lines = [name + _dropped(levels, known[t], kept[t]) for t, name in enumerate(names) if (known[t] & ~kept[t]).any()]
-    aligned = curves.where(in_grid).isel(training=kept.any(axis=0))
+    aligned = curves.where(grids["shared"]).isel(training=kept.any(axis=0))
     return _record(aligned, f"align(on={on!r}): {'; '.join(lines) or 'dropped nothing'}")
 
 

@@ -12,6 +12,7 @@ from xcurves.randomization import BY_EFFECT, BlockTest, progress_bar
 from xcurves.reduction import curve_moments
 
 _COUNTS = ("n_runs", "n_levels", "n_shuffles")
+_COORDS = {"effect": list(labels.EFFECTS), "error_term": list(labels.ERROR_TERMS), "source": list(labels.SOURCES)}
 _LONG_NAMES = {
     "pvalue": "randomization p-value",
     "f": "F ratio",
@@ -157,15 +158,18 @@ def randomized_anova(
         output_dtypes=[np.float64],
         dask_gufunc_kwargs={"output_sizes": {"packed": test.layout(test.n_random).length}},
     )
-    result = _name(packed, test, curves, ordered)
-    result.attrs = labels.provenance(
-        "randomized_anova",
-        curves,
-        labels.REFERENCES["anova"],
-        entropy,
-        confidence_level,
-        n_resamples=ceiling,
-        paired=paired,
+    result = xr.Dataset(
+        _variables(packed, test, curves, ordered),
+        {**packed.coords, "algorithm": curves["algorithm"], **_COORDS},
+        labels.provenance(
+            "randomized_anova",
+            curves,
+            labels.REFERENCES["anova"],
+            entropy,
+            confidence_level,
+            n_resamples=ceiling,
+            paired=paired,
+        ),
     )
     if not lazy:
         _warn(result, test)
@@ -178,27 +182,21 @@ def _in_label_order(curves: xr.DataArray) -> xr.DataArray:
     return curves.sortby(unsorted) if unsorted else curves
 
 
-def _name(packed: xr.DataArray, test: BlockTest, curves: xr.DataArray, ordered: xr.DataArray) -> xr.Dataset:
-    """Cut the packed results into named, described variables, algorithms in the order of the curves."""
+def _variables(
+    packed: xr.DataArray, test: BlockTest, curves: xr.DataArray, ordered: xr.DataArray
+) -> dict[str, xr.Variable]:
+    """Cut the packed results into described variables, algorithms in the order of the curves."""
     fixed = test.layout(0).length
-    result = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
+    variables = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
+    place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
+    variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
     for name in _COUNTS:
-        result[name] = result[name].astype(np.int64)
-    score_units = str(curves.attrs.get("units", "score"))
-    squared = "1" if score_units == "1" else f"({score_units})^2"
-    for key, variable in result.data_vars.items():
-        name = str(key)
-        variable.attrs = {
-            "long_name": _LONG_NAMES[name],
-            "units": squared if name in ("ss", "error_ss") else "1",
-        }
-    result = result.assign_coords(
-        algorithm=ordered["algorithm"],
-        effect=list(labels.EFFECTS),
-        error_term=list(labels.ERROR_TERMS),
-        source=list(labels.SOURCES),
-    )
-    return result.sel(algorithm=curves["algorithm"])
+        variables[name] = variables[name].astype(np.int64)
+    score = str(curves.attrs.get("units", "score"))
+    units = dict.fromkeys(("ss", "error_ss"), "1" if score == "1" else f"({score})^2")
+    for name, variable in variables.items():
+        variable.attrs = {"long_name": _LONG_NAMES[name], "units": units.get(name, "1")}
+    return variables
 
 
 def _warn(result: xr.Dataset, test: BlockTest) -> None:
@@ -206,6 +204,7 @@ def _warn(result: xr.Dataset, test: BlockTest) -> None:
     n_tasks = len(test.names)
     n_levels = result["n_levels"].to_numpy().ravel()
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
+    exact = labels.is_exact(result).to_numpy().ravel()
     smallest = labels.smallest_pvalue(result).to_numpy().ravel()
     f = result["f"].transpose(..., *BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
@@ -213,7 +212,7 @@ def _warn(result: xr.Dataset, test: BlockTest) -> None:
     def unreachable(task: int) -> str:
         runs = " v ".join(str(size) for size in sizes[task] if size)
         count = result["n_assignments"].to_numpy().ravel()[task]
-        few = f"{runs} runs allow {count:g} assignments" if count * smallest[task] == 1 else "n_resamples is small"
+        few = f"{runs} runs allow {count:g} assignments" if exact[task] else "n_resamples is small"
         return f"{few}; no p below {smallest[task]:.3g} exists"
 
     def zero_by_zero(task: int) -> str:
@@ -223,10 +222,10 @@ def _warn(result: xr.Dataset, test: BlockTest) -> None:
     cases = (
         (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
         (undefined.any(axis=(1, 2)), zero_by_zero),
-        (smallest > test.alpha, unreachable),
+        ((smallest > test.alpha) & (n_levels > 0), unreachable),
     )
     for befallen, say in cases:
         if befallen.any():
-            first, others = int(befallen.argmax()), int(befallen.sum()) - 1
-            more = f" (so in {others} more tasks)" if others else ""
+            first, count = int(befallen.argmax()), int(befallen.sum())
+            more = f" (in {count} tasks)" if count > 1 else ""
             warnings.warn(test.names[first] + say(first) + more, UserWarning, stacklevel=4)

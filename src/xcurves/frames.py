@@ -37,7 +37,7 @@ def to_dataarray(
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     duplicates : {"raise", "first", "last", "mean"}
-        What to do with several scores of one run at one training level: refuse, or keep which.
+        What to do with several rows of one run at one training level: refuse, or keep which of their scores.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def to_dataarray(
     keys = list(columns.values())
     _check_frame(frame, value, columns, duplicates)
     labels = {column: _labels(frame[column]) for column in keys}
-    scored = _unrepeated(frame.loc[frame[value].notna(), [*keys, value]], value, keys, duplicates)
+    scored = _unrepeated(frame[[*keys, value]], value, keys, duplicates)
     scores = np.full([len(each) for each in labels.values()], np.nan)
     places = tuple(index.get_indexer(pd.Index(scored[column])) for column, index in labels.items())
     scores[places] = scored[value].to_numpy(dtype=np.float64)
@@ -147,15 +147,16 @@ def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
     return labels.to_numpy(dtype=labels.dtype.numpy_dtype if hasattr(labels.dtype, "numpy_dtype") else None)
 
 
-def _unrepeated(scored: pd.DataFrame, value: str, keys: list[str], duplicates: str) -> pd.DataFrame:
-    """Return one score per key."""
-    repeated = scored.duplicated(keys)
+def _unrepeated(rows: pd.DataFrame, value: str, keys: list[str], duplicates: str) -> pd.DataFrame:
+    """Return one score per key, of the rows that have one."""
+    repeated = rows.duplicated(keys)
     if duplicates == "raise" and repeated.any():
-        shown = "; ".join(str(tuple(row)) for row in scored.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist())
+        shown = "; ".join(str(tuple(row)) for row in rows.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist())
         raise ValueError(
             f"{repeated.sum()} rows repeat a ({', '.join(keys)}), first {shown}. "
             "Mend the data, or say which to keep: duplicates='first', 'last' or 'mean'"
         )
+    scored = rows[rows[value].notna()]
     if duplicates == "mean":
         return scored.groupby(keys, sort=False, observed=True)[value].mean().reset_index()
     return scored.drop_duplicates(keys, keep="last" if duplicates == "last" else "first")

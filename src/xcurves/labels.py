@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
 from importlib.metadata import version
 from itertools import product
 from numbers import Integral, Real
@@ -64,11 +65,9 @@ def check_curves(curves: xr.DataArray) -> xr.DataArray:
     _check_dims(curves)
     if curves.dtype.kind not in "biuf":
         raise TypeError(f"curves must be numeric; got dtype {curves.dtype}. Convert: curves.astype(float)")
-    for name in ("algorithm", "run"):
-        curves = curves.assign_coords({name: (name, _check_labels(curves, name), _attrs(curves, name))})
-    levels = _check_levels(curves)
-    curves = curves.assign_coords(training=("training", levels, _attrs(curves, "training")))
-    return curves.transpose(..., *DIMS).astype(np.float64)
+    values = {name: _check_labels(curves, name) for name in ("algorithm", "run")} | {"training": _check_levels(curves)}
+    coords = {name: (name, checked, _attrs(curves, name)) for name, checked in values.items()}
+    return curves.assign_coords(coords).transpose(..., *DIMS).astype(np.float64)
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
@@ -220,8 +219,8 @@ def check_runs(
         )
     lacking = np.where(counts > 0, n_levels[:, np.newaxis] - counts, 0)
     for task, curve in np.argwhere(lacking)[:1]:
-        others = np.count_nonzero(lacking) - 1
-        more = f" ({others} more runs are incomplete)" if others else ""
+        n_incomplete = np.count_nonzero(lacking)
+        more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
         raise ValueError(
             f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
             f"levels{more}. Bring runs to common levels with .curves.align('intersection') or leave incomplete ones "
@@ -275,6 +274,11 @@ def task_numbers(curves: xr.DataArray) -> xr.DataArray:
     return xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=dims)
 
 
+@cache
+def _version() -> str:
+    return version("xcurves")
+
+
 def provenance(
     kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
 ) -> dict[str, Any]:
@@ -283,7 +287,7 @@ def provenance(
     steps = [curves.attrs["history"]] if "history" in curves.attrs else []
     return {
         "xcurves_result": kind,
-        "xcurves_version": version("xcurves"),
+        "xcurves_version": _version(),
         "references": references,
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
@@ -292,10 +296,14 @@ def provenance(
     }
 
 
+def is_exact(result: xr.Dataset) -> xr.DataArray:
+    """Return whether all distinct assignments were evaluated."""
+    return result["n_shuffles"] == result["n_assignments"]
+
+
 def smallest_pvalue(result: xr.Dataset) -> xr.DataArray:
     """Return the smallest p-value that the reassignments of a result can give."""
-    exact = result["n_shuffles"] == result["n_assignments"]
-    return 1 / (result["n_shuffles"] + 1).where(~exact, result["n_assignments"])
+    return 1 / (result["n_shuffles"] + 1).where(~is_exact(result), result["n_assignments"])
 
 
 def significant(pvalue: float, alpha: float) -> bool:

@@ -1,4 +1,4 @@
-"""Many named outputs through one array: what a block function returns, and the Dataset cut from it.
+"""Many named outputs through one array: what a block function returns, and the variables cut from it.
 
 An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call; one packed
 array does neither.
@@ -42,9 +42,9 @@ class Layout:
         flat = [variables[name].reshape(*lead, prod(self.shape(name))) for name in self.dims]
         return np.concatenate(flat, axis=-1)
 
-    def unpack(self, packed: xr.DataArray) -> xr.Dataset:
-        """Cut a packed array, dims (..., packed), into a Dataset; lazy if it is."""
-        return xr.Dataset(dict(self._cut(packed)), coords=packed.coords)
+    def unpack(self, packed: xr.DataArray) -> dict[str, xr.Variable]:
+        """Cut a packed array, dims (..., packed), into variables; lazy if it is."""
+        return dict(self._cut(packed))
 
     def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:
         start = 0

@@ -63,6 +63,8 @@ def _keep(packed: NDArray[np.float64], **_: Any) -> NDArray[np.float64]:
 
 
 def _combine(packed: NDArray[np.float64], *, n_curves: int, keepdims: bool, **_: Any) -> NDArray[np.float64]:
+    if packed.size == 0:  # dask asks what kind of array comes out
+        return np.asarray(packed.sum(axis=-2, keepdims=keepdims))
     merged = moments.merge(packed, n_curves)
     return merged[..., np.newaxis, :] if keepdims else merged
 

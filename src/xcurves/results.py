@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -143,20 +143,18 @@ def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
 
 def _how(tasks: list[xr.Dataset]) -> str:
     """Say what the p-values of all tasks are made from."""
-    exact = {task["n_assignments"].item() for task in tasks if _is_exact(task)}
-    random = {task["n_shuffles"].item() for task in tasks if not _is_exact(task)} - {0}
-    kinds = [f"all {_span(exact)} distinct assignments"] * bool(exact) + [f"{_span(random)} random shuffles"] * bool(
-        random
-    )
+    exact = {task["n_assignments"].item() for task in tasks if labels.is_exact(task)}
+    random = {task["n_shuffles"].item() for task in tasks if not labels.is_exact(task)} - {0}
+    kinds = [
+        f"{said} {kind}"
+        for said, kind in ((_span(exact), "distinct assignments, each once,"), (_span(random), "random shuffles"))
+        if said
+    ]
     smallest = {labels.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
     least = f" The smallest p that it can give is {_span(smallest, '.3g')}." if smallest else ""
     return f"p is from {' or '.join(kinds) or 'no assignments'} of whole runs to algorithms.{least}"
 
 
-def _is_exact(task: xr.Dataset) -> bool:
-    return bool(task["n_shuffles"] == task["n_assignments"])
-
-
-def _span(values: Iterable[float], form: str = ",.0f") -> str:
-    ends = sorted(set(values))
-    return f"{ends[0]:{form}}" if len(ends) == 1 else f"{ends[0]:{form}} to {ends[-1]:{form}}"
+def _span(values: set[float], form: str = ",.0f") -> str:
+    ends = sorted({f"{value:{form}}": value for value in sorted(values)}.items(), key=lambda item: item[1])
+    return " to ".join(said for said, _ in (ends if len(ends) < 2 else (ends[0], ends[-1])))

@@ -1,10 +1,11 @@
 import itertools
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import oracles
 from kernels.test_sums import design_of, random_groups
 from xcurves.kernels import null, shuffles, sums
 
@@ -133,9 +134,7 @@ def test_stderr_is_the_binomial_one_and_none_when_exact():
     np.testing.assert_array_equal(exact["pvalue_stderr"], 0)
 
 
-@pytest.mark.parametrize(
-    ("observed", "p"), [(10.3, 0.028), (0.0, 0.999), (10.2, 0.028), (99.0, 0.0), (np.inf, 0.0)]
-)
+@pytest.mark.parametrize(("observed", "p"), [(10.3, 0.028), (0.0, 0.999), (10.2, 0.028), (99.0, 0.0), (np.inf, 0.0)])
 def test_rank_p_is_the_papers_example(observed, p):
     """The closest of 1,000 null values to 10.3 is 10.2, at rank 972: p = .028 (Piater & Cohen, Section 3)."""
     values = np.concatenate([np.linspace(0.1, 9.9, 971), [10.2], np.linspace(20, 50, 28)])

@@ -1,6 +1,7 @@
 import numpy as np
-import oracles
 import pytest
+
+import oracles
 from kernels.test_sums import design_of, random_groups
 from xcurves.kernels import reassign, shuffles
 

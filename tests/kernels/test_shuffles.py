@@ -2,10 +2,11 @@ import math
 from collections import Counter
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import oracles
 from xcurves.kernels import shuffles
 
 

@@ -1,6 +1,7 @@
 import numpy as np
-import oracles
 import pytest
+
+import oracles
 from xcurves.kernels import moments, sums
 
 
@@ -29,9 +30,7 @@ def test_table_equals_plain_loops(sizes, k):
     np.testing.assert_array_equal(found["df"][0], [(m - 1) * (k - 1), m - 1, k - 1, k * (n - m), k * n - 1])
     strata = [[expected["error"], expected["runs"]], [expected["error"], expected["runs_x_training"]]]
     np.testing.assert_allclose(found["error_ss"][0], strata, atol=1e-12 * expected["total"])
-    np.testing.assert_array_equal(
-        found["error_df"][0], [[k * (n - m), n - m], [k * (n - m), (n - m) * (k - 1)]]
-    )
+    np.testing.assert_array_equal(found["error_df"][0], [[k * (n - m), n - m], [k * (n - m), (n - m) * (k - 1)]])
 
 
 @pytest.mark.parametrize(("m", "n_runs", "k"), [(2, 10, 8), (3, 4, 5), (4, 2, 3)])

@@ -146,12 +146,19 @@ def learning_curves(
     Dataset
         `score` (algorithm, run, training): wins minus losses in 100 test games.
 
+    Raises
+    ------
+    ValueError
+        If `levels` do not increase.
+
     Examples
     --------
     >>> curves = learning_curves([0.1], n_runs=2, levels=[0, 50])
     >>> curves.score.dims
     ('algorithm', 'run', 'training')
     """
+    if any(later <= level for level, later in itertools.pairwise(levels)):
+        raise ValueError(f"levels must increase; got {list(levels)}. Sort them")
     learners = list(itertools.product(learning_rates, range(n_runs)))
     rates = np.array([rate for rate, _ in learners])
     training, testing = zip(*(_streams(seed, rate, run) for rate, run in learners), strict=True)
@@ -184,7 +191,7 @@ def _label(
         {
             "algorithm": (
                 "algorithm",
-                [f"rate {rate:g}" for rate in learning_rates],
+                [f"rate {rate}" for rate in learning_rates],
                 {"long_name": "learning rate"},
             ),
             "run": ("run", np.arange(n_runs), {"long_name": "run"}),

@@ -113,6 +113,8 @@ def _measure_block(curves: Floats) -> Floats:
 
 def _measure_gaps(curves: Floats) -> Floats:
     """Measure curves of which some are absent (NaN along training), or levels that no curve has."""
+    infinite = np.isinf(curves)
+    curves = np.ascontiguousarray(np.where(infinite, np.nan, curves))
     has = ~np.isnan(curves)
     in_grid = has.any(axis=1)
     counts = has.sum(axis=-1, dtype=float)
@@ -121,16 +123,13 @@ def _measure_gaps(curves: Floats) -> Floats:
     n_levels = in_grid.sum(axis=-1, dtype=float)
     divisor = np.maximum(n_levels, 1)[:, np.newaxis]
     first = np.take_along_axis(curves, present.argmax(axis=-1)[:, np.newaxis, np.newaxis], axis=1)
-    with np.errstate(invalid="ignore"):
-        apart = curves - first
-        apart[np.isnan(apart)] = 0.0
-        pool = np.where(in_grid, np.nan_to_num(first[:, 0]) + apart.sum(axis=1) / n_present, 0.0)
-        level_mean = pool.sum(axis=-1) / divisor[:, 0]
-        deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
-        means = apart.sum(axis=-1) / divisor
-        apart = np.where(has, apart - means[..., np.newaxis], 0.0)
-        centred = _centre(means, apart, present)
-    counts[np.isinf(curves).any(axis=-1)] = np.nan
+    apart = np.nan_to_num(curves - first)
+    pool = np.where(in_grid, np.nan_to_num(first[:, 0]) + apart.sum(axis=1) / n_present, 0.0)
+    level_mean = pool.sum(axis=-1) / divisor[:, 0]
+    deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
+    means = apart.sum(axis=-1) / divisor
+    centred = _centre(means, np.where(has, apart - means[..., np.newaxis], 0.0), present)
+    counts[infinite.any(axis=-1)] = np.nan
     return pack(Moments(n_levels, level_mean, (deviation**2).sum(axis=-1), counts, *centred))
 
 

@@ -1,0 +1,77 @@
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+from xcurves import accessors
+
+OBJECTS = {
+    accessors.DataArrayCurves: "curves",
+    accessors.DatasetCurves: "result",
+    accessors.DataFrameCurves: "frame",
+}
+METHODS = [
+    (accessor, name)
+    for accessor in OBJECTS
+    for name, _ in inspect.getmembers(accessor, inspect.isfunction)
+    if not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize(("accessor", "name"), METHODS)
+def test_a_method_has_the_signature_of_its_function(accessor, name):
+    method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
+    own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
+    assert first == OBJECTS[accessor]
+    assert own == list(function.parameters.values())[1:]
+    assert method.return_annotation == function.return_annotation
+    assert getattr(accessor, name).__doc__ == f"Call :func:`xcurves.{name}`."
+
+
+def test_every_function_of_curves_frames_or_results_is_a_method():
+    functions = {name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))}
+    assert {name for _, name in METHODS} == functions
+
+
+def test_importing_registers_the_accessors():
+    curves = make_curves(np.zeros((2, 2, 2)))
+    assert isinstance(curves.curves, accessors.DataArrayCurves)
+    assert isinstance(curves.to_dataset().curves, accessors.DatasetCurves)
+    assert isinstance(pd.DataFrame().curves, accessors.DataFrameCurves)
+
+
+def test_a_dataset_asked_for_a_method_of_curves_says_to_pick_a_variable():
+    dataset = make_curves(np.zeros((2, 2, 2))).rename("return").to_dataset()
+    with pytest.raises(AttributeError) as caught:
+        _ = dataset.curves.randomized_anova
+    assert str(caught.value) == (
+        "a Dataset has no .curves.randomized_anova. Pick one variable: ds['return'].curves.randomized_anova"
+    )
+
+
+def test_objects_with_a_used_accessor_can_be_copied_and_pickled():
+    dataset = make_curves(np.zeros((2, 2, 2))).to_dataset()
+    assert dataset.curves is not None
+    assert pickle.loads(pickle.dumps(dataset)).identical(dataset)
+    assert copy.deepcopy(dataset).identical(dataset)
+
+
+def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
+    import gc
+    import weakref
+
+    gc.disable()
+    try:
+        curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+        data = weakref.ref(xr.Variable.__getattribute__(curves.variable, "_data"))
+        xcurves.randomized_anova(curves)
+        del curves
+        assert data() is None
+    finally:
+        gc.enable()

@@ -1,0 +1,89 @@
+"""Curves and results in real archives, by every real engine: what comes back is identical."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import absent, make_curves
+
+ENGINES = ["scipy", "h5netcdf", "netcdf4", "zarr"]
+
+
+def write(dataset, path, engine):
+    if engine == "zarr":
+        dataset.to_zarr(path, zarr_format=2, consolidated=False)
+    else:
+        dataset.to_netcdf(path, engine=engine)
+
+
+def read(path, engine):
+    options = {"consolidated": False} if engine == "zarr" else {}
+    with xr.open_dataset(path, engine=engine, **options) as opened:
+        return opened.load()
+
+
+@pytest.fixture
+def curves():
+    rng = np.random.default_rng(0)
+    curves = absent(make_curves(rng.normal(size=(2, 5, 3)).cumsum(axis=-1), training=[0.0, 1e6, 2e6]), [5, 4])
+    curves = curves.expand_dims(task=["Ünïcode", "x"]).rename("return").assign_attrs(units="points", long_name="return")
+    curves.training.attrs = {"units": "steps", "long_name": "env steps"}
+    return curves.curves.align("intersection").curves.drop_incomplete()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("options", [{}, {"keep_null": True}, {"paired": True}, {"n_resamples": 50}])
+def test_results_come_back_identical(curves, tmp_path, engine, options):
+    if "paired" in options:
+        curves = curves.isel(run=slice(4))
+    result = xcurves.randomized_anova(curves, **options, confidence_level=0.5, rng=2**62)
+    write(result, tmp_path / "result", engine)
+    back = read(tmp_path / "result", engine)
+    xr.testing.assert_identical(back, result)
+    assert back.curves.summary() == result.curves.summary()
+    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_curves_come_back_identical_and_give_the_same_result(curves, tmp_path, engine):
+    write(curves.to_dataset(), tmp_path / "curves", engine)
+    back = read(tmp_path / "curves", engine)["return"]
+    xr.testing.assert_identical(back, curves)
+    again, first = (xcurves.randomized_anova(each, confidence_level=0.5, rng=0) for each in (back, curves))
+    xr.testing.assert_identical(again, first)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_label_attrs_and_single_tasks_survive(curves, tmp_path, engine):
+    result = xcurves.randomized_anova(curves.isel(task=[0]), confidence_level=0.5, rng=0)
+    write(result, tmp_path / "result", engine)
+    xr.testing.assert_identical(read(tmp_path / "result", engine), result)
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])
+def test_hours_of_training_come_back_as_numbers_or_with_their_cure(curves, tmp_path, engine):
+    curves.training.attrs["units"] = "hours"
+    write(curves.to_dataset(), tmp_path / "curves", engine)
+    with xr.open_dataset(tmp_path / "curves", engine=engine, decode_timedelta=True) as opened:
+        decoded = opened["return"].load()
+    with pytest.raises(TypeError, match=r"Open with xr.open_dataset\(path, decode_timedelta=False\)"):
+        xcurves.randomized_anova(decoded)
+    with xr.open_dataset(tmp_path / "curves", engine=engine, decode_timedelta=False) as opened:
+        xr.testing.assert_identical(opened["return"].load(), curves)
+
+
+def test_no_attr_is_of_a_kind_that_an_archive_refuses(curves):
+    result = xcurves.randomized_anova(curves, confidence_level=0.5, n_resamples=50, rng=2**62)
+    everything = [result, *result.variables.values(), curves, *curves.coords.values()]
+    for holder in everything:
+        for value in holder.attrs.values():
+            assert type(value) in (str, float, int)
+            assert type(value) is not int or abs(value) < 2**31
+    assert not any(variable.dtype == bool for variable in result.variables.values())
+
+
+def test_no_variable_hides_behind_a_method(curves):
+    result = xcurves.randomized_anova(curves, confidence_level=0.5, keep_null=True)
+    assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]

@@ -1,0 +1,267 @@
+"""The doors: every message of the data model, to the letter."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+from xcurves import labels
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+
+
+def refused(curves, error=ValueError):
+    with pytest.raises(error) as caught:
+        labels.check_curves(curves)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_wrong_name_is_told_with_its_rename(curves):
+    assert refused(curves.rename(algorithm="agent", run="seed")) == (
+        "dims must include 'run'; got ('agent', 'seed', 'training'). Rename: da.rename(agent='algorithm', seed='run')"
+    )
+
+
+def test_an_unknown_name_is_renamed_by_its_place(curves):
+    assert refused(curves.rename(run="x")) == (
+        "dims must include 'run'; got ('algorithm', 'x', 'training'). Rename: da.rename(x='run')"
+    )
+
+
+def test_a_task_is_no_guess_for_a_missing_dim(curves):
+    tasks = curves.expand_dims(task=["a"]).isel(run=0, drop=True)
+    assert refused(tasks) == (
+        "dims must include 'run'; got ('task', 'algorithm', 'training'). "
+        "Keep it when you select (da.isel(run=[0])) or add it: da.expand_dims(run=[0])"
+    )
+
+
+def test_a_dim_lost_by_selection_is_told_how_to_keep_it(curves):
+    assert refused(curves.isel(training=-1)) == (
+        "dims must include 'training'; got ('algorithm', 'run'). "
+        "A selection dropped it; keep it with a list: da.isel(training=[-1])"
+    )
+
+
+@pytest.mark.parametrize("name", sorted(labels.RESERVED))
+def test_names_of_results_are_reserved(curves, name):
+    assert refused(curves.expand_dims({name: [1]})) == (
+        f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
+    )
+
+
+def test_an_empty_dim(curves):
+    assert refused(curves.isel(run=[])) == ("curves is empty: dim 'run' has length 0. Check the selection that made it")
+
+
+def test_a_dataset_is_no_array(curves):
+    assert refused(curves.to_dataset(), TypeError) == (
+        "curves must be a DataArray; got a Dataset. Pick one variable: ds['score'].curves"
+    )
+
+
+def test_an_array_without_labels(curves):
+    assert refused(curves.to_numpy(), TypeError) == (
+        "curves must be an xarray.DataArray; got ndarray. Make one: df.curves.to_dataarray(...)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [object, str, complex, "datetime64[ns]"])
+def test_scores_must_be_numbers(curves, dtype):
+    strange = curves.astype(int).astype(dtype)
+    assert refused(strange, TypeError) == (
+        f"curves must be numeric; got dtype {strange.dtype}. Convert: curves.astype(float)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.float32, np.uint8])
+def test_whole_and_truth_scores_are_cast(curves, dtype):
+    assert labels.check_curves(abs(curves).astype(dtype)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (["a", "a"], ValueError, "algorithm labels must be unique; got 'a' 2 times. Number them: "),
+        ([1, 1], ValueError, "algorithm labels must be unique; got 1 2 times. Number them: "),
+        (
+            np.array(["a", 1], object),
+            TypeError,
+            "algorithm labels must be all strings or all numbers; got int and str. ",
+        ),
+        ([True, False], TypeError, "algorithm labels must be all strings or all numbers; got dtype bool. "),
+        ([0.0, np.nan], ValueError, "algorithm labels must be finite; got nan. "),
+    ],
+)
+def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
+    assert refused(curves.assign_coords(algorithm=("algorithm", values)), error).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "message"),
+    [
+        ([0, 2, 1], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
+        ([2, 1, 0], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
+        (
+            [0, 1, 1],
+            ValueError,
+            "training must be strictly increasing; got 1 after 1. Mend: da.drop_duplicates('training')",
+        ),
+        ([0, 1, np.nan], ValueError, "training must be finite; got nan. Drop it: da.dropna('training')"),
+        ([0, 1, np.inf], ValueError, "training must be finite; got inf. Drop it: da.dropna('training')"),
+        (
+            ["a", "b", "c"],
+            TypeError,
+            "training must be numeric; got dtype <U1. Convert: da.assign_coords(training=da.training.astype(float))",
+        ),
+        (
+            np.arange(3).astype("timedelta64[ns]"),
+            TypeError,
+            "training must be numeric; got timedelta64[ns], which decoding makes of time units. "
+            "Open with xr.open_dataset(path, decode_timedelta=False)",
+        ),
+        (
+            np.arange(3).astype("datetime64[ns]"),
+            TypeError,
+            "training must be an amount, not a date; got datetime64[ns]. "
+            "Subtract the start: da.training - da.training[0]",
+        ),
+    ],
+)
+def test_training_is_increasing_numbers(curves, levels, error, message):
+    assert refused(curves.assign_coords(training=levels), error) == message
+
+
+def test_dates_in_units_are_refused(curves):
+    curves.training.attrs["units"] = "days since 2000-01-01"
+    assert refused(curves, TypeError) == (
+        "training must be an amount, not a date; got units 'days since 2000-01-01'. "
+        "Subtract the start: da.training - da.training[0]"
+    )
+
+
+def test_training_needs_a_coordinate(curves):
+    assert refused(curves.drop_vars("training")) == (
+        "curves has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+    )
+
+
+def test_runs_and_algorithms_without_labels_are_numbered(curves):
+    checked = labels.check_curves(curves.drop_vars(["algorithm", "run"]))
+    np.testing.assert_array_equal(checked.run, np.arange(4))
+    np.testing.assert_array_equal(checked.algorithm, np.arange(2))
+
+
+def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
+    turned = curves.transpose("training", "run", "algorithm").assign_coords(training=[1, 2, 3])
+    turned.training.attrs["units"] = "steps"
+    checked = labels.check_curves(turned)
+    assert checked.dims == ("algorithm", "run", "training")
+    assert checked.training.dtype == np.float64
+    assert checked.training.attrs == {"units": "steps"}
+
+
+def test_an_incomplete_run_is_named_with_its_cures(curves):
+    tasks = xr.concat([curves, curves], "task").assign_coords(task=["Ant", "Hopper"])
+    tasks[1, 0, 2, :2] = np.nan
+    tasks[1, 1, 3, 0] = np.nan
+    with pytest.raises(ValueError, match="lacks") as caught:
+        xcurves.randomized_anova(tasks)
+    assert str(caught.value) == (
+        "task 'Hopper': algorithm 'a0', run 2 lacks 2 of 3 training levels (2 incomplete runs in all). "
+        "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
+        ".curves.drop_incomplete()"
+    )
+
+
+def test_an_infinite_score_is_named(curves):
+    curves[1, 2, 0] = -np.inf
+    with pytest.raises(ValueError, match="infinite") as caught:
+        xcurves.randomized_anova(curves)
+    assert str(caught.value) == (
+        "algorithm 'a1', run 2 has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
+    )
+
+
+def test_one_algorithm_is_no_comparison(curves):
+    with pytest.raises(ValueError, match="only") as caught:
+        xcurves.randomized_anova(curves.isel(algorithm=[0]))
+    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
+
+
+def test_one_run_each_leaves_no_error(curves):
+    with pytest.raises(ValueError, match="no algorithm") as caught:
+        xcurves.randomized_anova(curves.isel(run=[0]))
+    assert str(caught.value) == ("no algorithm has two runs; without them there is no error to compare with. Add runs")
+
+
+def test_paired_runs_must_match(curves):
+    curves[1, 2] = np.nan
+    curves[1, 3] = np.nan
+    with pytest.raises(ValueError, match="paired") as caught:
+        xcurves.randomized_anova(curves, paired=True)
+    assert str(caught.value) == (
+        "paired=True needs every run in every algorithm; algorithm 'a1' lacks run 2, 3. "
+        "Select the common runs, or use paired=False"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ({"confidence_level": 0}, ValueError, "confidence_level must lie between 0 and 1; got 0. Usual: 0.95"),
+        ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
+        (
+            {"confidence_level": "high"},
+            ValueError,
+            "confidence_level must lie between 0 and 1; got 'high'. Usual: 0.95",
+        ),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0. Leave it out for the default"),
+        (
+            {"n_resamples": 10.5},
+            TypeError,
+            "n_resamples must be a whole number or None; got 10.5. Leave it out for the default",
+        ),
+        ({"batch": -1}, ValueError, "batch must be at least 1; got -1. Leave it out for the default"),
+        ({"paired": "yes"}, TypeError, "paired must be True or False; got 'yes'"),
+        ({"keep_null": 1}, TypeError, "keep_null must be True or False; got 1"),
+        ({"rng": -1}, ValueError, "rng must not be negative; got -1. Give a whole number from 0, a Generator or None"),
+        ({"rng": "a"}, TypeError, "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0"),
+    ],
+)
+def test_options_are_named_with_what_came(curves, option, error, message):
+    with pytest.raises(error) as caught:
+        xcurves.randomized_anova(curves, **option)
+    assert str(caught.value) == message
+
+
+def test_alpha_has_no_dust():
+    assert labels.check_confidence_level(0.9) == 0.1
+    assert labels.check_confidence_level(0.95) == 0.05
+
+
+def test_an_int_is_its_own_seed_and_a_generator_is_drawn_from():
+    generator = np.random.default_rng(5)
+    assert labels.check_rng(7) == 7
+    assert labels.check_rng(np.int64(7)) == 7
+    first, second = labels.check_rng(generator), labels.check_rng(generator)
+    assert first != second
+    assert labels.check_rng(np.random.default_rng(5)) == first
+    assert labels.check_rng(None) != labels.check_rng(None)
+
+
+def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
+    with pytest.raises(ValueError, match="no result") as caught:
+        labels.kind_of(curves.to_dataset())
+    assert str(caught.value) == "this Dataset is no result of xcurves. Pick one variable: ds['score'].curves"
+
+
+def test_a_result_is_known_by_variables_and_not_by_attrs(curves):
+    result = xcurves.randomized_anova(curves)
+    assert labels.kind_of(result.drop_attrs()) == "randomized_anova"
