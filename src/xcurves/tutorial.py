@@ -29,8 +29,8 @@ def open_dataset(name: str) -> xr.Dataset:
     Examples
     --------
     >>> import xcurves
-    >>> dict(xcurves.tutorial.open_dataset("tictactoe").sizes)
-    {'algorithm': 3, 'run': 10, 'training': 8}
+    >>> xcurves.tutorial.open_dataset("tictactoe")["score"].shape
+    (3, 10, 8)
     """
     folder = files("xcurves") / "data"
     known = sorted(file.name.removesuffix(".nc") for file in folder.iterdir() if file.name.endswith(".nc"))
