@@ -71,7 +71,7 @@ def test_of_repeated_rows_the_chosen_is_kept(choice, kept):
 def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, np.nan, 4.0]})
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
-    with pytest.raises(ValueError, match="^1 rows repeat"):
+    with pytest.raises(ValueError, match=r"^1 rows repeat"):
         frame.curves.to_dataarray("y")
 
 
@@ -116,12 +116,12 @@ def test_bad_frames_are_refused(frame, change, error, message):
 
 
 def test_a_column_serves_once(frame):
-    with pytest.raises(ValueError, match="run='step' is asked for twice"):
+    with pytest.raises(ValueError, match=r"run='step' is asked for twice"):
         frame.curves.to_dataarray("return", algorithm="agent", run="step", training="step")
 
 
 def test_an_unknown_choice_is_refused(frame):
-    with pytest.raises(ValueError, match="duplicates must be one of 'raise', 'first', 'last', 'mean'; got 'sum'"):
+    with pytest.raises(ValueError, match=r"duplicates must be one of 'raise', 'first', 'last', 'mean'; got 'sum'"):
         frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
 
 

@@ -39,7 +39,7 @@ def test_without_an_archive_the_bundled_curves_are_analysed(capsys, here):
     assert main([]) == 0
     out, err = capsys.readouterr()
     assert not err
-    assert out.startswith("              df        SS       MS     F      p F_stratum p_stratum\nInteraction   14 ")
+    assert out.startswith("              df        SS       MS       F      p F_stratum p_stratum\nInteraction   14 ")
     assert "Algorithm effect: " in out
     assert "Interaction: " in out
     assert out.endswith("Results: tictactoe-anova.nc\n")

@@ -9,9 +9,21 @@ from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
+from xcurves.contrasts import contrast
 from xcurves.frames import to_dataarray
+from xcurves.pairs import pairwise
 from xcurves.results import summary, table
 
 __version__ = _version("xcurves")
 
-__all__ = ["align", "drop_incomplete", "randomized_anova", "summary", "table", "to_dataarray", "tutorial"]
+__all__ = [
+    "align",
+    "contrast",
+    "drop_incomplete",
+    "pairwise",
+    "randomized_anova",
+    "summary",
+    "table",
+    "to_dataarray",
+    "tutorial",
+]

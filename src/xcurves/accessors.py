@@ -8,9 +8,11 @@ from typing import Literal
 import pandas as pd
 import xarray as xr
 
-from xcurves import anova, labels, results
+from xcurves import anova, labels, pairs, results
 from xcurves.align import align, drop_incomplete
+from xcurves.contrasts import Weights, contrast
 from xcurves.frames import Duplicates, to_dataarray
+from xcurves.kernels.contrasts import Alternative
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -48,6 +50,48 @@ class DataArrayCurves:
             keep_null=keep_null,
             batch=batch,
             progress=progress,
+            rng=rng,
+        )
+
+    def pairwise(
+        self,
+        *,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        correction: Literal["holm", "bonferroni"] = "holm",
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.pairwise`."""
+        return pairs.pairwise(
+            self._curves,
+            n_resamples=n_resamples,
+            paired=paired,
+            correction=correction,
+            confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def contrast(
+        self,
+        weights: Weights,
+        *,
+        training_weights: xr.DataArray | Sequence[float] | None = None,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.contrast`."""
+        return contrast(
+            self._curves,
+            weights,
+            training_weights=training_weights,
+            n_resamples=n_resamples,
+            paired=paired,
+            alternative=alternative,
+            confidence_level=confidence_level,
             rng=rng,
         )
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import xarray as xr
 
 from xcurves import labels
-from xcurves.randomization import BY_EFFECT, BlockTest, progress_bar
+from xcurves.randomization import BY_EFFECT, AnovaBlock, in_label_order, progress_bar
 from xcurves.reduction import curve_moments
 
-_COUNTS = ("n_runs", "n_levels", "n_shuffles")
 _COORDS = {"effect": list(labels.EFFECTS), "error_term": list(labels.ERROR_TERMS), "source": list(labels.SOURCES)}
 _LONG_NAMES = {
     "pvalue": "randomization p-value",
@@ -134,8 +131,8 @@ def randomized_anova(
     ceiling = labels.check_count("n_resamples", n_resamples)
     entropy = labels.check_rng(rng)
     lazy = curves.chunks is not None
-    ordered = _in_label_order(curves)
-    test = BlockTest(
+    ordered = in_label_order(curves)
+    test = AnovaBlock(
         names=labels.task_names(curves),
         algorithms=labels.words(ordered["algorithm"]),
         runs=labels.words(ordered["run"]),
@@ -156,7 +153,7 @@ def randomized_anova(
         output_core_dims=[["packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"packed": test.layout(test.n_random).length}},
+        dask_gufunc_kwargs={"output_sizes": {"packed": test.layout(test.n_kept).length}},
     )
     result = xr.Dataset(
         _variables(packed, test, curves, ordered),
@@ -173,39 +170,29 @@ def randomized_anova(
     )
     if not lazy:
         _warn(result, test)
+        if rng is None and bool(labels.is_exact(result).all()):
+            result.attrs["rng"] = "0"  # any seed gives this result
     return result
 
 
-def _in_label_order(curves: xr.DataArray) -> xr.DataArray:
-    """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
-    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
-    return curves.sortby(unsorted) if unsorted else curves
-
-
 def _variables(
-    packed: xr.DataArray, test: BlockTest, curves: xr.DataArray, ordered: xr.DataArray
+    packed: xr.DataArray, test: AnovaBlock, curves: xr.DataArray, ordered: xr.DataArray
 ) -> dict[str, xr.Variable]:
     """Cut the packed results into described variables, algorithms in the order of the curves."""
     fixed = test.layout(0).length
     variables = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
-    for name in _COUNTS:
-        variables[name] = variables[name].astype(np.int64)
-    score = str(curves.attrs.get("units", "score"))
-    units = dict.fromkeys(("ss", "error_ss"), "1" if score == "1" else f"({score})^2")
-    for name, variable in variables.items():
-        variable.attrs = {"long_name": _LONG_NAMES[name], "units": units.get(name, "1")}
-    return variables
+    return labels.describe(variables, _LONG_NAMES, curves, squares=("ss", "error_ss"))
 
 
-def _warn(result: xr.Dataset, test: BlockTest) -> None:
+def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     n_tasks = len(test.names)
     n_levels = result["n_levels"].to_numpy().ravel()
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
-    exact = labels.is_exact(result).to_numpy().ravel()
-    smallest = labels.smallest_pvalue(result).to_numpy().ravel()
+    exact = labels.is_exact(result).ravel()
+    smallest = labels.smallest_pvalue(result).ravel()
     f = result["f"].transpose(..., *BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
@@ -228,4 +215,4 @@ def _warn(result: xr.Dataset, test: BlockTest) -> None:
         if befallen.any():
             first, count = int(befallen.argmax()), int(befallen.sum())
             more = f" (in {count} tasks)" if count > 1 else ""
-            warnings.warn(test.names[first] + say(first) + more, UserWarning, stacklevel=4)
+            labels.warn(test.names[first] + say(first) + more)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import sys
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from itertools import product
@@ -38,10 +40,11 @@ RESERVED = frozenset(
 )
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
+CI_BOUNDS = ("lower", "upper")
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 REFERENCES = {
     "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
-    "ICML, 430-438",
+    "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
 }
 
 _SYNONYMS = {
@@ -50,8 +53,13 @@ _SYNONYMS = {
     "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
     "timesteps train_size train_sizes",
 }
+_COUNTS = ("n_runs", "n_levels", "n_shuffles")
 _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
-_KINDS = {"randomized_anova": ({"pvalue", "f", "ss", "df"}, {"effect", "error_term", "source"})}
+_KINDS = {
+    "randomized_anova": ({"pvalue", "f", "ss", "df"}, {"effect", "error_term", "source"}),
+    "pairwise": ({"pvalue_adjusted", "pvalue", "difference", "difference_ci"}, {"effect", "pair", "ci_bound"}),
+    "contrast": ({"pvalue", "statistic", "estimate", "estimate_ci"}, {"ci_bound"}),
+}
 
 
 def check_curves(curves: xr.DataArray) -> xr.DataArray:
@@ -93,8 +101,9 @@ def _check_dims(curves: xr.DataArray) -> None:
 
 def _cure_dims(curves: xr.DataArray, needed: str) -> str:
     if needed in curves.coords:
-        example = -1 if needed == "training" else 0
-        return f"A selection dropped it; keep it with a list: da.isel({needed}=[{example}])"
+        label = repr(curves[needed].to_numpy().item())
+        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
+        return f"A selection dropped it; keep it with a list: da.{kept}"
     missing = [name for name in DIMS if name not in curves.dims]
     strange = [str(name) for name in curves.dims if name not in DIMS]
     renames = {s: name for name in missing for s in strange if s.lower() in _SYNONYMS[name].split()}
@@ -250,6 +259,19 @@ def check_groups(
         )
 
 
+def check_contrasted(
+    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which a contrasted algorithm has too few runs."""
+    sizes = present.sum(axis=1)
+    for algorithm in np.flatnonzero(sizes < 2)[:1]:
+        raise ValueError(
+            f"{name}algorithm {algorithms[algorithm]} has {sizes[algorithm]} runs; a contrast needs two of every "
+            "algorithm with a weight. Add runs, or take its weight away"
+        )
+    check_groups(present, name, algorithms, runs, paired=paired)
+
+
 def words(values: Iterable[Any]) -> list[str]:
     """Return labels as they are written in messages."""
     return [repr(value) for value in np.asarray(values).tolist()]
@@ -279,6 +301,32 @@ def _version() -> str:
     return version("xcurves")
 
 
+def describe(
+    variables: dict[str, xr.Variable],
+    long_names: Mapping[str, str],
+    curves: xr.DataArray,
+    *,
+    scores: Sequence[str] = (),
+    squares: Sequence[str] = (),
+) -> dict[str, xr.Variable]:
+    """Give every variable its own name and unit, and make counts of shuffles, runs and levels whole numbers."""
+    score = str(curves.attrs.get("units", "score"))
+    units = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
+    counted = {name: variables[name].astype(np.int64) for name in _COUNTS if name in variables}
+    described = variables | counted
+    for name, variable in described.items():
+        variable.attrs = {"long_name": long_names[name], "units": units.get(name, "1")}
+    return described
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside this package that made the call."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("xcurves."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level + 1)
+
+
 def provenance(
     kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
 ) -> dict[str, Any]:
@@ -292,18 +340,21 @@ def provenance(
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
         "history": "\n".join([*steps, f"{kind}({call})"]),
-        **{name: int(value) for name, value in given.items() if value is not None},
+        **{
+            name: int(value) if isinstance(value, bool) else value for name, value in given.items() if value is not None
+        },
     }
 
 
-def is_exact(result: xr.Dataset) -> xr.DataArray:
-    """Return whether all distinct assignments were evaluated."""
-    return result["n_shuffles"] == result["n_assignments"]
+def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
+    """Return, for each task, whether all distinct assignments were evaluated."""
+    return np.asarray(result["n_shuffles"].to_numpy() == result["n_assignments"].to_numpy())
 
 
-def smallest_pvalue(result: xr.Dataset) -> xr.DataArray:
-    """Return the smallest p-value that the reassignments of a result can give."""
-    return 1 / (result["n_shuffles"] + 1).where(~is_exact(result), result["n_assignments"])
+def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
+    """Return, for each task, the smallest p-value that its reassignments can give."""
+    n_shuffles = result["n_shuffles"].to_numpy()
+    return np.asarray(1 / np.where(is_exact(result), n_shuffles, n_shuffles + 1))
 
 
 def significant(pvalue: float, alpha: float) -> bool:
@@ -326,4 +377,8 @@ def _pick_one(dataset: xr.Dataset) -> str:
 
 def no_method(dataset: xr.Dataset, name: str) -> str:
     """Return the message for a method that a Dataset does not have."""
-    return f"a Dataset has no .curves.{name}. {_pick_one(dataset)}.{name}"
+    try:
+        kind = kind_of(dataset)
+    except ValueError:
+        return f"a Dataset has no .curves.{name}. {_pick_one(dataset)}.{name}"
+    return f"a result of {kind} has no .curves.{name}. It has .curves.table() and .curves.summary()"

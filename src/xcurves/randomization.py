@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
@@ -37,8 +38,8 @@ NULL_FIELDS = {"pvalue_rank": BY_EFFECT, "null_distribution": (*BY_EFFECT, "shuf
 
 
 @dataclass(frozen=True)
-class BlockTest:
-    """The test of one block of tasks: moments in, packed results out."""
+class Block:
+    """What every randomization test of a block of tasks knows: words for messages, and how to plan."""
 
     names: list[str]
     algorithms: list[str]
@@ -46,16 +47,39 @@ class BlockTest:
     n_resamples: int | None
     paired: bool
     alpha: float
+    entropy: int
+
+    def plan(self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True) -> shuffles.Plan:
+        """Plan the reassignments of groups of `sizes`."""
+        return shuffles.make_plan(
+            sizes,
+            self.n_resamples,
+            paired=self.paired,
+            labelled=labelled,
+            allow_exact=allow_exact,
+            entropy=self.entropy,
+        )
+
+    def present(self, counts: Floats, n_levels: Floats, names: list[str]) -> NDArray[np.bool_]:
+        """Return which runs are present, shape (task, algorithm, run); refuse incomplete and infinite ones."""
+        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
+        present = labels.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
+        return present.reshape(-1, len(self.algorithms), len(self.runs))
+
+
+@dataclass(frozen=True)
+class AnovaBlock(Block):
+    """The randomized ANOVA of a block of tasks: moments in, packed results out."""
+
     keep_null: bool
     lazy: bool
     batch: int | None
-    entropy: int
     progress: Progress
 
     @property
-    def n_random(self) -> int:
-        """Number of random shuffles, where they are random."""
-        return self.n_resamples or shuffles.DEFAULT_RESAMPLES
+    def n_kept(self) -> int:
+        """Number of shuffles that a lazy result keeps: random ones, so that it is known beforehand."""
+        return (self.n_resamples or shuffles.DEFAULT_RESAMPLES) if self.keep_null else 0
 
     def layout(self, n_kept: int) -> Layout:
         """Return the layout of the results; a kept null distribution takes `n_kept` places."""
@@ -68,34 +92,19 @@ class BlockTest:
         }
         return Layout(FIELDS | (NULL_FIELDS if self.keep_null else {}), sizes)
 
-    def plan(self, sizes: tuple[int, ...]) -> shuffles.Plan:
-        """Plan the reassignments of groups of `sizes`; a kept null of lazy curves must have a known length."""
-        allow_exact = not (self.keep_null and self.lazy)
-        return shuffles.make_plan(
-            sizes, self.n_resamples, paired=self.paired, allow_exact=allow_exact, entropy=self.entropy
-        )
-
     def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
         """Test the tasks whose packed moments, shape (..., moment), and numbers, shape (...), are given."""
-        shape = (len(self.algorithms), len(self.runs))
-        part = moments.unpack(packed.reshape(numbers.size, -1), shape[0] * shape[1])
+        part = moments.unpack(packed.reshape(numbers.size, -1), len(self.algorithms) * len(self.runs))
         names = [self.names[number] for number in numbers.ravel()]
-        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
-        present = labels.check_runs(part.counts, part.n_levels, names, curves)
-        groups = _alike(present, part.n_levels)
+        present = self.present(part.counts, part.n_levels, names)
+        groups = alike(present, part.n_levels)
         for tasks in groups:
-            labels.check_groups(
-                present[tasks[0]].reshape(shape),
-                names[tasks[0]],
-                self.algorithms,
-                self.runs,
-                paired=self.paired,
-            )
-        found = [self._group(part, present[tasks[0]].reshape(shape), tasks) for tasks in groups]
-        layout = self.layout(self.n_random if self.lazy else _longest_null(found))
+            labels.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
+        found = [self._group(part, present[tasks[0]], tasks) for tasks in groups]
+        layout = self.layout(self.n_kept if self.lazy else _longest_null(found))
         out = layout.blank(len(names))
         out["n_levels"] = part.n_levels
-        out["n_runs"] = present.reshape(-1, *shape).sum(axis=-1, dtype=float)
+        out["n_runs"] = present.sum(axis=-1, dtype=float)
         out["n_shuffles"][:] = 0
         for tasks, fields in zip(groups, found, strict=True):
             if self.keep_null:
@@ -109,15 +118,15 @@ class BlockTest:
         """Test tasks in which the same curves are present at equally many levels."""
         curves = np.flatnonzero(present)
         sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
-        means, comoment = part.means[np.ix_(tasks, curves)], part.comoment[np.ix_(tasks, curves, curves)]
+        means, comoment = moments.subset(part, tasks, curves)
         design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
-        plan = self.plan(sizes)
+        plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
         found = null.evaluate(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
         return {
             **sums.table(design, part.level_ss[tasks]),
             **found,
             "n_shuffles": plan.n_shuffles,
-            "n_assignments": _as_float(plan.n_assignments),
+            "n_assignments": as_float(plan.n_assignments),
         }
 
 
@@ -128,17 +137,23 @@ def _longest_null(found: list[dict[str, Any]]) -> int:
     )
 
 
-def _as_float(count: int) -> float:
+def as_float(count: int) -> float:
     """Return a count as a float, infinity where it is beyond the largest."""
     return float(count) if count < 2**1000 else np.inf
 
 
-def _alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
-    """Group the tasks that have any level by number of levels and by the curves that are present."""
-    pattern = np.column_stack([present, n_levels])
+def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
+    """Group the tasks that have any level by number of levels and by the runs that are present."""
+    pattern = np.column_stack([present.reshape(len(present), -1), n_levels])
     _, group = np.unique(pattern, axis=0, return_inverse=True)
     members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
     return [tasks for tasks in members if n_levels[tasks[0]]]
+
+
+def in_label_order(curves: xr.DataArray) -> xr.DataArray:
+    """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
+    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
+    return curves.sortby(unsorted) if unsorted else curves
 
 
 def _no_bar(blocks: Iterable[int]) -> Iterable[int]:

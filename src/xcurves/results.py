@@ -26,7 +26,8 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         Rows Interaction, Algorithm, Training, Error, Total (for each task, if there are extra dims); columns df, SS,
-        MS, F and p with the pooled error, F_stratum and p_stratum. NaN where the paper has none.
+        MS, F and p with the pooled error, F_stratum and p_stratum. As in the paper, training has an F but no p, since
+        no reassignment of runs can change it.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         "df": result["df"],
         "SS": result["ss"],
         "MS": (result["ss"] / result["df"]).where((result["source"] != "total") & (result["df"] > 0)),
-        "F": tests["f"].sel(error_term="pooled", drop=True),
+        "F": tests["f"].sel(error_term="pooled", drop=True).where(result["source"] != "training", _f_training(result)),
         "p": tests["pvalue"].sel(error_term="pooled", drop=True),
         "F_stratum": tests["f"].sel(error_term="stratum", drop=True),
         "p_stratum": tests["pvalue"].sel(error_term="stratum", drop=True),
@@ -58,6 +59,11 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     frame["df"] = frame["df"].astype("Int64")
     frame.index = frame.index.set_names([*extra, None])
     return frame
+
+
+def _f_training(result: xr.Dataset) -> xr.DataArray:
+    mean_squares = result["ss"] / result["df"].where(result["df"] > 0)
+    return mean_squares.sel(source="training", drop=True) / mean_squares.sel(source="error", drop=True)
 
 
 def _not_index(result: xr.Dataset) -> list[Any]:
@@ -100,7 +106,7 @@ _CLAIMS = {
 _STRATA = {
     False: {
         "algorithm": "differences between runs",
-        "interaction": "changes of those differences over training",
+        "interaction": "changes over training of the differences between runs",
     },
     True: {"algorithm": "algorithm by run", "interaction": "algorithm by run by training"},
 }
@@ -145,14 +151,15 @@ def _how(tasks: list[xr.Dataset]) -> str:
     """Say what the p-values of all tasks are made from."""
     exact = {task["n_assignments"].item() for task in tasks if labels.is_exact(task)}
     random = {task["n_shuffles"].item() for task in tasks if not labels.is_exact(task)} - {0}
-    kinds = [
-        f"{said} {kind}"
-        for said, kind in ((_span(exact), "distinct assignments, each once,"), (_span(random), "random shuffles"))
-        if said
-    ]
+    kinds = [f"all {_span(exact)} distinct ones"] * bool(exact)
+    if random:
+        stderr = max(task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks)
+        kinds.append(f"{_span(random)} random ones (standard error of p at most {stderr:.2g})")
     smallest = {labels.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
-    least = f" The smallest p that it can give is {_span(smallest, '.3g')}." if smallest else ""
-    return f"p is from {' or '.join(kinds) or 'no assignments'} of whole runs to algorithms.{least}"
+    return (
+        "p is the share of reassignments of whole runs to algorithms with an F at least as large, among "
+        f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {_span(smallest, '.3g') or 'undefined'}."
+    )
 
 
 def _span(values: set[float], form: str = ",.0f") -> str:

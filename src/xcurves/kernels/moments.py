@@ -57,6 +57,15 @@ def unpack(packed: Floats, n_curves: int) -> Moments:
     return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, square)
 
 
+def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return means and co-moments of some curves of some tasks, centred on the pool of these curves."""
+    means = moments.means[np.ix_(tasks, curves)]
+    comoment = moments.comoment[np.ix_(tasks, curves, curves)]
+    comoment = comoment - comoment.mean(axis=-1, keepdims=True)
+    comoment = comoment - comoment.mean(axis=-2, keepdims=True)
+    return means - means.mean(axis=-1, keepdims=True), comoment
+
+
 def packed_size(n_curves: int) -> int:
     """Return the length of the packed moments of `n_curves` curves."""
     return 3 + 2 * n_curves + n_curves**2

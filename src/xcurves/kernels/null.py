@@ -10,11 +10,17 @@ from xcurves.kernels.shuffles import BLOCK, Plan
 from xcurves.kernels.sums import Design, degrees_of_freedom, effect_sums, f_ratios, shared_sums
 
 TIE = 1e-10
-_PANEL = 2**21  # doubles of intermediate sums held at once
+_PANEL = 2**23  # doubles of intermediate sums held at once
 
 
 def evaluate(
-    design: Design, plan: Plan, alpha: float, *, keep: bool, batch: int | None, progress: Progress
+    design: Design,
+    plan: Plan,
+    alpha: float,
+    *,
+    keep: bool = False,
+    batch: int | None = None,
+    progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
     """Compare the observed F ratios with those of every reassignment of the plan.
 

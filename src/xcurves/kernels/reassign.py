@@ -100,18 +100,34 @@ def _by_pairs(design: Design) -> Callable[[Order], Floats]:
     means = np.sqrt(design.n_levels) * np.ascontiguousarray(design.means.T)
     products = np.ascontiguousarray(design.comoment.reshape(n_tasks, -1).T)
 
+    ones, weights = _Repeated(np.ones(n_curves)), _Repeated(weight)
+
     def evaluate(order: Order) -> Floats:
         curve = order.astype(np.int32)
         rows = len(curve)
-        groups = _sparse(np.ones(curve.size), curve, np.add.outer(n_curves * np.arange(rows), starts), n_curves)
+        groups = _sparse(ones(rows), curve, np.add.outer(n_curves * np.arange(rows), starts), n_curves)
         algorithm = ((groups @ means).reshape(rows, len(sizes), n_tasks) ** 2 / sizes[:, np.newaxis]).sum(axis=1)
-        pair = curve[:, first]
+        pair = np.take(curve, first, axis=1)
         pair *= np.int32(n_curves)
-        pair += curve[:, second]
-        pairs = _sparse(np.tile(weight, rows), pair, len(weight) * np.arange(rows), n_curves**2)
+        pair += np.take(curve, second, axis=1)
+        pairs = _sparse(weights(rows), pair, len(weight) * np.arange(rows), n_curves**2)
         return np.stack([algorithm.T, (pairs @ products).T])
 
     return evaluate
+
+
+class _Repeated:
+    """A row repeated as often as asked, kept from one block to the next."""
+
+    def __init__(self, row: Floats) -> None:
+        self.row = row
+        self.kept = row
+
+    def __call__(self, rows: int) -> Floats:
+        """Return the row, repeated `rows` times."""
+        if len(self.kept) < rows * len(self.row):
+            self.kept = np.tile(self.row, rows)
+        return self.kept[: rows * len(self.row)]
 
 
 def _sparse(

@@ -1,0 +1,180 @@
+"""Studentized contrasts of curves reduced to one number each, by relabelling them.
+
+With weights ``a_i`` that sum to zero over algorithms and a number ``u_ij`` for every run,
+
+    T = Σ a_i ū_i / sqrt(Σ a_i² s_i² / l_i)
+
+is recomputed for every reassignment; paired, ``D_j = Σ a_i u_ij`` and ``T = D̄ / (s_D / √l)``. Studentizing keeps the
+test asymptotically right when variances differ (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6). The interval is that
+of all shifts that the test does not reject, where a shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import Order, Plan
+
+Alternative = Literal["two-sided", "less", "greater"]
+
+_TIE = 1e-10
+_PANEL = 2**21  # doubles of sums held at once
+_STEPS = 60  # of doubling, then of halving, towards an end of an interval
+
+
+class Sums(NamedTuple):
+    """Sums over each group of a reassignment, from which T follows for any shift.
+
+    Attributes
+    ----------
+    u, uu, uc : ndarray, shape (task, shuffle, group)
+        Sums of the numbers, of their squares, and of their products with the direction of the shift.
+    c, cc : ndarray, shape (shuffle, group)
+        Sums of that direction and of its squares.
+    """
+
+    u: Floats
+    uu: Floats
+    uc: Floats
+    c: Floats
+    cc: Floats
+
+
+class Design(NamedTuple):
+    """Numbers `u`, shape (task, curve), of groups of `sizes` curves with `weights`; curves stand group after group."""
+
+    u: Floats
+    sizes: tuple[int, ...]
+    weights: Floats
+    paired: bool
+
+    @property
+    def groups(self) -> tuple[Floats, Floats]:
+        """Weights and sizes of what is averaged: the groups, or the differences within runs."""
+        if self.paired:
+            return np.ones(1), np.array([float(self.sizes[0])])
+        return self.weights, np.array(self.sizes, float)
+
+
+def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+    """Test the contrast in every task.
+
+    Returns
+    -------
+    dict of ndarray, shape (task,)
+        `statistic`, `pvalue`, `estimate`; and `estimate_ci`, shape (task, 2), infinite where the test rejects no shift.
+    """
+    width = max(1, _PANEL // (plan.n_shuffles * len(design.sizes)))
+    starts = range(0, len(design.u), width)
+    panels = [_evaluate(design._replace(u=design.u[s : s + width]), plan, alternative, alpha) for s in starts]
+    return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+
+
+def _evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+    design = design._replace(u=design.u - design.u.mean(axis=-1, keepdims=True))
+    observed = _sums(design, np.arange(design.u.shape[-1])[np.newaxis])
+    parts = [_sums(design, order) for order in plan.blocks()]
+    null = Sums(*(np.concatenate(each, axis=-2) for each in zip(*parts, strict=True)))
+    nothing = np.zeros(len(design.u))
+    less, greater = _counts(design, plan, observed, null, nothing)
+    one_sided = {"less": less, "greater": greater, "two-sided": 2 * np.minimum(less, greater)}
+    statistic, estimate = (each[:, 0] for each in _statistic(design, observed, nothing))
+    pvalue = np.minimum(one_sided[alternative] / plan.n_total, 1.0)
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    most = np.floor(tail * plan.n_total + 1e-9)
+    unbounded = np.full(len(design.u), np.inf)
+    if min(design.groups[1]) < 2:
+        most = 0.0  # no spread to judge a shift by
+    ends = [
+        -unbounded if alternative == "less" else _end(design, plan, observed, null, most, -1),
+        unbounded if alternative == "greater" else _end(design, plan, observed, null, most, 1),
+    ]
+    return {
+        "statistic": statistic,
+        "pvalue": np.where(np.isnan(statistic), np.nan, pvalue),
+        "estimate": estimate,
+        "estimate_ci": np.stack(ends, axis=-1),
+    }
+
+
+def _sums(design: Design, order: Order) -> Sums:
+    """Sum over the groups of every reassignment in a block."""
+    direction = np.repeat(design.weights / (design.weights**2).sum(), design.sizes)
+    u, c = design.u[:, order], direction[order]
+    if design.paired:
+        shape = (len(order), len(design.sizes), design.sizes[0])
+        u = np.einsum("tsgj,g->tsj", u.reshape(-1, *shape), design.weights)
+        c = np.einsum("sgj,g->sj", c.reshape(shape), design.weights)
+        starts = np.zeros(1, np.intp)
+    else:
+        starts = np.cumsum((0, *design.sizes[:-1]))
+    return Sums(*(np.add.reduceat(each, starts, axis=-1) for each in (u, u * u, u * c, c, c * c)))
+
+
+def _statistic(design: Design, sums: Sums, shift: Floats) -> tuple[Floats, Floats]:
+    """Return T and the estimate, shape (task, shuffle), after taking a shift, shape (task,), out of the curves."""
+    weights, sizes = design.groups
+    by = shift[:, np.newaxis, np.newaxis]
+    u = sums.u - by * sums.c
+    squares = sums.uu - by * (2 * sums.uc - by * sums.cc)
+    spread = squares - u**2 / sizes
+    spread = np.where(spread <= sum(design.sizes) * np.finfo(float).eps * squares, 0.0, spread)
+    estimate = (weights * u / sizes).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return estimate / np.sqrt((weights**2 * spread / (sizes - 1) / sizes).sum(axis=-1)), estimate
+
+
+def _counts(design: Design, plan: Plan, observed: Sums, null: Sums, shift: Floats) -> tuple[Floats, Floats]:
+    """Count the reassignments with T at most, and at least, the observed, after a shift; 0 / 0 counts as a tie."""
+    t = _statistic(design, observed, shift)[0]
+    slack = np.where(np.isinf(t), 0.0, _TIE * (1 + np.abs(t)))
+    shuffled = _statistic(design, null, shift)[0]
+    above = np.count_nonzero(shuffled > t + slack, axis=-1)
+    below = np.count_nonzero(shuffled < t - slack, axis=-1)
+    return plan.n_total - above, plan.n_total - below
+
+
+def _end(design: Design, plan: Plan, observed: Sums, null: Sums, most: float, side: int) -> Floats:
+    """Return the end of the interval below (-1) or above (+1) the estimate: the last shift that is not rejected."""
+    n_tasks = len(design.u)
+    if most < 1:
+        return np.full(n_tasks, side * np.inf)
+    t, estimate = (each[:, 0] for each in _statistic(design, observed, np.zeros(n_tasks)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.nan_to_num(np.abs(estimate / t), nan=0.0, posinf=0.0)
+
+    def rejected(distance: Floats) -> NDArray[np.bool_]:
+        counts = _counts(design, plan, observed, null, estimate + side * distance)
+        return np.asarray((counts[0] if side > 0 else counts[1]) <= most)
+
+    outside = scale.copy()
+    for _ in range(_STEPS):
+        inside = ~rejected(outside) & (scale > 0)
+        if not inside.any():
+            break
+        outside = np.where(inside, 2 * outside, outside)
+    bounded = rejected(outside)
+    kept = np.zeros(n_tasks)
+    for _ in range(_STEPS):
+        middle = (kept + outside) / 2
+        out = rejected(middle)
+        kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
+    return np.where(bounded | (scale == 0), estimate + side * kept, side * np.inf)
+
+
+def holm(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by Holm's step-down; NaN stays and does not count."""
+    rank = pvalues.argsort(axis=-1).argsort(axis=-1)
+    left = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True) - rank
+    raised = np.sort(pvalues, axis=-1) * np.sort(left, axis=-1)[..., ::-1]
+    adjusted = np.minimum(np.maximum.accumulate(raised, axis=-1), 1.0)
+    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(adjusted, rank, axis=-1))
+
+
+def bonferroni(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by their number; NaN stays and does not count."""
+    return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)

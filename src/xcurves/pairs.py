@@ -1,0 +1,239 @@
+"""All pairs of algorithms, in level and in shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves import labels
+from xcurves.kernels import contrasts, moments, null, sums
+from xcurves.packing import Floats, Layout
+from xcurves.randomization import Block, alike, as_float, in_label_order
+from xcurves.reduction import curve_moments
+
+_FIELDS = {
+    "pvalue_adjusted": ("effect", "pair"),
+    "pvalue": ("effect", "pair"),
+    "f": ("effect", "pair"),
+    "difference": ("pair",),
+    "difference_ci": ("pair", "ci_bound"),
+    "n_shuffles": ("pair",),
+    "n_assignments": ("pair",),
+}
+_LONG_NAMES = {
+    "pvalue_adjusted": "randomization p-value adjusted over pairs",
+    "pvalue": "randomization p-value",
+    "f": "F ratio, stratum error term",
+    "difference": "difference of mean scores over training",
+    "difference_ci": "confidence interval of the difference",
+    "n_shuffles": "number of reassignments evaluated",
+    "n_assignments": "number of distinct assignments",
+}
+
+
+def pairwise(
+    curves: xr.DataArray,
+    *,
+    n_resamples: int | None = None,
+    paired: bool = False,
+    correction: Literal["holm", "bonferroni"] = "holm",
+    confidence_level: float = 0.95,
+    rng: labels.Rng = None,
+) -> xr.Dataset:
+    r"""Compare every pair of algorithms, in level and in shape.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms.
+    correction : {"holm", "bonferroni"}
+        How p-values are adjusted for the number of pairs, for each effect by itself.
+    confidence_level : float, default 0.95
+        Of each interval; the intervals are not adjusted for the number of pairs.
+    rng : int, Generator or None
+        Seed of the random reassignments.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` and `f`, with the
+        stratum error terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
+        `n_shuffles` and `n_assignments` (of the F ratios); `difference_ci` (pair, ci_bound). `pair` has labels
+        ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a task.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `randomized_anova`.
+
+    Warns
+    -----
+    UserWarning
+        If no adjusted p-value can reach ``1 - confidence_level``, or a pair leaves nothing to test.
+
+    Notes
+    -----
+    A pair is tested on its own curves alone: shuffling all algorithms together would test that *none* differs, and
+    reject equal pairs because of a third. The interval has all shifts δ of one algorithm against the other that the
+    studentized two-sided permutation test of `contrast` does not reject; with too few assignments it is unbounded.
+
+    .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
+    .. [2] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 5.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> pairs = scores.curves.pairwise(n_resamples=999, rng=0)
+    >>> pairs.pair.values.tolist()
+    ['rate 0.001 - rate 0.8', 'rate 0.001 - rate 0.1', 'rate 0.8 - rate 0.1']
+    >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
+    True
+    """
+    curves = labels.check_curves(curves)
+    if correction not in ("holm", "bonferroni"):
+        raise ValueError(f"correction must be 'holm' or 'bonferroni'; got {correction!r}")
+    ordered = in_label_order(curves)
+    pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
+    if not pairs:
+        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    entropy, ceiling = labels.check_rng(rng), labels.check_count("n_resamples", n_resamples)
+    block = _PairBlock(
+        labels.task_names(curves),
+        labels.words(ordered["algorithm"]),
+        labels.words(ordered["run"]),
+        ceiling,
+        labels.check_flag("paired", paired),
+        labels.check_confidence_level(confidence_level),
+        entropy,
+        pairs,
+        correction,
+    )
+    packed = xr.apply_ufunc(
+        block,
+        curve_moments(ordered),
+        labels.task_numbers(curves),
+        input_core_dims=[["moment"], []],
+        output_core_dims=[["packed"]],
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"packed": block.layout.length}},
+    )
+    first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
+    coords = {
+        **packed.coords,
+        "effect": list(labels.EFFECTS),
+        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
+        "algorithm_a": ("pair", np.array(first)),
+        "algorithm_b": ("pair", np.array(second)),
+        "ci_bound": list(labels.CI_BOUNDS),
+    }
+    attrs = labels.provenance(
+        "pairwise",
+        curves,
+        labels.REFERENCES["anova"],
+        entropy,
+        confidence_level,
+        n_resamples=ceiling,
+        paired=paired,
+        correction=correction,
+    )
+    result = xr.Dataset(
+        labels.describe(block.layout.unpack(packed), _LONG_NAMES, curves, scores=("difference", "difference_ci")),
+        coords,
+        attrs,
+    )
+    if curves.chunks is None:
+        _warn_pairs(result, block)
+    return result
+
+
+@dataclass(frozen=True)
+class _PairBlock(Block):
+    """All pairs in a block of tasks."""
+
+    pairs: list[tuple[int, int]]
+    correction: str
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(_FIELDS, {"effect": 2, "pair": len(self.pairs), "ci_bound": 2})
+
+    def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
+        """Compare the pairs in the tasks whose packed moments and numbers are given."""
+        part = moments.unpack(packed.reshape(numbers.size, -1), len(self.algorithms) * len(self.runs))
+        names = [self.names[number] for number in numbers.ravel()]
+        present = self.present(part.counts, part.n_levels, names)
+        out = self.layout.blank(len(names))
+        out["n_shuffles"][:] = 0
+        for column, pair in enumerate(self.pairs):
+            both = present[:, list(pair)]
+            comparable = np.logical_and.reduce(both.any(axis=2), axis=1)
+            for tasks in alike(both, np.where(comparable, part.n_levels, 0)):
+                for name, values in self._pair(part, pair, both[tasks[0]], tasks, names[tasks[0]]).items():
+                    place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
+                    place[tasks] = values
+        adjust = contrasts.holm if self.correction == "holm" else contrasts.bonferroni
+        out["pvalue_adjusted"] = adjust(out["pvalue"])
+        return self.layout.pack(out, numbers.shape)
+
+    def _pair(
+        self,
+        part: moments.Moments,
+        pair: tuple[int, int],
+        present: NDArray[np.bool_],
+        tasks: NDArray[np.intp],
+        name: str,
+    ) -> dict[str, Floats | float]:
+        """Test one pair in tasks in which the same of its runs are present."""
+        if self.paired:
+            labels.check_groups(present, name, [self.algorithms[i] for i in pair], self.runs, paired=True)
+        sizes = tuple(present.sum(axis=1).tolist())
+        curves = np.flatnonzero(present) % len(self.runs) + np.repeat(pair, sizes) * len(self.runs)
+        means, comoment = moments.subset(part, tasks, curves)
+        design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
+        plan = self.plan(sizes)
+        found = null.evaluate(design, plan, self.alpha)
+        shifted = contrasts.Design(means, sizes, np.array([1.0, -1.0]), self.paired)
+        interval = contrasts.evaluate(shifted, self.plan(sizes, labelled=True), "two-sided", self.alpha)
+        return {
+            "pvalue": found["pvalue"][..., 1],
+            "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
+            "difference": interval["estimate"],
+            "difference_ci": interval["estimate_ci"],
+            "n_shuffles": plan.n_shuffles,
+            "n_assignments": as_float(plan.n_assignments),
+        }
+
+
+def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
+    """Say once each what in a computed result a reader would not expect, with the first task it befell."""
+    n_tasks = len(block.names)
+    smallest = labels.smallest_pvalue(result).reshape(n_tasks, -1)
+    tested = (result["n_shuffles"].to_numpy() > 0).reshape(n_tasks, -1)
+    undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
+    n_pairs = tested.sum(axis=1, keepdims=True)
+    cases = (
+        (undefined, "p is NaN: runs or error are missing"),
+        (tested & (n_pairs * smallest > block.alpha + 1e-12), "runs are so few that no adjusted p reaches {alpha:g}"),
+    )
+    for befallen, message in cases:
+        if befallen.any():
+            task, pair = np.argwhere(befallen)[0]
+            count = int(befallen.sum())
+            more = f" (in {count} comparisons)" if count > 1 else ""
+            said = message.format(alpha=block.alpha)
+            labels.warn(f"{block.names[task]}{result['pair'].to_numpy()[pair]}: {said}{more}")

@@ -1,0 +1,96 @@
+"""The randomized ANOVA beside its peers: `pytest tests/benchmarks --benchmark-only`. Ratios: `table.py`."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from benchmarks import workloads
+from benchmarks.workloads import PEERS, WORKLOADS
+
+SCIPY_ERROR = {"scipy curves": "pooled", "scipy gram": "pooled", "scipy means": "stratum"}
+MODULES = {"scikit-bio": "skbio", "statsmodels": "statsmodels"}
+JOBS = [job for workload in WORKLOADS.values() for peer in PEERS if (job := workloads.job(peer, workload))]
+
+
+def import_peer(peer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of what the peer imports
+        if peer in MODULES:
+            pytest.importorskip(MODULES[peer])
+        return PEERS[peer]
+
+
+@pytest.fixture(params=[(2, 4, 8), (3, 4, 6), (4, 2, 25)], ids=str)
+def small(request):
+    return workloads.Workload("small", *request.param, n_resamples=199, n_random=199, n_tasks=2)
+
+
+@pytest.fixture
+def anova(small):
+    return workloads.call(small)
+
+
+@pytest.mark.parametrize(("peer", "error_term"), [*SCIPY_ERROR.items(), ("statsmodels", "pooled")])
+def test_peer_has_the_algorithm_f(peer, error_term, small, anova):
+    statistic, _ = import_peer(peer)(small.scores, 1)
+    expected = anova["f"].sel(effect="algorithm", error_term=error_term)
+    np.testing.assert_allclose(statistic, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("peer", "error_term"), SCIPY_ERROR.items())
+def test_scipy_has_the_exact_pvalue(peer, error_term):
+    small = workloads.Workload("small", 2, 4, 8, n_resamples=None, n_random=70, n_tasks=2)
+    _, pvalue = PEERS[peer](small.scores, small.n_random)
+    expected = workloads.call(small)["pvalue"].sel(effect="algorithm", error_term=error_term)
+    np.testing.assert_allclose(pvalue, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("peer", "error_term"), [*SCIPY_ERROR.items(), ("scikit-bio", "pooled")])
+def test_random_pvalues_are_near_ours(peer, error_term):
+    # At one level there is no interaction, and PERMANOVA tests the algorithm effect.
+    n_levels = 1 if peer == "scikit-bio" else 8
+    small = workloads.Workload("small", 2, 6, n_levels, n_resamples=400, n_random=400)
+    _, pvalue = import_peer(peer)(small.scores, small.n_random)
+    ours = workloads.call(small)["pvalue"].sel(effect="algorithm", error_term=error_term)
+    assert abs(pvalue.item() - ours.item()) < 0.15  # four standard errors
+
+
+def test_permanova_has_the_omnibus_f(small, anova):
+    statistic, _ = import_peer("scikit-bio")(small.scores, 9)
+    ss, df = anova["ss"], anova["df"]
+    between = ss.sel(source=["algorithm", "interaction"]).sum("source") / (small.n_algorithms - 1)
+    within = ss.sel(source="error") / (df.sel(source="error") / small.n_levels)
+    np.testing.assert_allclose(statistic, between / within, rtol=1e-9)
+
+
+def test_kernels_find_what_the_call_finds(small, anova):
+    np.testing.assert_array_equal(workloads.kernels(small)["pvalue"], anova["pvalue"])
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_xcurves(workload, benchmark):
+    benchmark.group = workload.name
+    result = benchmark.pedantic(workloads.call, (workload,), rounds=20, warmup_rounds=1)
+    assert result.sizes["effect"] == 2
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_xcurves_kernels(workload, benchmark):
+    benchmark.group = workload.name
+    benchmark.pedantic(workloads.kernels, (workload,), rounds=20, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_xcurves_fixed(workload, benchmark):
+    benchmark.group = workload.name
+    benchmark.pedantic(workloads.fixed, (workload,), rounds=20, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.peer}-{job.part or 'whole'}-{job.workload.name}")
+def test_peer(job, benchmark):
+    import_peer(job.peer)
+    benchmark.group = job.workload.name
+    benchmark.extra_info["scale"] = job.scale
+    statistic, _ = benchmark.pedantic(job, rounds=3, warmup_rounds=1)
+    assert np.isfinite(statistic).all()
