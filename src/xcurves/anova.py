@@ -149,7 +149,7 @@ def randomized_anova(
         test,
         curve_moments(ordered),
         labels.task_numbers(curves),
-        input_core_dims=[["moment"], []],
+        input_core_dims=[["subset", "moment"], []],
         output_core_dims=[["packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],

@@ -124,9 +124,9 @@ def pairwise(
     )
     packed = xr.apply_ufunc(
         block,
-        curve_moments(ordered),
+        curve_moments(ordered, [list(pair) for pair in pairs]),
         labels.task_numbers(curves),
-        input_core_dims=[["moment"], []],
+        input_core_dims=[["subset", "moment"], []],
         output_core_dims=[["packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
@@ -173,17 +173,20 @@ class _PairBlock(Block):
         return Layout(_FIELDS, {"effect": 2, "pair": len(self.pairs), "ci_bound": 2})
 
     def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Compare the pairs in the tasks whose packed moments and numbers are given."""
-        part = moments.unpack(packed.reshape(numbers.size, -1), len(self.algorithms) * len(self.runs))
+        """Compare the pairs in the tasks whose packed moments, shape (..., pair, moment), and numbers are given."""
         names = [self.names[number] for number in numbers.ravel()]
-        present = self.present(part.counts, part.n_levels, names)
+        by_pair = packed.reshape(numbers.size, len(self.pairs), -1)
         out = self.layout.blank(len(names))
         out["n_shuffles"][:] = 0
         for column, pair in enumerate(self.pairs):
-            both = present[:, list(pair)]
-            comparable = np.logical_and.reduce(both.any(axis=2), axis=1)
-            for tasks in alike(both, np.where(comparable, part.n_levels, 0)):
-                for name, values in self._pair(part, pair, both[tasks[0]], tasks, names[tasks[0]]).items():
+            part = moments.unpack(by_pair[:, column], 2 * len(self.runs))
+            present = self.present(part.counts, part.n_levels, names, [self.algorithms[i] for i in pair])
+            comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
+            for tasks in alike(present, np.where(comparable, part.n_levels, 0)):
+                if self.paired:
+                    matched = [self.algorithms[i] for i in pair]
+                    labels.check_groups(present[tasks[0]], names[tasks[0]], matched, self.runs, paired=True)
+                for name, values in self._pair(part, present[tasks[0]], tasks).items():
                     place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
                     place[tasks] = values
         adjust = contrasts.holm if self.correction == "holm" else contrasts.bonferroni
@@ -191,19 +194,11 @@ class _PairBlock(Block):
         return self.layout.pack(out, numbers.shape)
 
     def _pair(
-        self,
-        part: moments.Moments,
-        pair: tuple[int, int],
-        present: NDArray[np.bool_],
-        tasks: NDArray[np.intp],
-        name: str,
+        self, part: moments.Moments, present: NDArray[np.bool_], tasks: NDArray[np.intp]
     ) -> dict[str, Floats | float]:
         """Test one pair in tasks in which the same of its runs are present."""
-        if self.paired:
-            labels.check_groups(present, name, [self.algorithms[i] for i in pair], self.runs, paired=True)
         sizes = tuple(present.sum(axis=1).tolist())
-        curves = np.flatnonzero(present) % len(self.runs) + np.repeat(pair, sizes) * len(self.runs)
-        means, comoment = moments.subset(part, tasks, curves)
+        means, comoment = moments.subset(part, tasks, np.flatnonzero(present))
         design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
         plan = self.plan(sizes)
         found = null.evaluate(design, plan, self.alpha)

@@ -60,11 +60,14 @@ class Block:
             entropy=self.entropy,
         )
 
-    def present(self, counts: Floats, n_levels: Floats, names: list[str]) -> NDArray[np.bool_]:
+    def present(
+        self, counts: Floats, n_levels: Floats, names: list[str], algorithms: list[str] | None = None
+    ) -> NDArray[np.bool_]:
         """Return which runs are present, shape (task, algorithm, run); refuse incomplete and infinite ones."""
-        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
+        algorithms = self.algorithms if algorithms is None else algorithms
+        curves = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in self.runs]
         present = labels.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
-        return present.reshape(-1, len(self.algorithms), len(self.runs))
+        return present.reshape(-1, len(algorithms), len(self.runs))
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class AnovaBlock(Block):
         return Layout(FIELDS | (NULL_FIELDS if self.keep_null else {}), sizes)
 
     def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Test the tasks whose packed moments, shape (..., moment), and numbers, shape (...), are given."""
+        """Test the tasks whose packed moments, shape (..., 1, moment), and numbers, shape (...), are given."""
         part = moments.unpack(packed.reshape(numbers.size, -1), len(self.algorithms) * len(self.runs))
         names = [self.names[number] for number in numbers.ravel()]
         present = self.present(part.counts, part.n_levels, names)

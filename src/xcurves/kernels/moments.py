@@ -58,12 +58,8 @@ def unpack(packed: Floats, n_curves: int) -> Moments:
 
 
 def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return means and co-moments of some curves of some tasks, centred on the pool of these curves."""
-    means = moments.means[np.ix_(tasks, curves)]
-    comoment = moments.comoment[np.ix_(tasks, curves, curves)]
-    comoment = comoment - comoment.mean(axis=-1, keepdims=True)
-    comoment = comoment - comoment.mean(axis=-2, keepdims=True)
-    return means - means.mean(axis=-1, keepdims=True), comoment
+    """Return means and co-moments of the curves of some tasks that are present there."""
+    return moments.means[np.ix_(tasks, curves)], moments.comoment[np.ix_(tasks, curves, curves)]
 
 
 def packed_size(n_curves: int) -> int:

@@ -1,0 +1,167 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from xcurves.kernels import contrasts, shuffles
+
+
+def evaluate(groups, weights, n_resamples=None, alternative="two-sided", alpha=0.05, paired=False, entropy=0):
+    sizes = tuple(map(len, groups))
+    plan = shuffles.make_plan(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
+    design = contrasts.Design(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired)
+    found = contrasts.evaluate(design, plan, alternative, alpha)
+    return {name: values[0] for name, values in found.items()}, plan
+
+
+def studentized(groups, weights):
+    """T by its definition."""
+    estimate = sum(a * np.mean(group) for a, group in zip(weights, groups, strict=True))
+    variance = sum(a * a * np.var(group, ddof=1) / len(group) for a, group in zip(weights, groups, strict=True))
+    return estimate / math.sqrt(variance)
+
+
+def relabelled(groups):
+    """Every labelled assignment of the numbers to groups of the same sizes."""
+    pool = [float(u) for group in groups for u in group]
+    sizes = list(map(len, groups))
+
+    def split(left, sizes):
+        if not sizes:
+            yield []
+            return
+        for chosen in itertools.combinations(left, sizes[0]):
+            rest = [index for index in left if index not in chosen]
+            for others in split(rest, sizes[1:]):
+                yield [[pool[index] for index in chosen], *others]
+
+    return list(split(range(len(pool)), sizes))
+
+
+def relabelled_within_runs(groups):
+    """Every labelled assignment that permutes the groups within each run."""
+    m, n_runs = len(groups), len(groups[0])
+    for choice in itertools.product(itertools.permutations(range(m)), repeat=n_runs):
+        yield [[groups[choice[j][i]][j] for j in range(n_runs)] for i in range(m)]
+
+
+def pvalues(null, observed):
+    low = np.mean([t <= observed + 1e-9 for t in null])
+    high = np.mean([t >= observed - 1e-9 for t in null])
+    return {"less": low, "greater": high, "two-sided": min(1.0, 2 * min(low, high))}
+
+
+def draw(sizes, seed):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(loc=rng.normal(), scale=1 + i, size=size) for i, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize(("sizes", "weights"), [((3, 3), (1, -1)), ((2, 5), (2, -2)), ((3, 2, 3), (1, -0.5, -0.5))])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_unpaired_equals_brute_force(sizes, weights, alternative):
+    for seed in range(4):
+        groups = draw(sizes, seed)
+        found, plan = evaluate(groups, weights, alternative=alternative)
+        t = studentized(groups, weights)
+        null = [studentized(each, weights) for each in relabelled(groups)]
+        assert plan.n_assignments == len(null)
+        assert found["statistic"] == pytest.approx(t)
+        assert found["pvalue"] == pytest.approx(pvalues(null, t)[alternative])
+        assert found["estimate"] == pytest.approx(sum(a * np.mean(g) for a, g in zip(weights, groups, strict=True)))
+
+
+@pytest.mark.parametrize(("m", "n_runs", "weights"), [(2, 5, (1, -1)), (3, 3, (1, -0.5, -0.5))])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_paired_equals_brute_force(m, n_runs, weights, alternative):
+    groups = draw((n_runs,) * m, 1)
+    found, plan = evaluate(groups, weights, alternative=alternative, paired=True)
+
+    def t_of(each):
+        return stats.ttest_1samp(np.array(weights) @ np.array(each), 0).statistic
+
+    null = [t_of(each) for each in relabelled_within_runs(groups)]
+    assert plan.n_assignments == len(null) == math.factorial(m) ** n_runs
+    assert found["statistic"] == pytest.approx(t_of(groups))
+    assert found["pvalue"] == pytest.approx(pvalues(null, t_of(groups))[alternative])
+
+
+def test_two_groups_are_welchs_t():
+    groups = draw((9, 6), 2)
+    found, _ = evaluate(groups, (1, -1))
+    assert found["statistic"] == pytest.approx(stats.ttest_ind(*groups, equal_var=False).statistic)
+
+
+def test_three_v_three_has_twenty_labelled_assignments():
+    _, plan = evaluate(draw((3, 3), 0), (1, -1))
+    assert plan.n_assignments == 20
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("n_resamples", [None, 400])
+@pytest.mark.parametrize("weights", [(1, -1), (3, -3)])
+def test_the_interval_has_just_the_shifts_that_are_not_rejected(paired, n_resamples, weights):
+    groups = draw((7, 7), 3)
+    found, _ = evaluate(groups, weights, n_resamples, paired=paired)
+    low, high = found["estimate_ci"]
+    assert low < found["estimate"] < high
+    width = high - low
+
+    def p_at(shift):
+        moved = [groups[0] - shift / (2 * weights[0]), groups[1] + shift / (2 * weights[0])]
+        return evaluate(moved, weights, n_resamples, paired=paired)[0]["pvalue"]
+
+    for end, inwards in ((low, 1), (high, -1)):
+        assert p_at(end + inwards * 1e-6 * width) > 0.05
+        assert p_at(end - inwards * 1e-6 * width) <= 0.05
+
+
+def test_one_sided_intervals_are_half_lines():
+    groups = draw((7, 6), 4)
+    both, _ = evaluate(groups, (1, -1), alpha=0.1)
+    greater, _ = evaluate(groups, (1, -1), alternative="greater")
+    less, _ = evaluate(groups, (1, -1), alternative="less")
+    np.testing.assert_allclose(greater["estimate_ci"], [both["estimate_ci"][0], np.inf])
+    np.testing.assert_allclose(less["estimate_ci"], [-np.inf, both["estimate_ci"][1]])
+
+
+def test_too_few_assignments_leave_the_interval_unbounded():
+    three, _ = evaluate(draw((3, 3), 5), (1, -1))
+    assert three["estimate_ci"].tolist() == [-np.inf, np.inf]
+    at_90, _ = evaluate(draw((3, 3), 5), (1, -1), alpha=0.1)
+    assert np.isfinite(at_90["estimate_ci"]).all()
+
+
+def test_constant_groups():
+    apart, _ = evaluate([np.full(5, 2.0), np.full(5, 1.0)], (1, -1))
+    assert apart["statistic"] == np.inf
+    assert apart["pvalue"] == 2 / 252
+    np.testing.assert_allclose(apart["estimate_ci"], 1.0)
+    alike, _ = evaluate([np.full(5, 0.1), np.full(5, 0.1)], (1, -1))
+    assert np.isnan(alike["statistic"])
+    assert np.isnan(alike["pvalue"])
+
+
+def test_an_offset_and_a_scale_leave_p_and_move_the_rest():
+    groups = draw((6, 6), 6)
+    plain, _ = evaluate(groups, (1, -1))
+    moved, _ = evaluate([1e-12 * (group + 1e6) for group in groups], (1, -1))
+    assert moved["pvalue"] == plain["pvalue"]
+    np.testing.assert_allclose(moved["estimate_ci"], 1e-12 * plain["estimate_ci"], rtol=1e-6)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_is_statsmodels_holm(pvalues):
+    from statsmodels.stats.multitest import multipletests
+
+    np.testing.assert_allclose(contrasts.holm(np.array(pvalues)), multipletests(pvalues, method="holm")[1])
+    np.testing.assert_allclose(contrasts.bonferroni(np.array(pvalues)), multipletests(pvalues, method="bonferroni")[1])
+
+
+def test_missing_p_values_do_not_count():
+    p = np.array([[0.01, np.nan, 0.02], [np.nan, np.nan, np.nan]])
+    np.testing.assert_allclose(contrasts.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3])
+    np.testing.assert_allclose(contrasts.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3])
