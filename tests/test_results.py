@@ -109,3 +109,60 @@ def test_a_dataset_that_is_no_result_is_refused(method):
     dataset = xr.Dataset({"return": ("run", [1.0])})
     with pytest.raises(ValueError, match=r"no result of xcurves. Pick one variable: ds\['return'\].curves$"):
         getattr(dataset.curves, method)()
+
+
+@pytest.fixture(scope="module")
+def three():
+    values = np.random.default_rng(1).normal(size=(2, 3, 6, 4))
+    values[:, 2] += 8
+    return make_curves(values, task=["x", "y"])
+
+
+def test_table_of_pairs(three):
+    result = xcurves.pairwise(three, rng=0, confidence_level=0.9)
+    one = result.sel(task="y").curves.table()
+    assert one.index.tolist() == ["a0 - a1", "a0 - a2", "a1 - a2"]
+    assert one.columns.tolist() == ["difference", "lower", "upper", "p_algorithm", "p_interaction"]
+    here = result.sel(task="y", pair="a0 - a2")
+    expected = [here.difference, *here.difference_ci, *here.pvalue_adjusted]
+    np.testing.assert_array_equal(one.loc["a0 - a2"], [value.item() for value in expected])
+    assert result.curves.table().index.names == ["task", "pair"]
+
+
+def test_table_of_a_contrast(three):
+    result = xcurves.contrast(three, {"a0": 1, "a2": -1}, rng=0)
+    table = result.curves.table()
+    assert table.index.tolist() == ["x", "y"]
+    assert table.columns.tolist() == ["estimate", "lower", "upper", "T", "p"]
+    assert table.loc["y", "T"] == result.statistic.sel(task="y").item()
+    assert result.sel(task="y").curves.table()["p"].tolist() == [result.pvalue.sel(task="y").item()]
+
+
+def test_summary_of_pairs_says_which_differ(three):
+    result = xcurves.pairwise(three, rng=0, confidence_level=0.9)
+    lines = result.curves.summary().split("\n")
+    assert len(lines) == 2 * 3 + 1
+    here = result.sel(task="x", pair="a0 - a2")
+    low, high = here.difference_ci.values
+    assert lines[1] == (
+        f"task 'x': a0 - a2: difference {here.difference:.4g} (90 % interval {low:.4g} to {high:.4g}); mean scores "
+        f"over training differ (p = {here.pvalue_adjusted[0]:.3g}), changes with training are not shown to differ "
+        f"(p = {here.pvalue_adjusted[1]:.3g})."
+    )
+    assert "adjusted for the number of pairs (holm)" in lines[-1]
+
+
+def test_summary_of_a_contrast_goes_by_its_alternative(three):
+    def first(alternative):
+        result = xcurves.contrast(three.isel(task=0), {"a0": 1, "a2": -1}, alternative=alternative, rng=0)
+        return result.curves.summary().split("\n")[0]
+
+    assert " differs from zero at the 0.05 level; T = " in first("two-sided")
+    assert " is below zero at the 0.05 level; T = " in first("less")
+    assert " is not shown to be one that is above zero at the 0.05 level; T = " in first("greater")
+
+
+@pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
+def test_results_without_attrs_can_still_be_read(three, method):
+    result = getattr(three.curves, method)(rng=0, confidence_level=0.95)
+    assert result.drop_attrs().curves.summary() == result.curves.summary()

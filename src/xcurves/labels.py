@@ -370,6 +370,17 @@ def kind_of(result: xr.Dataset) -> str:
     raise ValueError(f"this Dataset is no result of xcurves. {_pick_one(result)}")
 
 
+def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
+    """Return the dims of a result that broadcast."""
+    return tuple(dim for dim in result["n_shuffles"].dims if dim not in RESERVED)
+
+
+def result_names(result: xr.Dataset) -> list[str]:
+    """Return the prefix of `task_names` for each task of a result."""
+    dims = task_dims(result)
+    return task_names(result["n_shuffles"].isel({dim: 0 for dim in result["n_shuffles"].dims if dim not in dims}))
+
+
 def _pick_one(dataset: xr.Dataset) -> str:
     name = next(iter(dataset.data_vars), "return")
     return f"Pick one variable: ds[{name!r}].curves"
