@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves import labels
-from xcurves.randomization import BY_EFFECT, AnovaBlock, in_label_order, progress_bar
+from xcurves import labels, outcomes
+from xcurves.randomization import BY_EFFECT, AnovaBlock, apply_block, block_options, in_label_order, progress_bar
 from xcurves.reduction import curve_moments
 
 _COORDS = {"effect": list(labels.EFFECTS), "error_term": list(labels.ERROR_TERMS), "source": list(labels.SOURCES)}
@@ -127,51 +127,32 @@ def randomized_anova(
     9999
     """
     curves = labels.check_curves(curves)
-    alpha = labels.check_confidence_level(confidence_level)
-    ceiling = labels.check_count("n_resamples", n_resamples)
-    entropy = labels.check_rng(rng)
-    lazy = curves.chunks is not None
     ordered = in_label_order(curves)
+    lazy = curves.chunks is not None
     test = AnovaBlock(
-        names=labels.task_names(curves),
-        algorithms=labels.words(ordered["algorithm"]),
-        runs=labels.words(ordered["run"]),
-        n_resamples=ceiling,
-        paired=labels.check_flag("paired", paired),
-        alpha=alpha,
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
         keep_null=labels.check_flag("keep_null", keep_null),
         lazy=lazy,
         batch=labels.check_count("batch", batch),
-        entropy=entropy,
         progress=progress_bar(labels.check_flag("progress", progress) and not lazy),
     )
-    packed = xr.apply_ufunc(
-        test,
-        curve_moments(ordered),
-        labels.task_numbers(curves),
-        input_core_dims=[["subset", "moment"], []],
-        output_core_dims=[["packed"]],
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"packed": test.layout(test.n_kept).length}},
-    )
+    packed = apply_block(test, [curve_moments(ordered)], [["subset", "moment"]], test.layout(test.n_kept).length)
     result = xr.Dataset(
         _variables(packed, test, curves, ordered),
         {**packed.coords, "algorithm": curves["algorithm"], **_COORDS},
-        labels.provenance(
+        outcomes.provenance(
             "randomized_anova",
             curves,
-            labels.REFERENCES["anova"],
-            entropy,
+            outcomes.REFERENCES["anova"],
+            test.entropy,
             confidence_level,
-            n_resamples=ceiling,
+            n_resamples=n_resamples,
             paired=paired,
         ),
     )
     if not lazy:
         _warn(result, test)
-        if rng is None and bool(labels.is_exact(result).all()):
-            result.attrs["rng"] = "0"  # any seed gives this result
+        outcomes.settle_rng(result, rng)
     return result
 
 
@@ -183,7 +164,7 @@ def _variables(
     variables = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
-    return labels.describe(variables, _LONG_NAMES, curves, squares=("ss", "error_ss"))
+    return outcomes.describe(variables, _LONG_NAMES, curves, squares=("ss", "error_ss"))
 
 
 def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
@@ -191,8 +172,8 @@ def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
     n_tasks = len(test.names)
     n_levels = result["n_levels"].to_numpy().ravel()
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
-    exact = labels.is_exact(result).ravel()
-    smallest = labels.smallest_pvalue(result).ravel()
+    exact = outcomes.is_exact(result).ravel()
+    smallest = outcomes.smallest_pvalue(result).ravel()
     f = result["f"].transpose(..., *BY_EFFECT).to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
@@ -215,4 +196,4 @@ def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
         if befallen.any():
             first, count = int(befallen.argmax()), int(befallen.sum())
             more = f" (in {count} tasks)" if count > 1 else ""
-            labels.warn(test.names[first] + say(first) + more)
+            outcomes.warn(test.names[first] + say(first) + more)

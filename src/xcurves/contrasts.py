@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels
+from xcurves import labels, outcomes
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, as_float, in_label_order
+from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
 
 Weights = Mapping[str | float, float] | xr.DataArray
 
@@ -120,45 +120,33 @@ def contrast(
         raise ValueError(f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}")
     over_algorithms, profile = _check_weights(curves, weights, training_weights)
     ordered = in_label_order(curves)
-    chosen = over_algorithms.sel(algorithm=ordered["algorithm"])
-    ordered = ordered.isel(algorithm=chosen.to_numpy() != 0)
-    entropy, ceiling = labels.check_rng(rng), labels.check_count("n_resamples", n_resamples)
+    chosen = over_algorithms.sel(algorithm=ordered["algorithm"]).to_numpy()
+    ordered = ordered.isel(algorithm=chosen != 0)
     block = _ContrastBlock(
-        labels.task_names(curves),
-        labels.words(ordered["algorithm"]),
-        labels.words(ordered["run"]),
-        ceiling,
-        labels.check_flag("paired", paired),
-        labels.check_confidence_level(confidence_level),
-        entropy,
-        chosen.to_numpy()[chosen.to_numpy() != 0],
-        alternative,
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
+        weights=chosen[chosen != 0],
+        alternative=alternative,
     )
-    packed = xr.apply_ufunc(
-        block,
-        *_reduce(ordered, profile),
-        labels.task_numbers(curves),
-        input_core_dims=[["algorithm", "run"], ["algorithm", "run"], [], [], []],
-        output_core_dims=[["packed"]],
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"packed": block.layout.length}, "allow_rechunk": True},
-    )
+    by_run = ["algorithm", "run"]
+    packed = apply_block(block, _reduce(ordered, profile), [by_run, by_run, [], []], block.layout.length)
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
-    variables = labels.describe(variables, _LONG_NAMES, curves, scores=("estimate", "estimate_ci"))
-    attrs = labels.provenance(
+    variables = outcomes.describe(variables, _LONG_NAMES, curves, scores=("estimate", "estimate_ci"))
+    attrs = outcomes.provenance(
         "contrast",
         curves,
-        labels.REFERENCES["anova"],
-        entropy,
+        outcomes.REFERENCES["anova"],
+        block.entropy,
         confidence_level,
-        n_resamples=ceiling,
+        n_resamples=n_resamples,
         paired=paired,
         alternative=alternative,
     )
     coords = {**packed.coords, **over_algorithms.coords, **profile.coords, "ci_bound": list(labels.CI_BOUNDS)}
-    return xr.Dataset(variables, coords, attrs)
+    result = xr.Dataset(variables, coords, attrs)
+    if curves.chunks is None:
+        outcomes.settle_rng(result, rng)
+    return result
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib.metadata import version
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import product
 from numbers import Integral, Real
 from typing import Any
@@ -42,18 +38,12 @@ EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
 CI_BOUNDS = ("lower", "upper")
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
-REFERENCES = {
-    "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
-    "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
-}
-
 _SYNONYMS = {
     "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
     "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
     "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
     "timesteps train_size train_sizes",
 }
-_COUNTS = ("n_runs", "n_levels", "n_shuffles")
 _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 _KINDS = {
     "randomized_anova": ({"pvalue", "f", "ss", "df"}, {"effect", "error_term", "source"}),
@@ -289,77 +279,10 @@ def task_names(curves: xr.DataArray) -> list[str]:
     return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
 
 
-def task_numbers(curves: xr.DataArray) -> xr.DataArray:
-    """Return the position of each task in `task_names`, with the extra dims of the curves."""
-    dims = extra_dims(curves)
-    shape = [curves.sizes[dim] for dim in dims]
-    return xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=dims)
-
-
-@cache
-def _version() -> str:
-    return version("xcurves")
-
-
-def describe(
-    variables: dict[str, xr.Variable],
-    long_names: Mapping[str, str],
-    curves: xr.DataArray,
-    *,
-    scores: Sequence[str] = (),
-    squares: Sequence[str] = (),
-) -> dict[str, xr.Variable]:
-    """Give every variable its own name and unit, and make counts of shuffles, runs and levels whole numbers."""
-    score = str(curves.attrs.get("units", "score"))
-    units = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
-    counted = {name: variables[name].astype(np.int64) for name in _COUNTS if name in variables}
-    described = variables | counted
-    for name, variable in described.items():
-        variable.attrs = {"long_name": long_names[name], "units": units.get(name, "1")}
-    return described
-
-
-def warn(message: str) -> None:
-    """Warn at the line outside this package that made the call."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("xcurves."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level + 1)
-
-
-def provenance(
-    kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
-) -> dict[str, Any]:
-    """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
-    call = ", ".join(f"{name}={value}" for name, value in given.items())
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
-    return {
-        "xcurves_result": kind,
-        "xcurves_version": _version(),
-        "references": references,
-        "rng": str(entropy),
-        "confidence_level": float(confidence_level),
-        "history": "\n".join([*steps, f"{kind}({call})"]),
-        **{
-            name: int(value) if isinstance(value, bool) else value for name, value in given.items() if value is not None
-        },
-    }
-
-
-def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
-    """Return, for each task, whether all distinct assignments were evaluated."""
-    return np.asarray(result["n_shuffles"].to_numpy() == result["n_assignments"].to_numpy())
-
-
-def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
-    """Return, for each task, the smallest p-value that its reassignments can give."""
-    n_shuffles = result["n_shuffles"].to_numpy()
-    return np.asarray(1 / np.where(is_exact(result), n_shuffles, n_shuffles + 1))
-
-
-def significant(pvalue: float, alpha: float) -> bool:
-    """Return whether a p-value is at most alpha, in counts rather than in binary fractions."""
-    return pvalue <= alpha + 1e-12
+def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
+    """Return the position of each task in `task_names`, for an array whose extra dims are `dims`."""
+    shape = [array.sizes[dim] for dim in dims]
+    return xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=list(dims))
 
 
 def kind_of(result: xr.Dataset) -> str:

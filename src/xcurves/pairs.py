@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels
+from xcurves import labels, outcomes
 from xcurves.kernels import contrasts, moments, null, sums
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, as_float, in_label_order
+from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
 from xcurves.reduction import curve_moments
 
 _FIELDS = {
@@ -110,28 +110,11 @@ def pairwise(
     pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
     if not pairs:
         raise ValueError("curves has one algorithm; a comparison needs two. Add one")
-    entropy, ceiling = labels.check_rng(rng), labels.check_count("n_resamples", n_resamples)
     block = _PairBlock(
-        labels.task_names(curves),
-        labels.words(ordered["algorithm"]),
-        labels.words(ordered["run"]),
-        ceiling,
-        labels.check_flag("paired", paired),
-        labels.check_confidence_level(confidence_level),
-        entropy,
-        pairs,
-        correction,
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng), pairs=pairs, correction=correction
     )
-    packed = xr.apply_ufunc(
-        block,
-        curve_moments(ordered, [list(pair) for pair in pairs]),
-        labels.task_numbers(curves),
-        input_core_dims=[["subset", "moment"], []],
-        output_core_dims=[["packed"]],
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"packed": block.layout.length}},
-    )
+    by_pair = curve_moments(ordered, [list(pair) for pair in pairs])
+    packed = apply_block(block, [by_pair], [["subset", "moment"]], block.layout.length)
     first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
     coords = {
         **packed.coords,
@@ -141,23 +124,24 @@ def pairwise(
         "algorithm_b": ("pair", np.array(second)),
         "ci_bound": list(labels.CI_BOUNDS),
     }
-    attrs = labels.provenance(
+    attrs = outcomes.provenance(
         "pairwise",
         curves,
-        labels.REFERENCES["anova"],
-        entropy,
+        outcomes.REFERENCES["anova"],
+        block.entropy,
         confidence_level,
-        n_resamples=ceiling,
+        n_resamples=n_resamples,
         paired=paired,
         correction=correction,
     )
     result = xr.Dataset(
-        labels.describe(block.layout.unpack(packed), _LONG_NAMES, curves, scores=("difference", "difference_ci")),
+        outcomes.describe(block.layout.unpack(packed), _LONG_NAMES, curves, scores=("difference", "difference_ci")),
         coords,
         attrs,
     )
     if curves.chunks is None:
         _warn_pairs(result, block)
+        outcomes.settle_rng(result, rng)
     return result
 
 
@@ -217,7 +201,7 @@ class _PairBlock(Block):
 def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     n_tasks = len(block.names)
-    smallest = labels.smallest_pvalue(result).reshape(n_tasks, -1)
+    smallest = outcomes.smallest_pvalue(result).reshape(n_tasks, -1)
     tested = (result["n_shuffles"].to_numpy() > 0).reshape(n_tasks, -1)
     undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
     n_pairs = tested.sum(axis=1, keepdims=True)
@@ -231,4 +215,4 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
             count = int(befallen.sum())
             more = f" (in {count} comparisons)" if count > 1 else ""
             said = message.format(alpha=block.alpha)
-            labels.warn(f"{block.names[task]}{result['pair'].to_numpy()[pair]}: {said}{more}")
+            outcomes.warn(f"{block.names[task]}{result['pair'].to_numpy()[pair]}: {said}{more}")

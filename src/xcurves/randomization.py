@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -151,6 +151,44 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
     _, group = np.unique(pattern, axis=0, return_inverse=True)
     members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
     return [tasks for tasks in members if n_levels[tasks[0]]]
+
+
+def block_options(
+    curves: xr.DataArray,
+    ordered: xr.DataArray,
+    n_resamples: int | None,
+    paired: bool,
+    confidence_level: float,
+    rng: labels.Rng,
+) -> dict[str, Any]:
+    """Check the options that all randomization tests share; return what every `Block` is made from."""
+    return {
+        "names": labels.task_names(curves),
+        "algorithms": labels.words(ordered["algorithm"]),
+        "runs": labels.words(ordered["run"]),
+        "n_resamples": labels.check_count("n_resamples", n_resamples),
+        "paired": labels.check_flag("paired", paired),
+        "alpha": labels.check_confidence_level(confidence_level),
+        "entropy": labels.check_rng(rng),
+    }
+
+
+def apply_block(
+    block: Callable[..., Floats], arrays: Sequence[xr.DataArray], core_dims: Sequence[Sequence[str]], length: int
+) -> xr.DataArray:
+    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., packed)."""
+    extra = [dim for dim in arrays[0].dims if dim not in core_dims[0]]
+    packed: xr.DataArray = xr.apply_ufunc(
+        block,
+        *arrays,
+        labels.task_numbers(arrays[0], extra),
+        input_core_dims=[*core_dims, []],
+        output_core_dims=[["packed"]],
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"packed": length}, "allow_rechunk": True},
+    )
+    return packed
 
 
 def in_label_order(curves: xr.DataArray) -> xr.DataArray:

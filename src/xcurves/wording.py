@@ -7,7 +7,7 @@ from itertools import product
 
 import xarray as xr
 
-from xcurves import labels
+from xcurves import labels, outcomes
 
 _LIMITS = (
     "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
@@ -64,7 +64,7 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
     verdict = words[result.attrs.get("alternative", "two-sided")]
     for task, name in zip(_tasks(result), labels.result_names(result), strict=True):
         alpha, p = _alpha(task), task["pvalue"].item()
-        shown = verdict if labels.significant(p, alpha) else f"is not shown to be one that {verdict}"
+        shown = verdict if outcomes.significant(p, alpha) else f"is not shown to be one that {verdict}"
         at = _interval(task["estimate"], task["estimate_ci"], alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
         yield f"{name}The contrast of scores, {at}, {shown} {level}."
@@ -80,7 +80,7 @@ def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str
 
 
 def _verdict(pvalue: float, alpha: float) -> str:
-    return "differ" if labels.significant(pvalue, alpha) else "are not shown to differ"
+    return "differ" if outcomes.significant(pvalue, alpha) else "are not shown to differ"
 
 
 def _alpha(result: xr.Dataset) -> float:
@@ -109,13 +109,13 @@ def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
 
 def _how(tasks: list[xr.Dataset]) -> str:
     """Say what the p-values of all tasks are made from."""
-    exact = {task["n_assignments"].item() for task in tasks if labels.is_exact(task)}
-    random = {task["n_shuffles"].item() for task in tasks if not labels.is_exact(task)} - {0}
+    exact = {task["n_assignments"].item() for task in tasks if outcomes.is_exact(task)}
+    random = {task["n_shuffles"].item() for task in tasks if not outcomes.is_exact(task)} - {0}
     kinds = [f"all {_span(exact)} distinct ones"] * bool(exact)
     if random:
         stderr = max(task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks)
         kinds.append(f"{_span(random)} random ones (standard error of p at most {stderr:.2g})")
-    smallest = {labels.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
+    smallest = {outcomes.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
     return (
         "p is the share of reassignments of whole runs to algorithms with an F at least as large, among "
         f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {_span(smallest, '.3g') or 'undefined'}."
