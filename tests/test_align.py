@@ -124,6 +124,19 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     )
 
 
+def test_every_task_whose_grids_do_not_meet_is_listed():
+    tasks = xr.concat([apart({0, 1}, {1, 2})] * 3, "task").assign_coords(task=["x", "y", "z"])
+    with pytest.raises(ValueError, match=r"The same holds for task 'y'; task 'z'$"):
+        tasks.curves.align("intersection")
+
+
+def test_an_algorithm_that_loses_all_its_runs_is_warned_of(ragged):
+    ant = ragged.sel(task=["Ant"])
+    ant.loc[{"algorithm": "b", "training": 0}] = np.nan
+    with pytest.warns(UserWarning, match=r"^drop_incomplete\(\) leaves no run of task 'Ant': algorithm 'b'$"):
+        ant.curves.drop_incomplete()
+
+
 def test_dask_backed_curves_stay_lazy(ragged):
     calls = []
 
@@ -140,4 +153,6 @@ def test_dask_backed_curves_stay_lazy(ragged):
     assert dropped.chunks is not None
     assert aligned.chunks is not None
     xr.testing.assert_identical(aligned.compute(), ragged.curves.align("intersection"))
-    xr.testing.assert_equal(dropped.compute(), ragged.curves.drop_incomplete())
+    with pytest.warns(UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"):
+        whole = ragged.curves.drop_incomplete()
+    xr.testing.assert_equal(dropped.compute(), whole)

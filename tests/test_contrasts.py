@@ -184,7 +184,7 @@ def test_a_contrasted_algorithm_needs_two_runs(curves):
     with pytest.raises(ValueError, match="two of every") as caught:
         xcurves.contrast(few, {"a0": 1, "a1": -1})
     assert str(caught.value) == (
-        "algorithm 'a1' has 1 runs; a contrast needs two of every algorithm with a weight. "
+        "algorithm 'a1' has too few runs (1); a contrast needs two of every algorithm with a weight. "
         "Add runs, or take its weight away"
     )
 
@@ -202,3 +202,16 @@ def test_infinite_and_incomplete_runs_are_named(curves):
     spoilt[0, 1, 2] = np.nan
     with pytest.raises(ValueError, match=r"^algorithm 'a0', run 1 lacks 1 of 5 training levels"):
         xcurves.contrast(spoilt, {"a0": 1, "a1": -1})
+
+
+def test_too_few_runs_for_any_small_p_are_warned_of():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
+    with pytest.warns(UserWarning, match=r"^20 reassignments allow no p below 0.1, and the interval is unbounded$"):
+        result = xcurves.contrast(curves, {"a0": 1, "a1": -1})
+    assert result.estimate_ci.values.tolist() == [-np.inf, np.inf]
+    xcurves.contrast(curves, {"a0": 1, "a1": -1}, alternative="greater")  # 1 of 20 is .05
+
+
+def test_weights_of_another_kind_are_refused(curves):
+    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got 'a0 - a1'"):
+        xcurves.contrast(curves, "a0 - a1")

@@ -56,7 +56,8 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
         repeated.curves.to_dataarray("return", **NAMES)
     assert str(caught.value) == (
         "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 2, 100); "
-        "('Hopper', 'td3', 2, 50). Mend the data, or say which to keep: duplicates='first', 'last' or 'mean'"
+        "('Hopper', 'td3', 2, 50). Name the column that tells them apart in extra=, or say which to keep: "
+        "duplicates='first', 'last' or 'mean'"
     )
 
 
@@ -71,7 +72,7 @@ def test_of_repeated_rows_the_chosen_is_kept(choice, kept):
 def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, np.nan, 4.0]})
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
-    with pytest.raises(ValueError, match=r"^1 rows repeat"):
+    with pytest.raises(ValueError, match=r"^1 row repeats a "):
         frame.curves.to_dataarray("y")
 
 
@@ -113,6 +114,22 @@ def test_bad_frames_are_refused(frame, change, error, message):
     with pytest.raises(error) as caught:
         changed.curves.to_dataarray("return", **NAMES)
     assert caught.value.args[0] == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
+
+
+def test_what_was_kept_of_repeated_rows_is_recorded():
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1, 1], "y": [0.0, 1.0, 4.0, 5.0]})
+    history = frame.curves.to_dataarray("y", duplicates="last").attrs["history"]
+    assert history == "to_dataarray(duplicates='last'): 2 repeated rows, kept the last of each"
+    assert "history" not in frame.iloc[:2].curves.to_dataarray("y", duplicates="last").attrs
+
+
+def test_an_extra_dim_cannot_have_the_name_of_another(frame):
+    with pytest.raises(ValueError, match=r"^extra='run' is the name of another dim"):
+        frame.rename(columns={"task": "run"}).curves.to_dataarray(
+            "return", algorithm="agent", run="seed", training="step", extra="run"
+        )
+    with pytest.raises(KeyError, match="extra='game' is no column of the frame"):
+        frame.curves.to_dataarray("return", **(NAMES | {"extra": "game"}))
 
 
 def test_a_column_serves_once(frame):

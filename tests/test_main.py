@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -119,7 +120,10 @@ def test_bad_input_is_one_line_with_its_cure(curves, here, capsys):
     assert refusal(capsys, "text.csv", "--value", "score", "--run", "seed") == (
         "run='seed' is no column of the frame. It has 'algorithm', 'run', 'training', 'score'"
     )
-    assert refusal(capsys, "--output", "nowhere/out.nc") == "--output nowhere/out.nc: there is no folder nowhere"
+    assert (
+        refusal(capsys, "--output", "nowhere/out.nc")
+        == "--output nowhere/out.nc: there is no folder nowhere. Make it, or name another"
+    )
     assert refusal(capsys, "--bad") == "unrecognized arguments: --bad. Help: python -m xcurves --help"
     assert refusal(capsys, "--n-resamples", "0").startswith("n_resamples must be at least 1; got 0")
     assert not list(here.glob("*-anova.nc"))
@@ -154,3 +158,39 @@ def test_help_teaches(capsys):
     out = capsys.readouterr().out
     assert "examples:" in out
     assert "--align" in out
+
+
+def test_the_archive_is_not_overwritten(curves, here, capsys):
+    curves.to_dataframe("score").reset_index().to_csv("c.csv", index=False)
+    before = (here / "c.csv").read_bytes()
+    assert refusal(capsys, "c.csv", "--output", "c.csv") == "--output c.csv is the archive itself. Name another file"
+    (here / "folder").mkdir()
+    assert refusal(capsys, "--output", "folder") == "--output folder is a folder. Name a file in it"
+    assert (here / "c.csv").read_bytes() == before
+
+
+def test_a_table_cut_short_is_one_line(curves, here, capsys):
+    curves.to_dataframe("score").reset_index().to_csv("c.csv.gz", index=False)
+    whole = (here / "c.csv.gz").read_bytes()
+    (here / "c.csv.gz").write_bytes(whole[: len(whole) // 2])
+    assert refusal(capsys, "c.csv.gz").startswith("ARCHIVE c.csv.gz is no CSV that can be read: ")
+
+
+def test_results_can_be_read_by_others(here):
+    import os
+
+    umask = os.umask(0o022)
+    try:
+        assert main([]) == 0
+    finally:
+        os.umask(umask)
+    assert (here / "tictactoe-anova.nc").stat().st_mode & 0o777 == 0o644
+
+
+def test_duplicates_are_kept_as_asked(curves, here, capsys):
+    table = curves.to_dataframe("score").reset_index()
+    pd.concat([table, table.head(3)]).to_csv("twice.csv", index=False)
+    assert "3 rows repeat a (algorithm, run, training)" in refusal(capsys, "twice.csv")
+    assert main(["twice.csv", "--duplicates", "last"]) == 0
+    with xr.open_dataset("twice-anova.nc") as written:
+        assert "3 repeated rows, kept the last of each" in written.attrs["history"]

@@ -55,9 +55,9 @@ def test_table_shows_both_error_terms_in_their_places(result):
 
 def test_table_of_several_tasks_has_them_in_its_index(many):
     table = many.curves.table()
-    assert table.index.names == ["suite", "task", None]
+    assert table.index.names == ["suite", "task", "source"]
     here = table.reset_index(["suite", "task"]).query("suite == 'd' and task == 2").drop(columns=["suite", "task"])
-    pd.testing.assert_frame_equal(here, many.sel(suite="d", task=2).curves.table())
+    pd.testing.assert_frame_equal(here, many.sel(suite="d", task=2).curves.table(), check_names=False)
 
 
 def test_summary_goes_by_the_stratum_terms(result):
@@ -65,6 +65,7 @@ def test_summary_goes_by_the_stratum_terms(result):
     changed.pvalue.loc[{"error_term": "pooled"}] = 1 - changed.pvalue.sel(error_term="stratum")
     assert changed.curves.summary() == result.curves.summary()
     assert result.curves.summary() == (
+        "Compared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
         "Algorithm effect: the algorithms' mean scores over training differ at the 0.05 level; "
         f"F(1, 8) = {result.f.sel(effect='algorithm', error_term='stratum'):.4g} against differences between runs "
         "(stratum error term), p = 0.00794.\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,6 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     names.add_argument(
         "--extra", action="append", default=[], metavar="NAME", help="CSV column of tasks; may be repeated"
     )
+    names.add_argument(
+        "--duplicates",
+        default="raise",
+        choices=("raise", "first", "last", "mean"),
+        help="which of several rows of one run at one level to keep (default %(default)s: none, refuse)",
+    )
     parser.add_argument(
         "--align", action="store_true", help="keep only the training levels that all runs of a task have"
     )
@@ -88,17 +93,25 @@ def read_curves(options: argparse.Namespace) -> xr.DataArray:
         raise FileNotFoundError(f"ARCHIVE {path} does not exist")
     dims = {dim: getattr(options, dim) for dim in DIMS}
     if path.name.endswith((".csv", ".csv.gz")):
-        frame = pd.read_csv(path)
+        frame = _read_csv(path)
         value = options.value or _only(
             "column", [str(name) for name in frame if name not in {*dims.values(), *options.extra}]
         )
-        return to_dataarray(frame, value, **dims, extra=options.extra)
+        return to_dataarray(frame, value, **dims, extra=options.extra, duplicates=options.duplicates)
     dataset = _open(path)
     value = options.value or _only("variable", list(map(str, dataset.data_vars)))
     if value not in dataset.data_vars:
         raise KeyError(f"value={value!r} is no variable of {path}. It has {', '.join(map(repr, dataset.data_vars))}")
     curves = dataset[value]
     return curves.rename({name: dim for dim, name in dims.items() if name != dim and name in curves.dims})
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Read a tidy table; say which file cannot be read."""
+    try:
+        return pd.read_csv(path)
+    except (OSError, EOFError, ValueError) as error:
+        raise ValueError(f"ARCHIVE {path} is no CSV that can be read: {error}") from error
 
 
 def _open(path: Path) -> xr.Dataset:
@@ -108,7 +121,10 @@ def _open(path: Path) -> xr.Dataset:
             return xr.open_dataset(path, engine="zarr", consolidated=False, decode_times=False)
         return xr.open_dataset(path, decode_times=False)
     except (OSError, ValueError) as error:
-        raise ValueError(f"ARCHIVE {path} is no netCDF file or zarr store that can be read here: {error}") from error
+        raise ValueError(
+            f"ARCHIVE {path} is no netCDF file or zarr store that can be read here "
+            "(a table must end in .csv or .csv.gz)"
+        ) from error
 
 
 def _only(kind: str, names: list[str]) -> str:
@@ -121,13 +137,12 @@ def _only(kind: str, names: list[str]) -> str:
 
 def write_whole(result: xr.Dataset, path: Path) -> None:
     """Write a Dataset beside its place, then put it there: a file is replaced whole or not at all."""
-    handle, name = tempfile.mkstemp(suffix=".nc", dir=path.parent)
-    os.close(handle)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        result.to_netcdf(name)
-        Path(name).replace(path)
+        result.to_netcdf(beside)
+        beside.replace(path)
     except BaseException:
-        Path(name).unlink()
+        beside.unlink(missing_ok=True)
         raise
 
 
@@ -149,7 +164,11 @@ def run(options: argparse.Namespace) -> None:
     stem = _EXAMPLE if options.archive is None else options.archive.name.split(".")[0]
     output = options.output or Path(f"{stem}-anova.nc")
     if not output.parent.is_dir():
-        raise NotADirectoryError(f"--output {output}: there is no folder {output.parent}")
+        raise NotADirectoryError(f"--output {output}: there is no folder {output.parent}. Make it, or name another")
+    if output.is_dir():
+        raise IsADirectoryError(f"--output {output} is a folder. Name a file in it")
+    if options.archive is not None and output.exists() and output.samefile(options.archive):
+        raise ValueError(f"--output {output} is the archive itself. Name another file")
     curves = read_curves(options)
     if options.drop_incomplete:
         curves = drop_incomplete(curves)
@@ -176,8 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             run(options)
         except KeyboardInterrupt:
+            print(f"{parser.prog}: interrupted, nothing written", file=sys.stderr)
             return 130
-        except (OSError, ValueError, TypeError, KeyError, ImportError, pd.errors.ParserError) as error:
+        except (OSError, EOFError, ValueError, TypeError, KeyError, ImportError) as error:
             message = error.args[0] if isinstance(error, KeyError) else error
             print(f"{parser.prog}: {' '.join(str(message).split())}", file=sys.stderr)
             return 2

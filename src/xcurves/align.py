@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels
+from xcurves import labels, outcomes
 
 _SHOWN = 20
 
@@ -60,9 +60,12 @@ def align(curves: xr.DataArray, on: Literal["intersection"] = "intersection") ->
     names = labels.task_names(curves)
     levels = curves["training"].to_numpy()
     kept, known = (grids[name].to_numpy().reshape(len(names), -1) for name in ("shared", "known"))
-    for task in np.flatnonzero((kept.sum(axis=1) < 2) & (known.sum(axis=1) > kept.sum(axis=1))):
+    apart = np.flatnonzero((kept.sum(axis=1) < 2) & (known.sum(axis=1) > kept.sum(axis=1)))
+    for task in apart[:1]:
         where = dict(zip(labels.extra_dims(curves), np.unravel_index(task, shared.shape[:-1]), strict=True))
-        raise ValueError(f"{names[task]}{_grids_apart(has.isel(where).compute(), levels[kept[task]])}")
+        others = "; ".join(names[other].removesuffix(": ") for other in apart[1:])
+        also = f". The same holds for {others}" if others else ""
+        raise ValueError(f"{names[task]}{_grids_apart(has.isel(where).compute(), levels[kept[task]])}{also}")
     lines = [name + _dropped(levels, known[t], kept[t]) for t, name in enumerate(names) if (known[t] & ~kept[t]).any()]
     aligned = curves.where(grids["shared"]).isel(training=kept.any(axis=0))
     return _record(aligned, f"align(on={on!r}): {'; '.join(lines) or 'dropped nothing'}")
@@ -138,6 +141,10 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
             f"{names[task]}every run is incomplete. Bring runs to common levels: .curves.align('intersection')"
         )
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
+    emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
+    if len(emptied):
+        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in emptied)
+        outcomes.warn(f"drop_incomplete() leaves no run of {gone}")
     of = n_levels.to_numpy().ravel()
     lines = [
         f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "

@@ -25,6 +25,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "n_shuffles": (),
     "n_assignments": (),
 }
+_SHOWN = 10
 _LONG_NAMES = {
     "pvalue": "randomization p-value",
     "statistic": "studentized contrast",
@@ -145,6 +146,7 @@ def contrast(
     coords = {**packed.coords, **over_algorithms.coords, **profile.coords, "ci_bound": list(labels.CI_BOUNDS)}
     result = xr.Dataset(variables, coords, attrs)
     if curves.chunks is None:
+        _warn(result, block)
         outcomes.settle_rng(result, rng)
     return result
 
@@ -188,6 +190,20 @@ class _ContrastBlock(Block):
         return self.layout.pack(out, numbers.shape)
 
 
+def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
+    """Say once if no p-value can be small enough."""
+    sides = 2 if block.alternative == "two-sided" else 1
+    smallest = sides * outcomes.smallest_pvalue(result).ravel()
+    few = (smallest > block.alpha + 1e-12) & (result["n_shuffles"].to_numpy().ravel() > 0)
+    if few.any():
+        first, count = int(few.argmax()), int(few.sum())
+        more = f" (in {count} tasks)" if count > 1 else ""
+        outcomes.warn(
+            f"{block.names[first]}{result['n_shuffles'].to_numpy().ravel()[first]} reassignments allow no p below "
+            f"{smallest[first]:.3g}, and the interval is unbounded{more}"
+        )
+
+
 def _reduce(curves: xr.DataArray, profile: xr.DataArray) -> tuple[xr.DataArray, ...]:
     """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them."""
     has = curves.notnull()
@@ -209,6 +225,8 @@ def _check_weights(
         if training_weights is not None:
             raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
         weights, training_weights = _separate(weights)
+    if not isinstance(weights, xr.DataArray | Mapping):
+        raise TypeError(f"weights must map algorithms to weights; got {weights!r}. Try {{'a': 1, 'b': -1}}")
     if not isinstance(weights, xr.DataArray):
         weights = xr.DataArray(list(weights.values()), {"algorithm": list(weights)}, ("algorithm",))
     over_algorithms = _spread(weights, curves, "algorithm", "weights")
@@ -219,7 +237,7 @@ def _check_weights(
         raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
     if training_weights is None:
         return over_algorithms, xr.full_like(curves["training"], np.nan).drop_attrs()
-    if not isinstance(training_weights, xr.DataArray):
+    if not isinstance(training_weights, xr.DataArray) or "training" not in training_weights.coords:
         given = np.asarray(training_weights, dtype=np.float64)
         if given.shape != (curves.sizes["training"],):
             raise ValueError(
@@ -239,7 +257,8 @@ def _spread(weights: xr.DataArray, curves: xr.DataArray, dim: str, argument: str
         raise ValueError(f"{argument} must have the dim {dim!r}; got {weights.dims}")
     unknown = [label for label in weights[dim].to_numpy().tolist() if label not in curves.indexes[dim]]
     if unknown:
-        has = ", ".join(labels.words(curves[dim]))
+        known = labels.words(curves[dim])
+        has = ", ".join(known if len(known) <= _SHOWN else [*known[:_SHOWN], "..."])
         raise ValueError(f"{argument} names {unknown[0]!r}, which is no {dim} of the curves; they have {has}")
     if not np.isfinite(weights).all():
         raise ValueError(f"{argument} must be finite; got {weights.to_numpy().tolist()}")

@@ -10,6 +10,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.labels import DIMS
+
 Duplicates = Literal["raise", "first", "last", "mean"]
 _CHOICES = ("raise", "first", "last", "mean")
 
@@ -65,6 +67,9 @@ def to_dataarray(
     >>> returns.sel(algorithm="td3").to_numpy()
     array([[ 2., nan]])
     """
+    taken = [name for name in _names(extra) if name in DIMS]
+    if taken:
+        raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
     columns = {
         **{name: name for name in _names(extra)},
         "algorithm": algorithm,
@@ -74,13 +79,21 @@ def to_dataarray(
     keys = list(columns.values())
     _check_frame(frame, value, columns, duplicates)
     labels = {column: _labels(frame[column]) for column in keys}
-    scored = _unrepeated(frame[[*keys, value]], value, keys, duplicates)
+    rows = frame[[*keys, value]]
+    scored = _unrepeated(rows, value, keys, duplicates)
     scores = np.full([len(each) for each in labels.values()], np.nan)
     places = tuple(index.get_indexer(pd.Index(scored[column])) for column, index in labels.items())
     scores[places] = scored[value].to_numpy(dtype=np.float64)
     units = frame.attrs.get("units", {})
     coords = {dim: (dim, _plain(labels[column]), _attrs(column, units)) for dim, column in columns.items()}
-    return xr.DataArray(scores, coords, list(columns), name=value, attrs=_attrs(value, units))
+    n_repeated = int(rows.duplicated(keys).sum())
+    kept = f"kept the {duplicates} of each" if duplicates != "mean" else "took the mean of each"
+    said = (
+        {"history": f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"}
+        if n_repeated
+        else {}
+    )
+    return xr.DataArray(scores, coords, list(columns), name=value, attrs=_attrs(value, units) | said)
 
 
 def _names(extra: str | Sequence[str]) -> list[str]:
@@ -96,7 +109,8 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
     if duplicates not in _CHOICES:
         raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
     asked = {"value": value, **columns}
-    for argument, column in asked.items():
+    for key, column in asked.items():
+        argument = key if key in ("value", *DIMS) else "extra"
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
             raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}")
@@ -111,7 +125,7 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
         if missing.any():
             raise ValueError(
                 f"{argument} column {column!r} has {missing.sum()} rows without a label, first row "
-                f"{missing.idxmax()!r}. Drop them: frame.dropna(subset=[{column!r}])"
+                f"{_plain_label(missing.idxmax())}. Drop them: frame.dropna(subset=[{column!r}])"
             )
 
 
@@ -120,11 +134,19 @@ def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
         return
     numbers = pd.to_numeric(column.astype(object), errors="coerce")
     strange = column[numbers.isna() & column.notna()]
-    first = f", first {strange.iloc[0]!r} in row {strange.index[0]!r}" if len(strange) else ""
+    first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
     raise TypeError(
         f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
         f"Convert: pd.to_numeric(frame[{column.name!r}])"
     )
+
+
+def _plain_label(label: object) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _labels(column: pd.Series[Any]) -> pd.Index[Any]:
@@ -153,8 +175,9 @@ def _unrepeated(rows: pd.DataFrame, value: str, keys: list[str], duplicates: str
     if duplicates == "raise" and repeated.any():
         shown = "; ".join(str(tuple(row)) for row in rows.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist())
         raise ValueError(
-            f"{repeated.sum()} rows repeat a ({', '.join(keys)}), first {shown}. "
-            "Mend the data, or say which to keep: duplicates='first', 'last' or 'mean'"
+            f"{_count(int(repeated.sum()), 'row repeats', 'rows repeat')} a ({', '.join(keys)}), first {shown}. "
+            "Name the column that tells them apart in extra=, or say which to keep: "
+            "duplicates='first', 'last' or 'mean'"
         )
     scored = rows[rows[value].notna()]
     if duplicates == "mean":

@@ -256,8 +256,8 @@ def check_contrasted(
     sizes = present.sum(axis=1)
     for algorithm in np.flatnonzero(sizes < 2)[:1]:
         raise ValueError(
-            f"{name}algorithm {algorithms[algorithm]} has {sizes[algorithm]} runs; a contrast needs two of every "
-            "algorithm with a weight. Add runs, or take its weight away"
+            f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a contrast needs two of "
+            "every algorithm with a weight. Add runs, or take its weight away"
         )
     check_groups(present, name, algorithms, runs, paired=paired)
 
@@ -287,6 +287,8 @@ def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
 
 def kind_of(result: xr.Dataset) -> str:
     """Return the name of the method that made a result, known by its variables and dims."""
+    if not isinstance(result, xr.Dataset):
+        raise TypeError(f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}")
     for kind, (variables, dims) in _KINDS.items():
         if variables <= set(result.data_vars) and dims <= set(result.dims):
             return kind

@@ -205,9 +205,10 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     tested = (result["n_shuffles"].to_numpy() > 0).reshape(n_tasks, -1)
     undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
     n_pairs = tested.sum(axis=1, keepdims=True)
+    unreachable = tested & ~undefined & (n_pairs * smallest > block.alpha + 1e-12)
     cases = (
         (undefined, "p is NaN: runs or error are missing"),
-        (tested & (n_pairs * smallest > block.alpha + 1e-12), "runs are so few that no adjusted p reaches {alpha:g}"),
+        (unreachable, "runs are so few that no adjusted p reaches {alpha:g}"),
     )
     for befallen, message in cases:
         if befallen.any():

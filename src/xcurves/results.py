@@ -50,7 +50,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
 
 
 def summary(result: xr.Dataset) -> str:
-    """Say in plain sentences what a result shows and what it does not.
+    r"""Say in plain sentences what a result shows and what it does not.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def summary(result: xr.Dataset) -> str:
     --------
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> print(scores.curves.randomized_anova(rng=0).curves.summary()[:73])
-    Algorithm effect: the algorithms' mean scores over training are not shown
+    >>> print(scores.curves.randomized_anova(rng=0).curves.summary().split("\n")[0])
+    Compared: rate 0.001 (10 runs), rate 0.8 (10 runs), rate 0.1 (10 runs), at 8 training levels.
     """
     sentences = {
         "randomized_anova": wording.anova_sentences,
@@ -99,8 +99,7 @@ def _anova_table(result: xr.Dataset) -> pd.DataFrame:
     frame = _frame(columns, ["source"])
     frame["df"] = frame["df"].astype("Int64")
     frame = frame.rename(index=_ROWS, level="source") if frame.index.nlevels > 1 else frame.rename(index=_ROWS)
-    frame.index = frame.index.set_names([*frame.index.names[:-1], None])
-    return frame
+    return frame if frame.index.nlevels > 1 else frame.rename_axis(None)
 
 
 def _pair_columns(result: xr.Dataset) -> dict[str, xr.DataArray]:

@@ -30,6 +30,8 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and effect, then what holds for all."""
     strata = _STRATA[bool(result.attrs.get("paired", 0))]
     tasks, names = list(_tasks(result)), labels.result_names(result)
+    if len(tasks) == 1:
+        yield _compared(tasks[0])
     for task, name in zip(tasks, names, strict=True):
         for effect in labels.EFFECTS:
             yield name + _claim(task, effect, strata[effect])
@@ -91,6 +93,12 @@ def _tasks(result: xr.Dataset) -> Iterator[xr.Dataset]:
     dims = labels.task_dims(result)
     for place in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, place, strict=True)))
+
+
+def _compared(task: xr.Dataset) -> str:
+    sizes = task["n_runs"].to_numpy().tolist()
+    runs = ", ".join(f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True))
+    return f"Compared: {runs}, at {task['n_levels'].item()} training levels."
 
 
 def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:

@@ -11,6 +11,7 @@ of all shifts that the test does not reject, where a shift δ moves algorithm ``
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,8 @@ from xcurves.kernels.shuffles import Order, Plan
 Alternative = Literal["two-sided", "less", "greater"]
 
 _TIE = 1e-10
-_PANEL = 2**21  # doubles of sums held at once
+_PANEL = 2**19  # doubles of sums held at once
+_KEPT = 2**23  # places in orders kept from one panel of tasks to the next
 _STEPS = 60  # of doubling, then of halving, towards an end of an interval
 
 
@@ -70,14 +72,20 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
     """
     width = max(1, _PANEL // (plan.n_shuffles * len(design.sizes)))
     starts = range(0, len(design.u), width)
-    panels = [_evaluate(design._replace(u=design.u[s : s + width]), plan, alternative, alpha) for s in starts]
+    kept = list(plan.blocks()) if plan.n_shuffles * design.u.shape[-1] <= _KEPT else None
+    panels = [
+        _evaluate(design._replace(u=design.u[s : s + width]), plan, kept or plan.blocks(), alternative, alpha)
+        for s in starts
+    ]
     return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
 
 
-def _evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+def _evaluate(
+    design: Design, plan: Plan, orders: Iterable[Order], alternative: Alternative, alpha: float
+) -> dict[str, Floats]:
     design = design._replace(u=design.u - design.u.mean(axis=-1, keepdims=True))
     observed = _sums(design, np.arange(design.u.shape[-1])[np.newaxis])
-    parts = [_sums(design, order) for order in plan.blocks()]
+    parts = [_sums(design, order) for order in orders]
     null = Sums(*(np.concatenate(each, axis=-2) for each in zip(*parts, strict=True)))
     nothing = np.zeros(len(design.u))
     less, greater = _counts(design, plan, observed, null, nothing)
@@ -147,9 +155,17 @@ def _end(design: Design, plan: Plan, observed: Sums, null: Sums, most: float, si
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.nan_to_num(np.abs(estimate / t), nan=0.0, posinf=0.0)
 
+    def hits(sums: Sums, distance: Floats) -> NDArray[np.bool_]:
+        """Return which reassignments speak for a shift at that distance, shape (task, shuffle)."""
+        shift = estimate + side * distance
+        t = _statistic(design, observed, shift)[0]
+        slack = np.where(np.isinf(t), 0.0, _TIE * (1 + np.abs(t)))
+        shuffled = _statistic(design, sums, shift)[0]
+        return np.asarray(~(shuffled > t + slack) if side > 0 else ~(shuffled < t - slack))
+
     def rejected(distance: Floats) -> NDArray[np.bool_]:
-        counts = _counts(design, plan, observed, null, estimate + side * distance)
-        return np.asarray((counts[0] if side > 0 else counts[1]) <= most)
+        count = plan.n_total - plan.n_shuffles + np.count_nonzero(hits(null, distance), axis=-1)
+        return np.asarray(count <= most)
 
     outside = scale.copy()
     for _ in range(_STEPS):
@@ -158,11 +174,25 @@ def _end(design: Design, plan: Plan, observed: Sums, null: Sums, most: float, si
             break
         outside = np.where(inside, 2 * outside, outside)
     bounded = rejected(outside)
-    kept = np.zeros(n_tasks)
-    for _ in range(_STEPS):
-        middle = (kept + outside) / 2
-        out = rejected(middle)
-        kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
+
+    def halve(kept: Floats, outside: Floats, *, prune: bool) -> tuple[Floats, Floats]:
+        """Close in on the end; if `prune`, forget reassignments that say the same at both ends of what is left."""
+        sums, decided = null, np.full(n_tasks, plan.n_total - plan.n_shuffles)
+        for step in range(_STEPS):
+            if prune and step % 4 == 0 and sums.c.shape[0] > 1000:
+                here, there = hits(sums, kept), hits(sums, outside)
+                open_ = (here != there).any(axis=0)
+                decided = decided + np.count_nonzero(here[:, ~open_], axis=-1)
+                sums = Sums(*(each[..., open_, :] for each in sums))
+            middle = (kept + outside) / 2
+            out = decided + np.count_nonzero(hits(sums, middle), axis=-1) <= most
+            kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
+        return kept, outside
+
+    start = np.zeros(n_tasks), outside
+    kept, beyond = halve(*start, prune=True)
+    if (rejected(kept) | ~rejected(beyond))[bounded & (scale > 0)].any():  # some reassignment changed its mind twice
+        kept, _ = halve(*start, prune=False)
     return np.where(bounded | (scale == 0), estimate + side * kept, side * np.inf)
 
 

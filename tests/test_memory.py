@@ -1,0 +1,65 @@
+"""Peak memory and threads, each in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+SETUP = """
+import resource, sys
+import numpy as np, xarray as xr, xcurves
+def labelled(values):
+    m, n, k = values.shape
+    coords = {"algorithm": [f"a{i}" for i in range(m)], "run": np.arange(n), "training": np.arange(k)}
+    return xr.DataArray(values, coords, list(coords))
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+"""
+
+
+def run(code, **environment):
+    import os
+
+    done = subprocess.run(
+        [sys.executable, "-c", SETUP + code], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
+
+
+@linux
+def test_ten_million_shuffles_of_twenty_curves_stay_under_500_mb():
+    code = """
+curves = labelled(np.random.default_rng(0).normal(size=(4, 5, 8)))
+result = xcurves.randomized_anova(curves, n_resamples=10_000_000, rng=0)
+assert result.n_shuffles == 10_000_000
+print(peak())
+"""
+    assert float(run(code)) < 500
+
+
+@linux
+def test_curves_chunked_along_training_need_a_few_chunks():
+    """20 curves of 5 million levels, 800 MB in chunks of 32 MB, drawn when they are needed."""
+    code = """
+import dask, dask.array as da
+values = da.random.default_rng(0).normal(size=(2, 10, 5_000_000), chunks=(2, 10, 200_000))
+before = peak()
+with dask.config.set(scheduler="threads", num_workers=2):
+    result = xcurves.randomized_anova(labelled(values), n_resamples=99, rng=0).compute()
+assert result.n_levels == 5_000_000
+print(peak() - before)
+"""
+    assert float(run(code)) < 10 * 32
+
+
+def test_blas_threads_change_no_p():
+    code = """
+for shape in ((2, 10, 8), (5, 10, 60)):
+    curves = labelled(np.random.default_rng(0).normal(size=shape))
+    print(xcurves.randomized_anova(curves, n_resamples=5000, rng=0).pvalue.values.tolist())
+"""
+    assert run(code, OPENBLAS_NUM_THREADS="1") == run(code, OPENBLAS_NUM_THREADS="2")
