@@ -8,6 +8,7 @@ critical values and effect sizes along.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -121,7 +122,7 @@ def scipy_curves(scores: Scores, n_resamples: int) -> Found:
 
 
 def scipy_gram(scores: Scores, n_resamples: int) -> Found:
-    """Find the same F from curve means and the Gram matrix of the level-centred curves (METHODS 1.4).
+    """Find the same F from curve means and the Gram matrix of the level-centred curves.
 
     What somebody who has done the algebra would write: no shuffle touches the scores.
     """
@@ -189,6 +190,9 @@ def _scipy_task(make: Callable[..., tuple[Statistic, int]], scores: Scores, n_re
     return _permutation_test(numbers, statistic, n_resamples, _BATCH // n_gathered)
 
 
+_RNG = "rng" if "rng" in inspect.signature(scipy.stats.permutation_test).parameters else "random_state"
+
+
 def _permutation_test(samples: list[Any], statistic: Statistic, n_resamples: int, batch: int) -> Found:
     result = scipy.stats.permutation_test(
         samples,
@@ -199,7 +203,7 @@ def _permutation_test(samples: list[Any], statistic: Statistic, n_resamples: int
         batch=max(1, batch),
         alternative="greater",
         axis=-1,
-        rng=np.random.default_rng(0),
+        **{_RNG: np.random.default_rng(0)},
     )
     return result.statistic, result.pvalue
 
