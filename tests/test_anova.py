@@ -376,3 +376,27 @@ def test_a_huge_number_of_assignments_is_infinite_and_a_large_one_a_float():
 
     assert randomization.as_float(10**400) == np.inf
     assert randomization.as_float(2**63) == 2.0**63
+
+
+def test_offsets_of_matched_runs_leave_the_paired_strata():
+    """Scores 0 and 1 with runs a million apart; the stratum p is 2 of 6 assignments in rational arithmetic."""
+    values = [[[1, 0], [1e6, 1e6 + 1]], [[1, 1], [1e6 + 1, 1e6 + 1]], [[0, 1], [1e6 + 1, 1e6]]]
+    result = quiet(make_curves(values), paired=True)
+    np.testing.assert_allclose(result.pvalue.sel(effect="algorithm", error_term="stratum"), 1 / 3)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e10])
+def test_an_offset_of_one_curve_leaves_the_stratum_interaction(offset):
+    values = np.random.default_rng(0).normal(size=(2, 5, 4))
+    values[1] += 1
+    plain = quiet(make_curves(values)).sel(effect="interaction", error_term="stratum")
+    values[0, 0] += offset
+    moved = quiet(make_curves(values)).sel(effect="interaction", error_term="stratum")
+    assert moved.pvalue == plain.pvalue
+    np.testing.assert_allclose(moved.f, plain.f, rtol=1e-4)
+
+
+def test_no_exact_p_is_below_one_over_the_assignments():
+    for seed in range(20):
+        curves = make_curves(np.random.default_rng(seed).normal(size=(2, 3, 2)) + np.array([0, 1e9])[:, None, None])
+        assert (quiet(curves).pvalue >= 0.1).all()

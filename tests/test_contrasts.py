@@ -213,5 +213,26 @@ def test_too_few_runs_for_any_small_p_are_warned_of():
 
 
 def test_weights_of_another_kind_are_refused(curves):
-    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got 'a0 - a1'"):
+    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got str"):
         xcurves.contrast(curves, "a0 - a1")
+
+
+def test_weights_may_be_a_series(curves):
+    import pandas as pd
+
+    series = xcurves.contrast(curves, pd.Series({"a0": 1, "a1": -1}), rng=0)
+    xr.testing.assert_identical(series, xcurves.contrast(curves, {"a0": 1, "a1": -1}, rng=0))
+
+
+@pytest.mark.parametrize("weights", [{"a0": "1", "a1": "-1"}, {"a0": 1j, "a1": -1j}])
+def test_weights_are_numbers(curves, weights):
+    with pytest.raises(TypeError, match=r"^weights must be numbers; got "):
+        xcurves.contrast(curves, weights)
+
+
+def test_a_difference_of_zero_has_an_interval_around_it():
+    values = np.array([[0, 1, 2, 3, 10], [3, 2, 1, 0, 10.0]])[..., np.newaxis]
+    result = xcurves.contrast(make_curves(values), {"a0": 1, "a1": -1}, paired=True, confidence_level=0.8)
+    np.testing.assert_allclose(result.estimate_ci, [-1.5, 1.5], rtol=1e-6)
+    pairs = xcurves.pairwise(make_curves(values), paired=True, confidence_level=0.8)
+    np.testing.assert_allclose(pairs.difference_ci, [[-1.5, 1.5]], rtol=1e-6)

@@ -113,8 +113,16 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
             ValueError,
             "training must be strictly increasing; got 1 after 1. Mend: da.drop_duplicates('training')",
         ),
-        ([0, 1, np.nan], ValueError, "training must be finite; got nan. Drop it: da.dropna('training')"),
-        ([0, 1, np.inf], ValueError, "training must be finite; got inf. Drop it: da.dropna('training')"),
+        (
+            [0, 1, np.nan],
+            ValueError,
+            "training must be finite; got nan. Drop it: da.isel(training=np.isfinite(da.training))",
+        ),
+        (
+            [0, 1, np.inf],
+            ValueError,
+            "training must be finite; got inf. Drop it: da.isel(training=np.isfinite(da.training))",
+        ),
         (
             ["a", "b", "c"],
             TypeError,
@@ -130,7 +138,7 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
             np.arange(3).astype("datetime64[ns]"),
             TypeError,
             "training must be an amount, not a date; got datetime64[ns]. "
-            "Subtract the start: da.training - da.training[0]",
+            "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')",
         ),
     ],
 )
@@ -141,8 +149,7 @@ def test_training_is_increasing_numbers(curves, levels, error, message):
 def test_dates_in_units_are_refused(curves):
     curves.training.attrs["units"] = "days since 2000-01-01"
     assert refused(curves, TypeError) == (
-        "training must be an amount, not a date; got units 'days since 2000-01-01'. "
-        "Subtract the start: da.training - da.training[0]"
+        "training must be an amount, not a date; got units 'days since 2000-01-01'. Name another unit"
     )
 
 
@@ -265,3 +272,32 @@ def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
 def test_a_result_is_known_by_variables_and_not_by_attrs(curves):
     result = xcurves.randomized_anova(curves)
     assert labels.kind_of(result.drop_attrs()) == "randomized_anova"
+
+
+@pytest.mark.parametrize("name", ["ss", "pvalue", "difference"])
+def test_a_coordinate_cannot_have_the_name_of_a_result(curves, name):
+    message = refused(curves.assign_coords({name: 1}))
+    assert (
+        message == f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
+    )
+
+
+def test_numbers_in_an_object_array_are_labels(curves):
+    assert labels.check_curves(curves.assign_coords(run=np.array([4, 3, 2, 1], object))).run.dtype == np.int64
+
+
+def test_a_multiindex_is_no_label(curves):
+    renamed = curves.rename(run="seed").expand_dims(rep=[0, 1]).stack(run=("rep", "seed"))
+    assert refused(renamed, TypeError) == (
+        "run labels must be all strings or all numbers; got a MultiIndex. Number them: da.reset_index('run', drop=True)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [(1e-170, "small to be squared. Rescale: multiply"), (1e160, "large to be squared. Rescale: divide")],
+)
+@pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
+def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, scale, message):
+    with pytest.raises(ValueError, match=f"^scores are too {message} curves by 1e150$"):
+        getattr(xcurves, method)(curves * scale)

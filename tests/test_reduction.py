@@ -20,7 +20,7 @@ def test_chunks_reduce_lazily_to_the_same(curves, subsets, chunks):
     whole = reduction.curve_moments(curves, subsets)
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = reduction.curve_moments(curves.chunk(chunks), subsets)
-    assert lazy.dims == whole.dims == ("task", "metric", "subset", "moment")
+    assert lazy.dims == whole.dims == ("task", "metric", "_subset", "_moment")
     assert lazy.shape == whole.shape
     np.testing.assert_allclose(lazy.compute(), whole, rtol=1e-11, atol=1e-11)
     if "training" not in chunks:
@@ -30,7 +30,7 @@ def test_chunks_reduce_lazily_to_the_same(curves, subsets, chunks):
 def test_a_subset_is_as_if_the_others_were_not_there(curves):
     far = curves.copy()
     far[..., 1, :, :] += 1e12
-    found = reduction.curve_moments(far, ([0],)).isel(subset=0)
+    found = reduction.curve_moments(far, ([0],)).isel(_subset=0)
     np.testing.assert_array_equal(found, moments.measure(curves.isel(algorithm=0).to_numpy()))
 
 

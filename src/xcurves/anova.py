@@ -7,7 +7,7 @@ import xarray as xr
 
 from xcurves import labels, outcomes
 from xcurves.randomization import BY_EFFECT, AnovaBlock, apply_block, block_options, in_label_order, progress_bar
-from xcurves.reduction import curve_moments
+from xcurves.reduction import moments_for
 
 _COORDS = {"effect": list(labels.EFFECTS), "error_term": list(labels.ERROR_TERMS), "source": list(labels.SOURCES)}
 _LONG_NAMES = {
@@ -136,7 +136,8 @@ def randomized_anova(
         batch=labels.check_count("batch", batch),
         progress=progress_bar(labels.check_flag("progress", progress) and not lazy),
     )
-    packed = apply_block(test, [curve_moments(ordered)], [["subset", "moment"]], test.layout(test.n_kept).length)
+    arrays = moments_for(ordered, paired=test.paired)
+    packed = apply_block(test, arrays, [["_subset", "_moment"]] * len(arrays), test.layout(test.n_kept).length)
     result = xr.Dataset(
         _variables(packed, test, curves, ordered),
         {**packed.coords, "algorithm": curves["algorithm"], **_COORDS},
@@ -161,7 +162,7 @@ def _variables(
 ) -> dict[str, xr.Variable]:
     """Cut the packed results into described variables, algorithms in the order of the curves."""
     fixed = test.layout(0).length
-    variables = test.layout((packed.sizes["packed"] - fixed) // 4).unpack(packed)
+    variables = test.layout((packed.sizes["_packed"] - fixed) // 4).unpack(packed)
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
     return outcomes.describe(variables, _LONG_NAMES, curves, squares=("ss", "error_ss"))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes
+from xcurves import doors, labels, outcomes
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
 
-Weights = Mapping[str | float, float] | xr.DataArray
+Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "pvalue": (),
@@ -55,7 +57,7 @@ def contrast(
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, as for `randomized_anova`.
-    weights : mapping or DataArray
+    weights : mapping, Series or DataArray
         Weights of the algorithms, which sum to zero; algorithms that are not named have none. A DataArray of dims
         (algorithm, training) must be separable, one profile over training times one weight per algorithm.
     training_weights : DataArray with dim training, or sequence, optional
@@ -177,7 +179,7 @@ class _ContrastBlock(Block):
                 "Give weight to the task's own training levels"
             )
         for tasks in alike(present, n_levels):
-            labels.check_contrasted(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
+            doors.check_contrasted(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
             sizes = tuple(present[tasks[0]].sum(axis=1).tolist())
             plan = self.plan(sizes, labelled=True)
             chosen = u[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
@@ -225,8 +227,11 @@ def _check_weights(
         if training_weights is not None:
             raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
         weights, training_weights = _separate(weights)
+    if isinstance(weights, pd.Series):
+        weights = weights.to_dict()
     if not isinstance(weights, xr.DataArray | Mapping):
-        raise TypeError(f"weights must map algorithms to weights; got {weights!r}. Try {{'a': 1, 'b': -1}}")
+        kind = type(weights).__name__
+        raise TypeError(f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}")
     if not isinstance(weights, xr.DataArray):
         weights = xr.DataArray(list(weights.values()), {"algorithm": list(weights)}, ("algorithm",))
     over_algorithms = _spread(weights, curves, "algorithm", "weights")
@@ -260,6 +265,10 @@ def _spread(weights: xr.DataArray, curves: xr.DataArray, dim: str, argument: str
         known = labels.words(curves[dim])
         has = ", ".join(known if len(known) <= _SHOWN else [*known[:_SHOWN], "..."])
         raise ValueError(f"{argument} names {unknown[0]!r}, which is no {dim} of the curves; they have {has}")
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"{argument} must be numbers; got {weights.to_numpy().tolist()}")
+    if not weights.indexes[dim].is_unique:
+        raise ValueError(f"{argument} names a {dim} twice: {weights[dim].to_numpy().tolist()}")
     if not np.isfinite(weights).all():
         raise ValueError(f"{argument} must be finite; got {weights.to_numpy().tolist()}")
     spread = weights.astype(np.float64).reindex({dim: curves[dim]}, fill_value=0.0)

@@ -81,7 +81,7 @@ def to_dataarray(
     labels = {column: _labels(frame[column]) for column in keys}
     rows = frame[[*keys, value]]
     scored = _unrepeated(rows, value, keys, duplicates)
-    scores = np.full([len(each) for each in labels.values()], np.nan)
+    scores = _blank(labels)
     places = tuple(index.get_indexer(pd.Index(scored[column])) for column, index in labels.items())
     scores[places] = scored[value].to_numpy(dtype=np.float64)
     units = frame.attrs.get("units", {})
@@ -94,6 +94,16 @@ def to_dataarray(
         else {}
     )
     return xr.DataArray(scores, coords, list(columns), name=value, attrs=_attrs(value, units) | said)
+
+
+def _blank(labels: Mapping[str, pd.Index[Any]]) -> NDArray[np.float64]:
+    try:
+        return np.full([len(each) for each in labels.values()], np.nan)
+    except MemoryError:
+        sizes = " x ".join(f"{len(each):,} {column}" for column, each in labels.items())
+        raise MemoryError(
+            f"curves of {sizes} do not fit in memory. Round the training levels, or select tasks"
+        ) from None
 
 
 def _names(extra: str | Sequence[str]) -> list[str]:
@@ -109,11 +119,15 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
     if duplicates not in _CHOICES:
         raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
     asked = {"value": value, **columns}
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
     for key, column in asked.items():
         argument = key if key in ("value", *DIMS) else "extra"
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
-            raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}")
+            cure = ". Make columns of the index: frame.reset_index()" if column in frame.index.names else ""
+            raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
         if list(asked.values()).count(column) > 1:
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
@@ -130,9 +144,10 @@ def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], du
 
 
 def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
-    if pd.api.types.is_numeric_dtype(column) and not (argument == "training" and column.dtype == bool):
+    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+    if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
-    numbers = pd.to_numeric(column.astype(object), errors="coerce")
+    numbers = pd.to_numeric(column.astype(str), errors="coerce")
     strange = column[numbers.isna() & column.notna()]
     first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
     raise TypeError(

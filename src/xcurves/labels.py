@@ -14,26 +14,18 @@ from numpy.typing import NDArray
 Rng = int | np.random.Generator | None
 
 DIMS = ("algorithm", "run", "training")
-RESERVED = frozenset(
-    [
-        "effect",
-        "error_term",
-        "source",
-        "shuffle",
-        "pair",
-        "ci_bound",
-        "param",
-        "cov_param",
-        "n",
-        "crossing",
-        "score",
-        "probability",
-        "cvar_level",
-        "threshold",
-        "interval",
-        "variant",
-    ]
-)
+# fmt: off
+RESERVED = frozenset((
+    "effect", "error_term", "source", "shuffle", "pair", "ci_bound", "param", "cov_param", "n", "crossing", "score",
+    "probability", "cvar_level", "threshold", "interval", "variant",
+))
+_RESULTS = frozenset((  # variables of results, which a coordinate that lasts into them would clash with
+    "pvalue", "f", "ss", "df", "critical_value", "pvalue_stderr", "pvalue_parametric", "pvalue_rank", "eta_sq_partial",
+    "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles", "n_assignments",
+    "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
+    "weights", "training_weights", "algorithm_a", "algorithm_b",
+))
+# fmt: on
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
 CI_BOUNDS = ("lower", "upper")
@@ -65,7 +57,7 @@ def check_curves(curves: xr.DataArray) -> xr.DataArray:
         raise TypeError(f"curves must be numeric; got dtype {curves.dtype}. Convert: curves.astype(float)")
     values = {name: _check_labels(curves, name) for name in ("algorithm", "run")} | {"training": _check_levels(curves)}
     coords = {name: (name, checked, _attrs(curves, name)) for name, checked in values.items()}
-    return curves.assign_coords(coords).transpose(..., *DIMS).astype(np.float64)
+    return curves.assign_coords(coords).transpose(..., *DIMS).astype(np.float64, copy=False)
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
@@ -78,7 +70,7 @@ def _check_dims(curves: xr.DataArray) -> None:
         if needed not in dims:
             raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, needed)}")
     lasting = {str(name) for name, coord in curves.coords.items() if not set(coord.dims) & set(DIMS)}
-    reserved = sorted(RESERVED & lasting.union(dims))
+    reserved = sorted((RESERVED | _RESULTS) & lasting.union(dims))
     if reserved:
         cure = ", ".join(f"{name}='{name}_'" for name in reserved)
         raise ValueError(
@@ -108,16 +100,20 @@ def _cure_dims(curves: xr.DataArray, needed: str) -> str:
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
+    index = curves.indexes.get(name)
+    if index is not None and index.nlevels > 1:
+        raise TypeError(
+            f"{name} labels must be all strings or all numbers; got a MultiIndex. Number them: da.reset_index({name!r}, drop=True)"
+        )
     labels = curves[name].to_numpy()
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind in "OT":
-        strange = [label for label in labels.tolist() if not isinstance(label, str)]
-        if strange:
-            kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        if len(kinds) > 1 and kinds != ["float", "int"]:
             raise TypeError(
                 f"{name} labels must be all strings or all numbers; got {' and '.join(kinds)}. {as_strings}"
             )
-        labels = labels.astype(str)
+        labels = np.array(labels.tolist())
     if labels.dtype.kind not in "Uiuf":
         raise TypeError(f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -146,10 +142,10 @@ def _check_levels(curves: xr.DataArray) -> NDArray[np.float64]:
             "Open with xr.open_dataset(path, decode_timedelta=False)"
         )
     if levels.dtype.kind == "M" or " since " in units:
-        got = levels.dtype if levels.dtype.kind == "M" else f"units {units!r}"
-        raise TypeError(
-            f"training must be an amount, not a date; got {got}. Subtract the start: da.training - da.training[0]"
-        )
+        dated = levels.dtype.kind == "M"
+        got = levels.dtype if dated else f"units {units!r}"
+        cure = "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')" if dated else "Name another unit"
+        raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
     if levels.dtype.kind not in "iuf":
         raise TypeError(
             f"training must be numeric; got dtype {levels.dtype}. "
@@ -158,7 +154,8 @@ def _check_levels(curves: xr.DataArray) -> NDArray[np.float64]:
     levels = levels.astype(np.float64)
     if not np.isfinite(levels).all():
         raise ValueError(
-            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. Drop it: da.dropna('training')"
+            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. "
+            "Drop it: da.isel(training=np.isfinite(da.training))"
         )
     falls = np.flatnonzero(np.diff(levels) <= 0)
     if falls.size:
@@ -202,64 +199,6 @@ def check_rng(rng: Rng) -> int:
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
     return int(np.random.default_rng(rng).integers(2**63))
-
-
-def check_runs(
-    counts: NDArray[np.float64], n_levels: NDArray[np.float64], names: Sequence[str], curves: Sequence[str]
-) -> NDArray[np.bool_]:
-    """Return which curves are present, shape (task, curve), of tasks in which every run is whole or absent.
-
-    `counts` has the number of levels that every curve has (NaN if one is infinite), `n_levels` that of the
-    task's grid, `names` and `curves` the words for tasks and curves.
-    """
-    for task, curve in np.argwhere(np.isnan(counts))[:1]:
-        raise ValueError(
-            f"{names[task]}{curves[curve]} has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
-        )
-    lacking = np.where(counts > 0, n_levels[:, np.newaxis] - counts, 0)
-    for task, curve in np.argwhere(lacking)[:1]:
-        n_incomplete = np.count_nonzero(lacking)
-        more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
-        raise ValueError(
-            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
-            f"levels{more}. Bring runs to common levels with .curves.align('intersection') or leave incomplete ones "
-            "out with .curves.drop_incomplete()"
-        )
-    return np.asarray(counts > 0)
-
-
-def check_groups(
-    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
-) -> None:
-    """Refuse a task, `present` of shape (algorithm, run), in which there is nothing to compare or no error."""
-    sizes = present.sum(axis=1)
-    if np.count_nonzero(sizes) < 2:
-        only = algorithms[int(sizes.argmax())]
-        raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
-    if sizes.max() < 2:
-        raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
-    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0] & paired)
-    for algorithm, _ in gaps[:1]:
-        where = np.flatnonzero(sizes > 0)[algorithm]
-        gone = present.any(axis=0) & ~present[where]
-        lacking = ", ".join(run for run, missing in zip(runs, gone, strict=True) if missing)
-        raise ValueError(
-            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[where]} lacks run {lacking}. "
-            "Select the common runs, or use paired=False"
-        )
-
-
-def check_contrasted(
-    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
-) -> None:
-    """Refuse a task, `present` of shape (algorithm, run), in which a contrasted algorithm has too few runs."""
-    sizes = present.sum(axis=1)
-    for algorithm in np.flatnonzero(sizes < 2)[:1]:
-        raise ValueError(
-            f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a contrast needs two of "
-            "every algorithm with a weight. Add runs, or take its weight away"
-        )
-    check_groups(present, name, algorithms, runs, paired=paired)
 
 
 def words(values: Iterable[Any]) -> list[str]:

@@ -64,10 +64,15 @@ def provenance(
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
         "history": "\n".join([*steps, f"{kind}({call})"]),
-        **{
-            name: int(value) if isinstance(value, bool) else value for name, value in given.items() if value is not None
-        },
+        **{name: _plain(value) for name, value in given.items() if value is not None},
     }
+
+
+def _plain(value: Any) -> str | int | float:
+    """Return a value of a kind that every archive holds."""
+    if isinstance(value, str):
+        return value
+    return int(value) if abs(value) < 2**31 else float(value)
 
 
 def settle_rng(result: xr.Dataset, rng: object) -> None:

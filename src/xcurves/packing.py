@@ -43,7 +43,7 @@ class Layout:
         return np.concatenate(flat, axis=-1)
 
     def unpack(self, packed: xr.DataArray) -> dict[str, xr.Variable]:
-        """Cut a packed array, dims (..., packed), into variables; lazy if it is."""
+        """Cut a packed array, dims (..., _packed), into variables; lazy if it is."""
         return dict(self._cut(packed))
 
     def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes
-from xcurves.kernels import contrasts, moments, null, sums
+from xcurves import doors, labels, outcomes
+from xcurves.kernels import contrasts, moments, null, shuffles, sums
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
-from xcurves.reduction import curve_moments
+from xcurves.randomization import Block, alike, apply_block, as_float, block_options, design_of, in_label_order
+from xcurves.reduction import moments_for
 
 _FIELDS = {
     "pvalue_adjusted": ("effect", "pair"),
@@ -113,8 +113,8 @@ def pairwise(
     block = _PairBlock(
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng), pairs=pairs, correction=correction
     )
-    by_pair = curve_moments(ordered, [list(pair) for pair in pairs])
-    packed = apply_block(block, [by_pair], [["subset", "moment"]], block.layout.length)
+    arrays = moments_for(ordered, [list(pair) for pair in pairs], paired=block.paired)
+    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length)
     first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
     coords = {
         **packed.coords,
@@ -141,7 +141,9 @@ def pairwise(
     )
     if curves.chunks is None:
         _warn_pairs(result, block)
-        outcomes.settle_rng(result, rng)
+        most = n_resamples or shuffles.EXACT_LIMIT
+        if bool((2 * result["n_assignments"] <= most).all()):  # the intervals' labelled plans are exact too
+            outcomes.settle_rng(result, rng)
     return result
 
 
@@ -156,21 +158,24 @@ class _PairBlock(Block):
     def layout(self) -> Layout:
         return Layout(_FIELDS, {"effect": 2, "pair": len(self.pairs), "ci_bound": 2})
 
-    def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Compare the pairs in the tasks whose packed moments, shape (..., pair, moment), and numbers are given."""
+    def __call__(self, *arrays: Any) -> Floats:
+        """Compare pairs, given packed moments, shape (..., pair, moment), if paired within runs too, and numbers."""
+        *packed, numbers = arrays
         names = [self.names[number] for number in numbers.ravel()]
-        by_pair = packed.reshape(numbers.size, len(self.pairs), -1)
+        by_pair = [each.reshape(numbers.size, len(self.pairs), -1) for each in packed]
         out = self.layout.blank(len(names))
         out["n_shuffles"][:] = 0
         for column, pair in enumerate(self.pairs):
-            part = moments.unpack(by_pair[:, column], 2 * len(self.runs))
+            parts = [moments.unpack(each[:, column], 2 * len(self.runs)) for each in by_pair]
+            part = parts[0]
             present = self.present(part.counts, part.n_levels, names, [self.algorithms[i] for i in pair])
+            doors.check_scale(part.means, part.comoment, names)
             comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
             for tasks in alike(present, np.where(comparable, part.n_levels, 0)):
                 if self.paired:
                     matched = [self.algorithms[i] for i in pair]
-                    labels.check_groups(present[tasks[0]], names[tasks[0]], matched, self.runs, paired=True)
-                for name, values in self._pair(part, present[tasks[0]], tasks).items():
+                    doors.check_groups(present[tasks[0]], names[tasks[0]], matched, self.runs, paired=True)
+                for name, values in self._pair(parts, present[tasks[0]], tasks).items():
                     place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
                     place[tasks] = values
         adjust = contrasts.holm if self.correction == "holm" else contrasts.bonferroni
@@ -178,15 +183,14 @@ class _PairBlock(Block):
         return self.layout.pack(out, numbers.shape)
 
     def _pair(
-        self, part: moments.Moments, present: NDArray[np.bool_], tasks: NDArray[np.intp]
+        self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
     ) -> dict[str, Floats | float]:
         """Test one pair in tasks in which the same of its runs are present."""
-        sizes = tuple(present.sum(axis=1).tolist())
-        means, comoment = moments.subset(part, tasks, np.flatnonzero(present))
-        design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
+        design = design_of(parts, present, tasks)
+        sizes = design.sizes
         plan = self.plan(sizes)
         found = null.evaluate(design, plan, self.alpha)
-        shifted = contrasts.Design(means, sizes, np.array([1.0, -1.0]), self.paired)
+        shifted = contrasts.Design(design.means, sizes, np.array([1.0, -1.0]), self.paired)
         interval = contrasts.evaluate(shifted, self.plan(sizes, labelled=True), "two-sided", self.alpha)
         return {
             "pvalue": found["pvalue"][..., 1],

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels
+from xcurves import doors, labels
 from xcurves.kernels import moments, null, shuffles, sums
 from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
@@ -66,7 +66,7 @@ class Block:
         """Return which runs are present, shape (task, algorithm, run); refuse incomplete and infinite ones."""
         algorithms = self.algorithms if algorithms is None else algorithms
         curves = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in self.runs]
-        present = labels.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
+        present = doors.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
         return present.reshape(-1, len(algorithms), len(self.runs))
 
 
@@ -95,15 +95,19 @@ class AnovaBlock(Block):
         }
         return Layout(FIELDS | (NULL_FIELDS if self.keep_null else {}), sizes)
 
-    def __call__(self, packed: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Test the tasks whose packed moments, shape (..., 1, moment), and numbers, shape (...), are given."""
-        part = moments.unpack(packed.reshape(numbers.size, -1), len(self.algorithms) * len(self.runs))
+    def __call__(self, *arrays: Any) -> Floats:
+        """Test tasks, given packed moments, shape (..., 1, moment), within runs too if paired, and their numbers."""
+        *packed, numbers = arrays
+        n_curves = len(self.algorithms) * len(self.runs)
+        parts = [moments.unpack(each.reshape(numbers.size, -1), n_curves) for each in packed]
+        part = parts[0]
         names = [self.names[number] for number in numbers.ravel()]
         present = self.present(part.counts, part.n_levels, names)
+        doors.check_scale(part.means, part.comoment, names)
         groups = alike(present, part.n_levels)
         for tasks in groups:
-            labels.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
-        found = [self._group(part, present[tasks[0]], tasks) for tasks in groups]
+            doors.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
+        found = [self._group(parts, present[tasks[0]], tasks) for tasks in groups]
         layout = self.layout(self.n_kept if self.lazy else _longest_null(found))
         out = layout.blank(len(names))
         out["n_levels"] = part.n_levels
@@ -117,16 +121,16 @@ class AnovaBlock(Block):
                 out[name][tasks] = values
         return layout.pack(out, numbers.shape)
 
-    def _group(self, part: moments.Moments, present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> dict[str, Any]:
+    def _group(
+        self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
+    ) -> dict[str, Any]:
         """Test tasks in which the same curves are present at equally many levels."""
-        curves = np.flatnonzero(present)
-        sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
-        means, comoment = moments.subset(part, tasks, curves)
-        design = sums.make_design(means, comoment, int(part.n_levels[tasks[0]]), sizes, paired=self.paired)
+        design = design_of(parts, present, tasks)
+        sizes = design.sizes
         plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
         found = null.evaluate(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
         return {
-            **sums.table(design, part.level_ss[tasks]),
+            **sums.table(design, parts[0].level_ss[tasks]),
             **found,
             "n_shuffles": plan.n_shuffles,
             "n_assignments": as_float(plan.n_assignments),
@@ -143,6 +147,15 @@ def _longest_null(found: list[dict[str, Any]]) -> int:
 def as_float(count: int) -> float:
     """Return a count as a float, infinity where it is beyond the largest."""
     return float(count) if count < 2**1000 else np.inf
+
+
+def design_of(parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> sums.Design:
+    """Return the design of tasks that are alike from their moments, and those within runs if paired."""
+    curves = np.flatnonzero(present)
+    sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
+    means, comoment, magnitude = moments.subset(parts[0], tasks, curves)
+    within = moments.subset(parts[1], tasks, curves)[:2] if len(parts) > 1 else None
+    return sums.make_design(means, comoment, int(parts[0].n_levels[tasks[0]]), sizes, magnitude, within)
 
 
 def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
@@ -176,17 +189,17 @@ def block_options(
 def apply_block(
     block: Callable[..., Floats], arrays: Sequence[xr.DataArray], core_dims: Sequence[Sequence[str]], length: int
 ) -> xr.DataArray:
-    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., packed)."""
+    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed)."""
     extra = [dim for dim in arrays[0].dims if dim not in core_dims[0]]
     packed: xr.DataArray = xr.apply_ufunc(
         block,
         *arrays,
         labels.task_numbers(arrays[0], extra),
         input_core_dims=[*core_dims, []],
-        output_core_dims=[["packed"]],
+        output_core_dims=[["_packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"packed": length}, "allow_rechunk": True},
+        dask_gufunc_kwargs={"output_sizes": {"_packed": length}, "allow_rechunk": True},
     )
     return packed
 

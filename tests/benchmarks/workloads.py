@@ -100,7 +100,9 @@ def design_and_plan(workload: Workload) -> tuple[sums.Design, shuffles.Plan]:
     sizes = (workload.n_runs,) * workload.n_algorithms
     packed = moments.measure(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
     part = moments.unpack(packed, sum(sizes))
-    design = sums.make_design(part.means, part.comoment, workload.n_levels, sizes, paired=False)
+    tasks, curves = np.arange(workload.n_tasks), np.arange(sum(sizes))
+    means, comoment, magnitude = moments.subset(part, tasks, curves)
+    design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)
     return design, shuffles.make_plan(sizes, workload.n_resamples)
 
 

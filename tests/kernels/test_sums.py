@@ -9,7 +9,13 @@ def design_of(groups, paired=False):
     curves = np.concatenate(groups)
     part = moments.unpack(moments.measure(curves[np.newaxis]), len(curves))
     sizes = tuple(map(len, groups))
-    return sums.make_design(part.means, part.comoment, curves.shape[1], sizes, paired=paired), part.level_ss
+    magnitude = np.array([(curves**2).sum()])
+    within = None
+    if paired:
+        less = np.stack(groups) - np.mean(groups, axis=0)
+        within = moments.unpack(moments.measure(less.reshape(1, *curves.shape)), len(curves))[-2:]
+    design = sums.make_design(part.means, part.comoment, curves.shape[1], sizes, magnitude, within)
+    return design, part.level_ss
 
 
 def random_groups(sizes, k, seed=0):
@@ -60,7 +66,8 @@ def test_the_papers_first_table_follows_from_its_sums_of_squares():
     assert (round(f_interaction, 2), round(f_algorithm, 2)) == (1.16, 10.31)
     assert round(stats.f.sf(f_interaction, 7, 144), 2) == 0.33
     assert round(stats.f.sf(f_algorithm, df[0, 0], 144), 4) == 0.0016
-    design = design._replace(totals=np.full((2, 2, 1), 490.60 + 624.10 + 8714.40))
+    runs = 1000.0  # the pooled error is what both strata leave, however it is divided
+    design = design._replace(strata=np.array([[624.10 + runs], [490.60 + 8714.40 - runs]]))
     f = sums.f_ratios(design, np.array([[624.10], [490.60]]))
     np.testing.assert_allclose(f[:, 0, 0], [f_algorithm, f_interaction])
 

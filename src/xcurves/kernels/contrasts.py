@@ -23,6 +23,7 @@ from xcurves.kernels.shuffles import Order, Plan
 Alternative = Literal["two-sided", "less", "greater"]
 
 _TIE = 1e-10
+_DUST = 64 * np.finfo(float).eps
 _PANEL = 2**19  # doubles of sums held at once
 _KEPT = 2**23  # places in orders kept from one panel of tasks to the next
 _STEPS = 60  # of doubling, then of halving, towards an end of an interval
@@ -70,6 +71,9 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
     dict of ndarray, shape (task,)
         `statistic`, `pvalue`, `estimate`; and `estimate_ci`, shape (task, 2), infinite where the test rejects no shift.
     """
+    scale, largest = _power_of_two(np.abs(design.u).max(axis=-1)), _power_of_two(np.abs(design.weights).max())
+    design = design._replace(u=design.u / scale[:, np.newaxis], weights=design.weights / largest)
+    design = design._replace(u=_centre(design))
     width = max(1, _PANEL // (plan.n_shuffles * len(design.sizes)))
     starts = range(0, len(design.u), width)
     kept = list(plan.blocks()) if plan.n_shuffles * design.u.shape[-1] <= _KEPT else None
@@ -77,20 +81,35 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
         _evaluate(design._replace(u=design.u[s : s + width]), plan, kept or plan.blocks(), alternative, alpha)
         for s in starts
     ]
-    return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+    found = {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+    found["estimate"] *= scale * largest
+    found["estimate_ci"] *= (scale * largest)[:, np.newaxis]
+    return found
+
+
+def _power_of_two(sizes: Floats) -> Floats:
+    """Return a power of two of the size of each number, to divide by without rounding; 1 for 0."""
+    return np.ldexp(1.0, np.frexp(np.where(sizes > 0, sizes, 1.0))[1])
+
+
+def _centre(design: Design) -> Floats:
+    """Centre the curves of a task on their mean, or if paired those of a run, which leaves every contrast."""
+    if not design.paired:
+        return np.asarray(design.u - design.u.mean(axis=-1, keepdims=True))
+    u = design.u.reshape(len(design.u), len(design.sizes), design.sizes[0])
+    return np.asarray((u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape))
 
 
 def _evaluate(
     design: Design, plan: Plan, orders: Iterable[Order], alternative: Alternative, alpha: float
 ) -> dict[str, Floats]:
-    design = design._replace(u=design.u - design.u.mean(axis=-1, keepdims=True))
     observed = _sums(design, np.arange(design.u.shape[-1])[np.newaxis])
     parts = [_sums(design, order) for order in orders]
     null = Sums(*(np.concatenate(each, axis=-2) for each in zip(*parts, strict=True)))
     nothing = np.zeros(len(design.u))
     less, greater = _counts(design, plan, observed, null, nothing)
     one_sided = {"less": less, "greater": greater, "two-sided": 2 * np.minimum(less, greater)}
-    statistic, estimate = (each[:, 0] for each in _statistic(design, observed, nothing))
+    statistic, estimate, _ = (each[:, 0] for each in _statistic(design, observed, nothing))
     pvalue = np.minimum(one_sided[alternative] / plan.n_total, 1.0)
     tail = alpha / 2 if alternative == "two-sided" else alpha
     most = np.floor(tail * plan.n_total + 1e-9)
@@ -123,17 +142,23 @@ def _sums(design: Design, order: Order) -> Sums:
     return Sums(*(np.add.reduceat(each, starts, axis=-1) for each in (u, u * u, u * c, c, c * c)))
 
 
-def _statistic(design: Design, sums: Sums, shift: Floats) -> tuple[Floats, Floats]:
-    """Return T and the estimate, shape (task, shuffle), after taking a shift, shape (task,), out of the curves."""
+def _statistic(design: Design, sums: Sums, shift: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return T, the estimate and its standard error, shape (task, shuffle), after a shift, shape (task,).
+
+    The largest number of a task is about 1, so that spreads and estimates below `_DUST` are rounding errors.
+    """
     weights, sizes = design.groups
     by = shift[:, np.newaxis, np.newaxis]
     u = sums.u - by * sums.c
     squares = sums.uu - by * (2 * sums.uc - by * sums.cc)
     spread = squares - u**2 / sizes
-    spread = np.where(spread <= sum(design.sizes) * np.finfo(float).eps * squares, 0.0, spread)
+    rounding = sum(design.sizes) * np.finfo(float).eps * squares + _DUST**2 * (1 + by**2)
+    spread = np.where(spread <= rounding, 0.0, spread)
     estimate = (weights * u / sizes).sum(axis=-1)
+    estimate = np.where(np.abs(estimate) <= _DUST * (1 + np.abs(by[..., 0])), 0.0, estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return estimate / np.sqrt((weights**2 * spread / (sizes - 1) / sizes).sum(axis=-1)), estimate
+        error = np.sqrt((weights**2 * spread / (sizes - 1) / sizes).sum(axis=-1))
+        return estimate / error, estimate, error
 
 
 def _counts(design: Design, plan: Plan, observed: Sums, null: Sums, shift: Floats) -> tuple[Floats, Floats]:
@@ -151,9 +176,7 @@ def _end(design: Design, plan: Plan, observed: Sums, null: Sums, most: float, si
     n_tasks = len(design.u)
     if most < 1:
         return np.full(n_tasks, side * np.inf)
-    t, estimate = (each[:, 0] for each in _statistic(design, observed, np.zeros(n_tasks)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.nan_to_num(np.abs(estimate / t), nan=0.0, posinf=0.0)
+    _, estimate, scale = (each[:, 0] for each in _statistic(design, observed, np.zeros(n_tasks)))
 
     def hits(sums: Sums, distance: Floats) -> NDArray[np.bool_]:
         """Return which reassignments speak for a shift at that distance, shape (task, shuffle)."""

@@ -57,9 +57,14 @@ def unpack(packed: Floats, n_curves: int) -> Moments:
     return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, square)
 
 
-def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return means and co-moments of the curves of some tasks that are present there."""
-    return moments.means[np.ix_(tasks, curves)], moments.comoment[np.ix_(tasks, curves, curves)]
+def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+    """Return means, co-moments and magnitude of the curves of some tasks that are present there.
+
+    The magnitude is the sum of squares of the pool's mean curve, once for each curve.
+    """
+    pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
+    means, comoment = moments.means[np.ix_(tasks, curves)], moments.comoment[np.ix_(tasks, curves, curves)]
+    return means, comoment, len(curves) * pool_ss[tasks]
 
 
 def packed_size(n_curves: int) -> int:
@@ -74,10 +79,11 @@ def measure(curves: Floats) -> Floats:
     out = np.empty((len(tasks), packed_size(n_curves)))
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
     width = max(64, _CACHE // n_curves)
-    for start in range(0, len(tasks), n_tasks):
-        some = tasks[start : start + n_tasks]
-        parts = [_measure_block(some[..., h : h + width]) for h in range(0, n_levels, width)]
-        out[start : start + n_tasks] = merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
+        for start in range(0, len(tasks), n_tasks):
+            some = tasks[start : start + n_tasks]
+            parts = [_measure_block(some[..., h : h + width]) for h in range(0, n_levels, width)]
+            out[start : start + n_tasks] = merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
     return out.reshape(*lead, -1)
 
 
@@ -101,9 +107,8 @@ def _measure_block(curves: Floats) -> Floats:
     n_levels = curves.shape[-1]
     # Differences from one curve are exact where curves are close (Sterbenz): equal curves give exact zeros,
     # and an offset of 1e9 costs no digit.
-    with np.errstate(invalid="ignore"):
-        apart = np.subtract(curves, curves[:, :1], order="C")
-        means = apart.mean(axis=-1)
+    apart = np.subtract(curves, curves[:, :1], order="C")
+    means = apart.mean(axis=-1)
     if not np.isfinite(means).all():
         return _measure_gaps(curves)
     pool = curves[:, 0] + apart.mean(axis=1)

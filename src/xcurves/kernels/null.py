@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.reassign import Progress, shuffled_sums
-from xcurves.kernels.shuffles import BLOCK, Plan
+from xcurves.kernels.reassign import Progress, panel_width, shuffled_sums
+from xcurves.kernels.shuffles import Plan
 from xcurves.kernels.sums import Design, degrees_of_freedom, effect_sums, f_ratios, shared_sums
 
 TIE = 1e-10
-_PANEL = 2**23  # doubles of intermediate sums held at once
+_HELD = 2**23  # doubles of the null distribution held at once
 
 
 def evaluate(
@@ -30,36 +30,44 @@ def evaluate(
         `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and, with the
         shuffles behind, `null_distribution`.
     """
-    width = max(1, min(256, _PANEL // (BLOCK * sum(design.sizes) * len(design.sizes))))
+    n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
+    n_held = min(plan.n_shuffles, 2 * n_tail + _UpperTail.SLACK)
+    width = max(1, min(256, panel_width(design, plan), _HELD // (4 * n_held)))
     starts = range(0, len(design.means), width)
-    panels = [_evaluate(design.panel(s, s + width), plan, alpha, keep, batch, progress) for s in starts]
+    panels = [_evaluate(design.panel(s, s + width), plan, n_tail, keep, batch, progress) for s in starts]
     return {name: np.concatenate([np.moveaxis(panel[name], 2, 0) for panel in panels]) for name in panels[0]}
 
 
 def _evaluate(
-    design: Design, plan: Plan, alpha: float, keep: bool, batch: int | None, progress: Progress
+    design: Design, plan: Plan, n_tail: int, keep: bool, batch: int | None, progress: Progress
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which rises with F and stays finite.
 
-    Two sums of squares are tied when they agree within `TIE` of the total that effect and error belong to. Where
-    a reassignment leaves nothing to compare (0 / 0) it counts as a tie.
+    Two sums of squares are tied when they agree within `TIE` of the effect's stratum; with the pooled error, the
+    rounding of the other stratum is allowed for too. Where a reassignment leaves nothing to compare (0 / 0) it counts
+    as a tie.
     """
     sums = effect_sums(design)
     observed = f_ratios(design, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        threshold = (sums[:, np.newaxis] - TIE * design.totals) / shared_sums(design, sums)
+        shared = shared_sums(design, sums)
+        share = sums[:, np.newaxis] / shared
+        slack = TIE * design.strata[:, np.newaxis] + share * np.stack(
+            [design.rounding[::-1], np.zeros_like(design.rounding)], axis=1
+        )
+        threshold = share - slack / shared
     below = np.zeros(threshold.shape)
-    tail = _UpperTail(int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact)
+    tail = _UpperTail(n_tail)
     kept = []
     for shuffled in shuffled_sums(design, plan, batch, progress):
         shared = shared_sums(design, shuffled)
         share = np.ones(shared.shape)
-        np.divide(shuffled[:, np.newaxis], shared, out=share, where=shared > design.rounding[:, np.newaxis])
+        np.divide(shuffled[:, np.newaxis], shared, out=share, where=shared > 0)
         below += np.count_nonzero(share < threshold[..., np.newaxis], axis=-1)
         tail.add(share)
         if keep:
             kept.append(f_ratios(design, shuffled))
-    pvalue = (plan.n_total - below) / plan.n_total  # the observed assignment is never below itself
+    pvalue = np.maximum(plan.n_total - below, 1) / plan.n_total  # the observed assignment is one of them
     found = {
         "pvalue": pvalue,
         "pvalue_stderr": np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_shuffles),
@@ -97,6 +105,8 @@ def _f_of_share(design: Design, share: Floats) -> Floats:
 class _UpperTail:
     """The largest values along the last axis of arrays that come one after the other."""
 
+    SLACK = 2**16  # values held beyond twice the size before the smaller are forgotten
+
     def __init__(self, size: int) -> None:
         self.size = size
         self.parts: list[Floats] = []
@@ -108,7 +118,7 @@ class _UpperTail:
             return
         self.parts.append(values)
         self.held += values.shape[-1]
-        if self.held > 2 * self.size + 2**16:
+        if self.held > 2 * self.size + self.SLACK:
             self.parts = [self._largest()]
             self.held = self.size
 

@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import Order, Plan
+from xcurves.kernels.shuffles import BLOCK, Order, Plan
 from xcurves.kernels.sums import Design
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
@@ -26,6 +26,7 @@ _PAIR_COST = 8  # of one entry of the sparse product, in multiply-adds of the de
 _MAX_HALF = 16  # curves of which all subsets are tabulated
 _AT_ONCE = 2**17  # splits combined at once
 _PAIRS_AT_ONCE = 2**19
+_PANEL = 2**23  # doubles of intermediate sums held at once
 
 
 def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
@@ -33,7 +34,7 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
 
     `batch` bounds the shuffles in one array; `progress` wraps the numbers of the plan's blocks.
     """
-    if plan.exact and not plan.paired and len(plan.sizes) == 2 and sum(plan.sizes) <= 2 * _MAX_HALF:
+    if _by_splits(plan):
         yield from _all_splits(design, min(batch or _AT_ONCE, _AT_ONCE), progress)
         return
     n_curves, n_pairs = sum(plan.sizes), sum(size * (size + 1) // 2 for size in plan.sizes)
@@ -45,6 +46,20 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
         order = plan.block(number)
         for start in range(0, len(order), rows):
             yield evaluate(order[start : start + rows])
+
+
+def panel_width(design: Design, plan: Plan) -> int:
+    """Return how many tasks may be evaluated together for their intermediate sums to stay small."""
+    if _by_splits(plan):
+        return _PANEL // (16 * min(_AT_ONCE, plan.n_assignments))
+    return _PANEL // (BLOCK * sum(design.sizes) * len(design.sizes))
+
+
+def _by_splits(plan: Plan) -> bool:
+    """Return whether to tabulate subsets: two groups, few enough curves, and work enough for the tables."""
+    half = -(-sum(plan.sizes) // 2)
+    two_groups = plan.exact and not plan.paired and len(plan.sizes) == 2
+    return two_groups and half <= _MAX_HALF and 2**half <= 1024 + 4 * plan.n_assignments
 
 
 def _rank(design: Design) -> int:

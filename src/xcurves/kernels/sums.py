@@ -35,9 +35,11 @@ class Design(NamedTuple):
         Number of curves of each algorithm, in the order of the curves.
     paired : bool
         Whether run ``j`` is matched over the algorithms.
-    totals : ndarray, shape (effect, error_term, task)
-        The sum of squares that an effect and its error belong to: that of the two effects and the pooled
-        error, or that of the effect's stratum.
+    strata : ndarray, shape (effect, task)
+        The sum of squares that an effect and its own error make up together, whatever the assignment; 0 where it is no
+        more than the rounding of the scores.
+    rest : ndarray, shape (task,)
+        What the pooled error has besides: the sums of squares of runs, if paired.
     """
 
     means: Floats
@@ -45,28 +47,45 @@ class Design(NamedTuple):
     n_levels: int
     sizes: tuple[int, ...]
     paired: bool
-    totals: Floats
+    strata: Floats
+    rest: Floats
 
     @property
     def rounding(self) -> Floats:
-        """Sums of squares up to this are rounding errors, shape (task,)."""
-        return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.totals[0, 0])
+        """Effects and errors up to this are rounding errors, shape (effect, task)."""
+        return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.strata)
 
     def panel(self, start: int, stop: int) -> Design:
         """Return the design of some of the tasks."""
         cut = slice(start, stop)
-        return self._replace(means=self.means[cut], comoment=self.comoment[cut], totals=self.totals[..., cut])
+        return self._replace(
+            means=self.means[cut], comoment=self.comoment[cut], strata=self.strata[:, cut], rest=self.rest[cut]
+        )
 
 
-def make_design(means: Floats, comoment: Floats, n_levels: int, sizes: tuple[int, ...], *, paired: bool) -> Design:
-    """Find the invariants of the shuffles from the moments of the curves that are present."""
-    pooled = _effect_totals(means, comoment, n_levels).sum(axis=0)
-    if paired:
-        means, comoment = _centre_runs(means, comoment, sizes)
-    stratum = _effect_totals(means, comoment, n_levels)
-    totals = np.stack([np.broadcast_to(pooled, stratum.shape), stratum], axis=1)
-    design = Design(means, comoment, n_levels, sizes, paired, totals)
-    return design._replace(totals=np.where(totals <= design.rounding, 0.0, totals))
+def make_design(
+    means: Floats,
+    comoment: Floats,
+    n_levels: int,
+    sizes: tuple[int, ...],
+    magnitude: Floats,
+    within: tuple[Floats, Floats] | None = None,
+) -> Design:
+    """Find the invariants of the shuffles from the moments of the curves that are present.
+
+    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, once for each curve: what offsets and
+    trends add to the rounding of the scores. `within`, if paired, has the means and co-moments of the differences of
+    the curves from the mean of their run, taken before anything was squared.
+    """
+    all_strata = _effect_totals(means, comoment, n_levels)
+    dust = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_strata.sum(axis=0))
+    if within is not None:
+        means, comoment = _centre_runs(*within, sizes)
+    strata = _effect_totals(means, comoment, n_levels)
+    rest = (all_strata - strata).sum(axis=0)
+    rest = np.where(rest <= sum(sizes) * np.finfo(float).eps * all_strata.sum(axis=0), 0.0, rest)
+    strata = np.where(strata <= dust, 0.0, strata)
+    return Design(means, comoment, n_levels, sizes, within is not None, strata, rest)
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
@@ -98,18 +117,26 @@ def effect_sums(design: Design) -> Floats:
 def shared_sums(design: Design, sums: Floats) -> Floats:
     """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
 
-    The pooled error of one effect loses what the other effect gains.
+    With the pooled error, an effect shares what the other effect leaves of its stratum.
     """
     behind = (np.newaxis,) * (sums.ndim - 2)
-    other = np.stack([sums[::-1], np.zeros_like(sums)], axis=1)
-    return np.asarray(design.totals[(..., *behind)] - other)
+    own = np.broadcast_to(design.strata[(..., *behind)], sums.shape)
+    other = _residuals(design, sums)[::-1]
+    return np.stack([own + other + design.rest[(..., *behind)], own], axis=1)
 
 
 def error_sums(design: Design, sums: Floats) -> Floats:
     """Return the error SS of every effect and error term, shape (effect, error_term, task[, shuffle])."""
     behind = (np.newaxis,) * (sums.ndim - 2)
-    error = shared_sums(design, sums) - sums[:, np.newaxis]
-    return np.where(error <= design.rounding[(..., *behind)], 0.0, error)
+    own = _residuals(design, sums)
+    return np.stack([own + own[::-1] + design.rest[(..., *behind)], own], axis=1)
+
+
+def _residuals(design: Design, sums: Floats) -> Floats:
+    """Return what the effects leave of their strata, shape as `sums`."""
+    behind = (np.newaxis,) * (sums.ndim - 2)
+    left = design.strata[(..., *behind)] - sums
+    return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
 
 
 def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:

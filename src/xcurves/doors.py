@@ -1,0 +1,81 @@
+"""The doors inside the graph: whether the runs that a block of tasks turns out to have can be compared.
+
+What must be known of the values is checked where they are computed, in memory or in a dask worker; the messages name
+the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def check_runs(
+    counts: NDArray[np.float64], n_levels: NDArray[np.float64], names: Sequence[str], curves: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Return which curves are present, shape (task, curve), of tasks in which every run is whole or absent.
+
+    `counts` has the number of levels that every curve has (NaN if one is infinite), `n_levels` that of the
+    task's grid, `names` and `curves` the words for tasks and curves.
+    """
+    for task, curve in np.argwhere(np.isnan(counts))[:1]:
+        raise ValueError(
+            f"{names[task]}{curves[curve]} has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
+        )
+    lacking = np.where(counts > 0, n_levels[:, np.newaxis] - counts, 0)
+    for task, curve in np.argwhere(lacking)[:1]:
+        n_incomplete = np.count_nonzero(lacking)
+        more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
+        raise ValueError(
+            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
+            f"levels{more}. Bring runs to common levels with .curves.align('intersection') or leave incomplete ones "
+            "out with .curves.drop_incomplete()"
+        )
+    return np.asarray(counts > 0)
+
+
+def check_scale(means: NDArray[np.float64], comoment: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Refuse tasks, `comoment` of shape (task, curve, curve), whose squares overflow or vanish."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.abs(means).max(axis=-1) ** 2 + np.trace(comoment, axis1=-2, axis2=-1)
+    vanishes = (squares < 1e-280) & (np.abs(means).any(axis=-1) | (squares > 0))
+    for task in np.flatnonzero(~np.isfinite(squares) | (squares > 1e290) | vanishes)[:1]:
+        size = "small" if vanishes[task] else "large"
+        cure = "multiply" if vanishes[task] else "divide"
+        raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: {cure} curves by 1e150")
+
+
+def check_groups(
+    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which there is nothing to compare or no error."""
+    sizes = present.sum(axis=1)
+    if np.count_nonzero(sizes) < 2:
+        only = algorithms[int(sizes.argmax())]
+        raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
+    if sizes.max() < 2:
+        raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
+    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0] & paired)
+    for algorithm, _ in gaps[:1]:
+        where = np.flatnonzero(sizes > 0)[algorithm]
+        gone = present.any(axis=0) & ~present[where]
+        lacking = ", ".join(run for run, missing in zip(runs, gone, strict=True) if missing)
+        raise ValueError(
+            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[where]} lacks run {lacking}. "
+            "Select the common runs, or use paired=False"
+        )
+
+
+def check_contrasted(
+    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which a contrasted algorithm has too few runs."""
+    sizes = present.sum(axis=1)
+    for algorithm in np.flatnonzero(sizes < 2)[:1]:
+        raise ValueError(
+            f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a contrast needs two of "
+            "every algorithm with a weight. Add runs, or take its weight away"
+        )
+    check_groups(present, name, algorithms, runs, paired=paired)
