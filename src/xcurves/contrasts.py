@@ -130,8 +130,8 @@ def contrast(
         weights=chosen[chosen != 0],
         alternative=alternative,
     )
-    by_run = ["algorithm", "run"]
-    packed = apply_block(block, _reduce(ordered, profile), [by_run, by_run, [], []], block.layout.length)
+    arrays = _reduce(ordered, profile, paired=block.paired)
+    packed = apply_block(block, arrays, [["algorithm", "run"], ["algorithm", "run"], [], []], block.layout.length)
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
     variables = outcomes.describe(variables, _LONG_NAMES, curves, scores=("estimate", "estimate_ci"))
@@ -206,14 +206,15 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
         )
 
 
-def _reduce(curves: xr.DataArray, profile: xr.DataArray) -> tuple[xr.DataArray, ...]:
+def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tuple[xr.DataArray, ...]:
     """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them."""
     has = curves.notnull()
     finite = curves.where(np.isfinite(curves))
     in_grid = has.any(["algorithm", "run"])
     n_levels = in_grid.sum("training").astype(np.float64)
     by = profile.where(profile.notnull(), 1 / n_levels.where(n_levels > 0, 1))
-    apart = (finite - finite.mean(["algorithm", "run"])).fillna(0)  # a shift of all curves leaves every contrast
+    common = finite.mean("algorithm" if paired else ["algorithm", "run"])  # taking it away leaves every contrast
+    apart = (finite - common).fillna(0)
     counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
     uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
     return (apart * by).sum("training"), counts, n_levels, uncovered

@@ -103,7 +103,8 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     index = curves.indexes.get(name)
     if index is not None and index.nlevels > 1:
         raise TypeError(
-            f"{name} labels must be all strings or all numbers; got a MultiIndex. Number them: da.reset_index({name!r}, drop=True)"
+            f"{name} labels must be all strings or all numbers; got a MultiIndex. "
+            f"Number them: da.reset_index({name!r}, drop=True)"
         )
     labels = curves[name].to_numpy()
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"

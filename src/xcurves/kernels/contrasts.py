@@ -12,6 +12,7 @@ of all shifts that the test does not reject, where a shift δ moves algorithm ``
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -107,18 +108,19 @@ def _evaluate(
     parts = [_sums(design, order) for order in orders]
     null = Sums(*(np.concatenate(each, axis=-2) for each in zip(*parts, strict=True)))
     nothing = np.zeros(len(design.u))
-    less, greater = _counts(design, plan, observed, null, nothing)
+    statistic, estimate, error = (each[:, 0] for each in _statistic(design, observed, nothing))
+    less, greater = (
+        plan.n_total - plan.n_shuffles + np.count_nonzero(_hits(design, observed, null, nothing, side), axis=-1)
+        for side in (1, -1)
+    )
     one_sided = {"less": less, "greater": greater, "two-sided": 2 * np.minimum(less, greater)}
-    statistic, estimate, _ = (each[:, 0] for each in _statistic(design, observed, nothing))
     pvalue = np.minimum(one_sided[alternative] / plan.n_total, 1.0)
     tail = alpha / 2 if alternative == "two-sided" else alpha
-    most = np.floor(tail * plan.n_total + 1e-9)
-    unbounded = np.full(len(design.u), np.inf)
-    if min(design.groups[1]) < 2:
-        most = 0.0  # no spread to judge a shift by
+    spread_known = min(design.groups[1]) >= 2
     ends = [
-        -unbounded if alternative == "less" else _end(design, plan, observed, null, most, -1),
-        unbounded if alternative == "greater" else _end(design, plan, observed, null, most, 1),
+        _End(design, plan, observed, null, most, side, estimate, error).find()
+        for side, other in ((-1, "less"), (1, "greater"))
+        for most in [np.floor(tail * plan.n_total + 1e-9) if spread_known and alternative != other else 0.0]
     ]
     return {
         "statistic": statistic,
@@ -161,62 +163,80 @@ def _statistic(design: Design, sums: Sums, shift: Floats) -> tuple[Floats, Float
         return estimate / error, estimate, error
 
 
-def _counts(design: Design, plan: Plan, observed: Sums, null: Sums, shift: Floats) -> tuple[Floats, Floats]:
-    """Count the reassignments with T at most, and at least, the observed, after a shift; 0 / 0 counts as a tie."""
+def _hits(design: Design, observed: Sums, null: Sums, shift: Floats, side: int) -> NDArray[np.bool_]:
+    """Return which reassignments have T at least (side -1) or at most (+1) the observed, shape (task, shuffle).
+
+    0 / 0 counts as a tie.
+    """
     t = _statistic(design, observed, shift)[0]
     slack = np.where(np.isinf(t), 0.0, _TIE * (1 + np.abs(t)))
     shuffled = _statistic(design, null, shift)[0]
-    above = np.count_nonzero(shuffled > t + slack, axis=-1)
-    below = np.count_nonzero(shuffled < t - slack, axis=-1)
-    return plan.n_total - above, plan.n_total - below
+    return np.asarray(~(shuffled > t + slack) if side > 0 else ~(shuffled < t - slack))
 
 
-def _end(design: Design, plan: Plan, observed: Sums, null: Sums, most: float, side: int) -> Floats:
-    """Return the end of the interval below (-1) or above (+1) the estimate: the last shift that is not rejected."""
-    n_tasks = len(design.u)
-    if most < 1:
-        return np.full(n_tasks, side * np.inf)
-    _, estimate, scale = (each[:, 0] for each in _statistic(design, observed, np.zeros(n_tasks)))
+@dataclass
+class _End:
+    """The search for one end of an interval, below (side -1) or above (+1) the estimates.
 
-    def hits(sums: Sums, distance: Floats) -> NDArray[np.bool_]:
-        """Return which reassignments speak for a shift at that distance, shape (task, shuffle)."""
-        shift = estimate + side * distance
-        t = _statistic(design, observed, shift)[0]
-        slack = np.where(np.isinf(t), 0.0, _TIE * (1 + np.abs(t)))
-        shuffled = _statistic(design, sums, shift)[0]
-        return np.asarray(~(shuffled > t + slack) if side > 0 else ~(shuffled < t - slack))
+    Attributes
+    ----------
+    most : float
+        A shift is rejected if no more reassignments than this speak for it, the observed one included.
+    estimate, scale : ndarray, shape (task,)
+        Where to begin, and the first step: the standard error.
+    """
 
-    def rejected(distance: Floats) -> NDArray[np.bool_]:
-        count = plan.n_total - plan.n_shuffles + np.count_nonzero(hits(null, distance), axis=-1)
-        return np.asarray(count <= most)
+    design: Design
+    plan: Plan
+    observed: Sums
+    null: Sums
+    most: float
+    side: int
+    estimate: Floats
+    scale: Floats
 
-    outside = scale.copy()
-    for _ in range(_STEPS):
-        inside = ~rejected(outside) & (scale > 0)
-        if not inside.any():
-            break
-        outside = np.where(inside, 2 * outside, outside)
-    bounded = rejected(outside)
+    def find(self) -> Floats:
+        """Return the last shift that is not rejected, infinite where none is rejected."""
+        if self.most < 1:
+            return np.full(len(self.scale), self.side * np.inf)
+        outside = self._step_out()
+        bounded = self._rejected(outside) & (self.scale > 0)
+        kept, beyond = self._halve(outside, prune=True)
+        if (self._rejected(kept) | ~self._rejected(beyond))[bounded].any():  # some reassignment changed its mind twice
+            kept, _ = self._halve(outside, prune=False)
+        return np.where(bounded | (self.scale == 0), self.estimate + self.side * kept, self.side * np.inf)
 
-    def halve(kept: Floats, outside: Floats, *, prune: bool) -> tuple[Floats, Floats]:
+    def _hits(self, null: Sums, distance: Floats) -> NDArray[np.bool_]:
+        return _hits(self.design, self.observed, null, self.estimate + self.side * distance, self.side)
+
+    def _rejected(self, distance: Floats) -> NDArray[np.bool_]:
+        count = self.plan.n_total - self.plan.n_shuffles + np.count_nonzero(self._hits(self.null, distance), axis=-1)
+        return np.asarray(count <= self.most)
+
+    def _step_out(self) -> Floats:
+        """Return distances that are rejected, or very far."""
+        outside = self.scale
+        for _ in range(_STEPS):
+            inside = ~self._rejected(outside) & (self.scale > 0)
+            if not inside.any():
+                break
+            outside = np.where(inside, 2 * outside, outside)
+        return outside
+
+    def _halve(self, outside: Floats, *, prune: bool) -> tuple[Floats, Floats]:
         """Close in on the end; if `prune`, forget reassignments that say the same at both ends of what is left."""
-        sums, decided = null, np.full(n_tasks, plan.n_total - plan.n_shuffles)
+        null, kept = self.null, np.zeros_like(outside)
+        decided = np.full(len(outside), self.plan.n_total - self.plan.n_shuffles)
         for step in range(_STEPS):
-            if prune and step % 4 == 0 and sums.c.shape[0] > 1000:
-                here, there = hits(sums, kept), hits(sums, outside)
-                open_ = (here != there).any(axis=0)
-                decided = decided + np.count_nonzero(here[:, ~open_], axis=-1)
-                sums = Sums(*(each[..., open_, :] for each in sums))
+            if prune and step % 4 == 0 and null.c.shape[0] > 1000:
+                here, there = self._hits(null, kept), self._hits(null, outside)
+                left = (here != there).any(axis=0)
+                decided = decided + np.count_nonzero(here[:, ~left], axis=-1)
+                null = Sums(*(each[..., left, :] for each in null))
             middle = (kept + outside) / 2
-            out = decided + np.count_nonzero(hits(sums, middle), axis=-1) <= most
+            out = decided + np.count_nonzero(self._hits(null, middle), axis=-1) <= self.most
             kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
         return kept, outside
-
-    start = np.zeros(n_tasks), outside
-    kept, beyond = halve(*start, prune=True)
-    if (rejected(kept) | ~rejected(beyond))[bounded & (scale > 0)].any():  # some reassignment changed its mind twice
-        kept, _ = halve(*start, prune=False)
-    return np.where(bounded | (scale == 0), estimate + side * kept, side * np.inf)
 
 
 def holm(pvalues: Floats) -> Floats:
