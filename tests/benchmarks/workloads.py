@@ -114,6 +114,11 @@ def null_distribution(design: sums.Design, plan: shuffles.Plan) -> dict[str, Any
 # --- SciPy: scipy.stats.permutation_test with three vectorized statistics of the algorithm effect ---
 
 
+def scipy_default(scores: Scores, n_resamples: int) -> Found:
+    """F_algorithm as `scipy_curves`, with SciPy's own default of all shuffles in one batch."""
+    return _each_task(partial(_scipy_task, _statistic_of_curves, batched=False), scores, n_resamples)
+
+
 def scipy_curves(scores: Scores, n_resamples: int) -> Found:
     """F_algorithm with the paper's pooled error, by its definition.
 
@@ -185,11 +190,13 @@ def _statistic_of_gram(curves: Scores, n_algorithms: int) -> tuple[Statistic, in
     return statistic, n_runs**2
 
 
-def _scipy_task(make: Callable[..., tuple[Statistic, int]], scores: Scores, n_resamples: int) -> Found:
+def _scipy_task(
+    make: Callable[..., tuple[Statistic, int]], scores: Scores, n_resamples: int, batched: bool = True
+) -> Found:
     n_algorithms, n_runs, n_levels = scores.shape
     statistic, n_gathered = make(scores.reshape(-1, n_levels), n_algorithms)
     numbers = list(np.arange(n_algorithms * n_runs).reshape(n_algorithms, n_runs))
-    return _permutation_test(numbers, statistic, n_resamples, _BATCH // n_gathered)
+    return _permutation_test(numbers, statistic, n_resamples, _BATCH // n_gathered if batched else n_resamples)
 
 
 _RNG = "rng" if "rng" in inspect.signature(scipy.stats.permutation_test).parameters else "random_state"
@@ -261,6 +268,7 @@ def _each_task(task: Callable[[Scores, int], Found], scores: Scores, n_resamples
 
 
 PEERS = {
+    "scipy default": scipy_default,
     "scipy curves": scipy_curves,
     "scipy gram": scipy_gram,
     "scipy means": scipy_means,
@@ -303,6 +311,10 @@ def job(peer: str, workload: Workload) -> Job | None:
         if workload.n_levels > 100:  # the dense design of 5 x 1,000 cells and 50,000 scores takes 2 GB
             return None
         n_tasks, n_resamples = 1, 10 if workload.n_levels < 100 else 2
+    elif peer == "scipy default":
+        if n_resamples * n_scores > 2e9:  # gathered curves of one algorithm would take 24 GB
+            return None
+        n_tasks = min(n_tasks, 10)
     elif peer == "scipy curves":
         n_tasks, n_resamples = min(n_tasks, 10), min(n_resamples, int(5e8 // n_scores))
     elif peer != "scipy means":
