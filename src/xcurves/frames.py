@@ -67,7 +67,7 @@ def to_dataarray(
     >>> returns.sel(algorithm="td3").to_numpy()
     array([[ 2., nan]])
     """
-    taken = [name for name in _names(extra) if name in DIMS]
+    taken = [name for name in _names(extra) if name in DIMS or _names(extra).count(name) > 1]
     if taken:
         raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
     columns = {

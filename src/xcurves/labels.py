@@ -56,8 +56,15 @@ def check_curves(curves: xr.DataArray) -> xr.DataArray:
     if curves.dtype.kind not in "biuf":
         raise TypeError(f"curves must be numeric; got dtype {curves.dtype}. Convert: curves.astype(float)")
     values = {name: _check_labels(curves, name) for name in ("algorithm", "run")} | {"training": _check_levels(curves)}
-    coords = {name: (name, checked, _attrs(curves, name)) for name, checked in values.items()}
-    return curves.assign_coords(coords).transpose(..., *DIMS).astype(np.float64, copy=False)
+    changed = {
+        name: (name, checked, _attrs(curves, name))
+        for name, checked in values.items()
+        if name not in curves.coords or curves[name].dtype != checked.dtype
+    }
+    # To assign, turn or cast what is right already would be most of the cost of this door.
+    curves = curves.assign_coords(changed) if changed else curves
+    curves = curves if curves.dims[-3:] == DIMS else curves.transpose(..., *DIMS)
+    return curves if curves.dtype == np.float64 else curves.astype(np.float64)
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
