@@ -97,8 +97,8 @@ NOTE = """\
 Ratios are of medians, peer by xcurves. scipy: permutation_test of F_algorithm alone, with the paper's pooled
 error from the scores, in SciPy's one batch (default) or in batches that fit the cache (curves), from their Gram
 matrix (gram), or with the stratum's error from curve means (means). scikit-bio: permanova, pseudo-F alone,
-distance matrix included. statsmodels: anova_lm in a loop. xcurves: both effects, both error terms, table, critical values, effect sizes. – : does not fit in memory.
-~ : extrapolated from"""
+distance matrix included. statsmodels: anova_lm in a loop. xcurves: both effects, both error terms, table,
+critical values, effect sizes. – : does not fit in memory. ~ : extrapolated from"""
 
 
 def print_ratios(found: dict[str, Times]) -> None:
