@@ -194,3 +194,10 @@ def test_duplicates_are_kept_as_asked(curves, here, capsys):
     assert main(["twice.csv", "--duplicates", "last"]) == 0
     with xr.open_dataset("twice-anova.nc") as written:
         assert "3 repeated rows, kept the last of each" in written.attrs["history"]
+
+
+def test_a_result_is_not_taken_for_curves(curves, capsys):
+    xcurves.randomized_anova(curves).to_netcdf("r.nc")
+    assert refusal(capsys, "r.nc") == (
+        "ARCHIVE r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
+    )

@@ -17,7 +17,7 @@ from xcurves import results, tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.frames import to_dataarray
-from xcurves.labels import DIMS
+from xcurves.labels import DIMS, find_kind
 
 _EXAMPLE = "tictactoe"
 _DESCRIPTION = """Compare algorithms by their performance curves: a randomized two-way analysis of variance.
@@ -99,6 +99,9 @@ def read_curves(options: argparse.Namespace) -> xr.DataArray:
         )
         return to_dataarray(frame, value, **dims, extra=options.extra, duplicates=options.duplicates)
     dataset = _open(path)
+    kind = find_kind(dataset)
+    if kind:
+        raise ValueError(f"ARCHIVE {path} holds a result of {kind}, not curves. Name the archive that it was made from")
     value = options.value or _only("variable", list(map(str, dataset.data_vars)))
     if value not in dataset.data_vars:
         raise KeyError(f"value={value!r} is no variable of {path}. It has {', '.join(map(repr, dataset.data_vars))}")

@@ -236,10 +236,18 @@ def kind_of(result: xr.Dataset) -> str:
     """Return the name of the method that made a result, known by its variables and dims."""
     if not isinstance(result, xr.Dataset):
         raise TypeError(f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}")
+    kind = find_kind(result)
+    if kind is None:
+        raise ValueError(f"this Dataset is no result of xcurves. {_pick_one(result)}")
+    return kind
+
+
+def find_kind(dataset: xr.Dataset) -> str | None:
+    """Return what `kind_of` does, None for a Dataset that is no result."""
     for kind, (variables, dims) in _KINDS.items():
-        if variables <= set(result.data_vars) and dims <= set(result.dims):
+        if variables <= set(dataset.data_vars) and dims <= set(dataset.dims):
             return kind
-    raise ValueError(f"this Dataset is no result of xcurves. {_pick_one(result)}")
+    return None
 
 
 def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
@@ -260,8 +268,7 @@ def _pick_one(dataset: xr.Dataset) -> str:
 
 def no_method(dataset: xr.Dataset, name: str) -> str:
     """Return the message for a method that a Dataset does not have."""
-    try:
-        kind = kind_of(dataset)
-    except ValueError:
+    kind = find_kind(dataset)
+    if kind is None:
         return f"a Dataset has no .curves.{name}. {_pick_one(dataset)}.{name}"
     return f"a result of {kind} has no .curves.{name}. It has .curves.table() and .curves.summary()"
