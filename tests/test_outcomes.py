@@ -28,7 +28,7 @@ def test_a_warning_points_at_the_line_that_called(through):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        through(curves) if through is not xcurves.randomized_anova else xcurves.randomized_anova(curves)
+        through(curves)
     assert caught[0].filename == __file__
 
 

@@ -167,3 +167,19 @@ def test_summary_of_a_contrast_goes_by_its_alternative(three):
 def test_results_without_attrs_can_still_be_read(three, method):
     result = getattr(three.curves, method)(rng=0, confidence_level=0.95)
     assert result.drop_attrs().curves.summary() == result.curves.summary()
+
+
+def test_an_absent_task_leaves_the_sentences_of_the_others_whole(three):
+    """NaN comes first here: no 'nan' may reach a reader."""
+    spoilt = three.copy()
+    spoilt[0] = np.nan
+    with pytest.warns(UserWarning, match="no run has a value"):
+        result = xcurves.randomized_anova(spoilt, n_resamples=500, rng=0)
+    assert "nan" not in result.curves.summary()
+    with pytest.warns(UserWarning, match="p is NaN"):
+        pairs = xcurves.pairwise(spoilt, n_resamples=500, rng=0)
+    assert "nan" not in pairs.curves.summary()
+    assert "task 'x': a0 - a1: nothing can be said" in pairs.curves.summary()
+    contrast = xcurves.contrast(spoilt, {"a0": 1, "a1": -1}, rng=0)
+    assert "nan" not in contrast.curves.summary()
+    assert contrast.curves.summary().startswith("task 'x': The contrast of scores: nothing can be said")

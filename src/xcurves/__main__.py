@@ -200,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             print(f"{parser.prog}: interrupted, nothing written", file=sys.stderr)
             return 130
-        except (OSError, EOFError, ValueError, TypeError, KeyError, ImportError) as error:
+        except (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, ImportError) as error:
             message = error.args[0] if isinstance(error, KeyError) else error
             print(f"{parser.prog}: {' '.join(str(message).split())}", file=sys.stderr)
             return 2

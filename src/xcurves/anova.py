@@ -60,7 +60,8 @@ def randomized_anova(
     keep_null : bool, default False
         Return the F ratio of every reassignment too. With dask-backed curves this means random shuffles.
     batch : int, optional
-        Most reassignments evaluated at once. Bounds memory; changes no p-value.
+        Most reassignments evaluated at once; changes no p-value. Kept besides are the largest F ratios, twice the
+        share ``1 - confidence_level`` of all, for `critical_value`.
     progress : bool, default False
         Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
     rng : int, Generator or None
@@ -105,7 +106,7 @@ def randomized_anova(
 
     *p-values.* Exact: the share of distinct assignments, the observed one included, whose F is at least the observed.
     Random: ``(1 + count) / (1 + n_shuffles)``. Ties count as at least: sums of squares that agree within 1e-10 of
-    what effect and error share.
+    the effect's stratum.
 
     References
     ----------
@@ -194,7 +195,4 @@ def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
         ((smallest > test.alpha) & (n_levels > 0), unreachable),
     )
     for befallen, say in cases:
-        if befallen.any():
-            first, count = int(befallen.argmax()), int(befallen.sum())
-            more = f" (in {count} tasks)" if count > 1 else ""
-            outcomes.warn(test.names[first] + say(first) + more)
+        outcomes.warn_of(befallen, test.names, say)

@@ -197,13 +197,13 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
     sides = 2 if block.alternative == "two-sided" else 1
     smallest = sides * outcomes.smallest_pvalue(result).ravel()
     few = (smallest > block.alpha + 1e-12) & (result["n_shuffles"].to_numpy().ravel() > 0)
-    if few.any():
-        first, count = int(few.argmax()), int(few.sum())
-        more = f" (in {count} tasks)" if count > 1 else ""
-        outcomes.warn(
-            f"{block.names[first]}{result['n_shuffles'].to_numpy().ravel()[first]} reassignments allow no p below "
-            f"{smallest[first]:.3g}, and the interval is unbounded{more}"
-        )
+    n_shuffles = result["n_shuffles"].to_numpy().ravel()
+
+    def too_few(task: int) -> str:
+        count, p = n_shuffles[task], smallest[task]
+        return f"{count} reassignments allow no p below {p:.3g}, and the interval is unbounded"
+
+    outcomes.warn_of(few, block.names, too_few)
 
 
 def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tuple[xr.DataArray, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -44,6 +44,15 @@ def warn(message: str) -> None:
     while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("xcurves."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level + 1)
+
+
+def warn_of(
+    befallen: NDArray[np.bool_], names: Sequence[str], say: Callable[[int], str], things: str = "tasks"
+) -> None:
+    """Warn once of what befell any of many things: the first one's name, what is to say of it, and how many they are."""
+    if befallen.any():
+        first, count = int(befallen.argmax()), int(befallen.sum())
+        warn(names[first] + say(first) + (f" (in {count} {things})" if count > 1 else ""))
 
 
 @cache

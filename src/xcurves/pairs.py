@@ -211,13 +211,9 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     n_pairs = tested.sum(axis=1, keepdims=True)
     unreachable = tested & ~undefined & (n_pairs * smallest > block.alpha + 1e-12)
     cases = (
-        (undefined, "p is NaN: runs or error are missing"),
-        (unreachable, "runs are so few that no adjusted p reaches {alpha:g}"),
+        (undefined, lambda _: "p is NaN: runs or error are missing"),
+        (unreachable, lambda _: f"runs are so few that no adjusted p reaches {block.alpha:g}"),
     )
-    for befallen, message in cases:
-        if befallen.any():
-            task, pair = np.argwhere(befallen)[0]
-            count = int(befallen.sum())
-            more = f" (in {count} comparisons)" if count > 1 else ""
-            said = message.format(alpha=block.alpha)
-            outcomes.warn(f"{block.names[task]}{result['pair'].to_numpy()[pair]}: {said}{more}")
+    where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
+    for befallen, say in cases:
+        outcomes.warn_of(befallen, where, say, "comparisons")

@@ -51,6 +51,8 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
 
 
 def _pair_claim(pair: xr.Dataset) -> str:
+    if pair["f"].isnull().all():
+        return "nothing can be said; runs or error are missing."
     alpha = _alpha(pair)
     p = {effect: pair["pvalue_adjusted"].sel(effect=effect).item() for effect in labels.EFFECTS}
     said = [
@@ -66,6 +68,9 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
     verdict = words[result.attrs.get("alternative", "two-sided")]
     for task, name in zip(_tasks(result), labels.result_names(result), strict=True):
         alpha, p = _alpha(task), task["pvalue"].item()
+        if p != p:
+            yield f"{name}The contrast of scores: nothing can be said; T is undefined."
+            continue
         shown = verdict if outcomes.significant(p, alpha) else f"is not shown to be one that {verdict}"
         at = _interval(task["estimate"], task["estimate_ci"], alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
@@ -121,8 +126,9 @@ def _how(tasks: list[xr.Dataset]) -> str:
     random = {task["n_shuffles"].item() for task in tasks if not outcomes.is_exact(task)} - {0}
     kinds = [f"all {_span(exact)} distinct ones"] * bool(exact)
     if random:
-        stderr = max(task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks)
-        kinds.append(f"{_span(random)} random ones (standard error of p at most {stderr:.2g})")
+        errors = [task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks]
+        known = [error for error in errors if error == error]
+        kinds.append(f"{_span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
     smallest = {outcomes.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
     return (
         "p is the share of reassignments of whole runs to algorithms with an F at least as large, among "
