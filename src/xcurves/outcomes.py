@@ -49,7 +49,7 @@ def warn(message: str) -> None:
 def warn_of(
     befallen: NDArray[np.bool_], names: Sequence[str], say: Callable[[int], str], things: str = "tasks"
 ) -> None:
-    """Warn once of what befell any of many things: the first one's name, what is to say of it, and how many they are."""
+    """Warn once of what befell any of many things: the name of the first, what is to say of it, how many they are."""
     if befallen.any():
         first, count = int(befallen.argmax()), int(befallen.sum())
         warn(names[first] + say(first) + (f" (in {count} {things})" if count > 1 else ""))
