@@ -80,7 +80,7 @@ def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
 def test_a_result_says_which_methods_it_has():
     result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
     with pytest.raises(AttributeError) as caught:
-        _ = result.curves.plot
+        _ = result.curves.predict
     assert str(caught.value) == (
-        "a result of randomized_anova has no .curves.plot. It has .curves.table() and .curves.summary()"
+        "a result of randomized_anova has no .curves.predict. It has .curves.table() and .curves.summary()"
     )

@@ -4,14 +4,15 @@ import pytest
 
 from strategies import make_curves
 from test_anova import refuse_to_compute
-from xcurves import labels, reduction
+from xcurves import reduction
+from xcurves.arrays import check_curves
 from xcurves.kernels import moments
 
 
 @pytest.fixture
 def curves():
     values = np.random.default_rng(0).normal(size=(3, 4, 2, 5, 12)).cumsum(axis=-1)
-    return labels.check_curves(make_curves(values, task=range(3), metric=range(4)))
+    return check_curves(make_curves(values, task=range(3), metric=range(4)))
 
 
 @pytest.mark.parametrize("subsets", [(slice(None),), ([0, 1], [1, 0]), ([1],)])

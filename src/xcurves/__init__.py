@@ -12,6 +12,7 @@ from xcurves.anova import randomized_anova
 from xcurves.contrasts import contrast
 from xcurves.frames import to_dataarray
 from xcurves.pairs import pairwise
+from xcurves.plot import plot
 from xcurves.results import summary, table
 
 __version__ = _version("xcurves")
@@ -21,6 +22,7 @@ __all__ = [
     "contrast",
     "drop_incomplete",
     "pairwise",
+    "plot",
     "randomized_anova",
     "summary",
     "table",

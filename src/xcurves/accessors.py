@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import anova, labels, pairs, results
 from xcurves.align import align, drop_incomplete
 from xcurves.contrasts import Weights, contrast
 from xcurves.frames import Duplicates, to_dataarray
 from xcurves.kernels.contrasts import Alternative
+from xcurves.plot import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -113,6 +118,10 @@ class DatasetCurves:
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return results.summary(self._result)
+
+    def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return plot(self._result, view, ax=ax)
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
+from xcurves.arrays import check_curves
 
 _SHOWN = 20
 
@@ -49,7 +50,7 @@ def align(curves: xr.DataArray, on: Literal["intersection"] = "intersection") ->
     >>> print(aligned.attrs["history"])
     align(on='intersection'): kept 3 of 4 training levels, dropped 1: 1
     """
-    curves = labels.check_curves(curves)
+    curves = check_curves(curves)
     if on != "intersection":
         raise ValueError(f"on must be 'intersection'; got {on!r}")
     has = curves.notnull()
@@ -126,7 +127,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     >>> print(scores.curves.drop_incomplete().attrs["history"])
     drop_incomplete(): algorithm 'b', run 0 (lacks 1 of 2 training levels)
     """
-    curves = labels.check_curves(curves)
+    curves = check_curves(curves)
     has = curves.notnull()
     n_levels = has.any(["algorithm", "run"]).sum("training")
     lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")

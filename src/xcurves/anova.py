@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
+from xcurves.arrays import check_curves
 from xcurves.randomization import BY_EFFECT, AnovaBlock, apply_block, block_options, in_label_order, progress_bar
 from xcurves.reduction import moments_for
 
@@ -127,7 +128,7 @@ def randomized_anova(
     >>> int(result.n_shuffles)
     9999
     """
-    curves = labels.check_curves(curves)
+    curves = check_curves(curves)
     ordered = in_label_order(curves)
     lazy = curves.chunks is not None
     test = AnovaBlock(

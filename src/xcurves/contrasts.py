@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import doors, labels, outcomes
+from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
@@ -118,7 +119,7 @@ def contrast(
     >>> int(test.n_assignments)
     184756
     """
-    curves = labels.check_curves(curves)
+    curves = check_curves(curves)
     if alternative not in ("two-sided", "less", "greater"):
         raise ValueError(f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}")
     over_algorithms, profile = _check_weights(curves, weights, training_weights)

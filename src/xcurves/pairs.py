@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import doors, labels, outcomes
+from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts, moments, null, shuffles, sums
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import Block, alike, apply_block, as_float, block_options, design_of, in_label_order
@@ -103,7 +104,7 @@ def pairwise(
     >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
     True
     """
-    curves = labels.check_curves(curves)
+    curves = check_curves(curves)
     if correction not in ("holm", "bonferroni"):
         raise ValueError(f"correction must be 'holm' or 'bonferroni'; got {correction!r}")
     ordered = in_label_order(curves)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import xarray as xr
 
-from xcurves import labels, wording
+from xcurves import labels
+from xcurves.wording import randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -42,11 +43,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     >>> list(result.curves.table().columns)
     ['df', 'SS', 'MS', 'F', 'p', 'F_stratum', 'p_stratum']
     """
-    kind = labels.kind_of(result)
-    if kind == "randomized_anova":
-        return _anova_table(result)
-    columns = _pair_columns(result) if kind == "pairwise" else _contrast_columns(result)
-    return _frame(columns, ["pair"] if kind == "pairwise" else [])
+    return _TABLES[labels.kind_of(result)](result)
 
 
 def summary(result: xr.Dataset) -> str:
@@ -74,12 +71,7 @@ def summary(result: xr.Dataset) -> str:
     >>> print(scores.curves.randomized_anova(rng=0).curves.summary().split("\n")[0])
     Compared: rate 0.001 (10 runs), rate 0.8 (10 runs), rate 0.1 (10 runs), at 8 training levels.
     """
-    sentences = {
-        "randomized_anova": wording.anova_sentences,
-        "pairwise": wording.pair_sentences,
-        "contrast": wording.contrast_sentences,
-    }
-    return "\n".join(sentences[labels.kind_of(result)](result))
+    return "\n".join(_SENTENCES[labels.kind_of(result)](result))
 
 
 def _anova_table(result: xr.Dataset) -> pd.DataFrame:
@@ -102,15 +94,16 @@ def _anova_table(result: xr.Dataset) -> pd.DataFrame:
     return frame if frame.index.nlevels > 1 else frame.rename_axis(None)
 
 
-def _pair_columns(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def _pair_table(result: xr.Dataset) -> pd.DataFrame:
     bounds = {bound: result["difference_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
     p = {f"p_{effect}": result["pvalue_adjusted"].sel(effect=effect, drop=True) for effect in labels.EFFECTS}
-    return {"difference": result["difference"], **bounds, **p}
+    return _frame({"difference": result["difference"], **bounds, **p}, ["pair"])
 
 
-def _contrast_columns(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def _contrast_table(result: xr.Dataset) -> pd.DataFrame:
     bounds = {bound: result["estimate_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
-    return {"estimate": result["estimate"], **bounds, "T": result["statistic"], "p": result["pvalue"]}
+    columns = {"estimate": result["estimate"], **bounds, "T": result["statistic"], "p": result["pvalue"]}
+    return _frame(columns, [])
 
 
 def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
@@ -121,3 +114,11 @@ def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
+
+
+_TABLES = {"randomized_anova": _anova_table, "pairwise": _pair_table, "contrast": _contrast_table}
+_SENTENCES = {
+    "randomized_anova": randomization.anova_sentences,
+    "pairwise": randomization.pair_sentences,
+    "contrast": randomization.contrast_sentences,
+}

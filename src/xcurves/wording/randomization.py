@@ -1,4 +1,4 @@
-"""The sentences of `summary()`: what a result shows, for a reader who is no statistician."""
+"""The sentences of `summary()` for randomization tests: what a result shows, for a reader who is no statistician."""
 
 from __future__ import annotations
 

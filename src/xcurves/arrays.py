@@ -1,0 +1,158 @@
+"""The door of arrays: what a method is given has the dims, coordinates and dtype that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.labels import DIMS, RESERVED, RESULTS, pick_one
+
+_SYNONYMS = {
+    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
+    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
+    "timesteps train_size train_sizes",
+}
+_ASKED_FIRST = ("run", "algorithm", "training")
+_USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
+
+
+def check_curves(curves: xr.DataArray, core: Sequence[str] = DIMS, name: str = "curves") -> xr.DataArray:
+    """Return the array as float64, the core dims of a method last, with checked coordinates.
+
+    `name` is that of the argument. Dims that are not core broadcast; of those, algorithm, run and training are
+    checked like the core ones where they are present.
+    """
+    if isinstance(curves, xr.Dataset):
+        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(curves)}")
+    if not isinstance(curves, xr.DataArray):
+        raise TypeError(
+            f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
+        )
+    _check_dims(curves, core, name)
+    if curves.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
+    values: dict[str, NDArray[Any]] = {
+        dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
+    }
+    if "training" in (core if "training" not in curves.coords else curves.dims):
+        values["training"] = _check_levels(curves, name)
+    changed = {
+        dim: (dim, checked, _attrs(curves, dim))
+        for dim, checked in values.items()
+        if dim not in curves.coords or curves[dim].dtype != checked.dtype
+    }
+    # To assign, turn or cast what is right already would be most of the cost of this door.
+    curves = curves.assign_coords(changed) if changed else curves
+    curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
+    return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+
+def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
+    return curves[name].attrs if name in curves.coords else {}
+
+
+def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str) -> None:
+    dims = tuple(map(str, curves.dims))
+    for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
+        if needed not in dims:
+            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
+    lasting = {str(coord) for coord, values in curves.coords.items() if not set(values.dims) & set(core)}
+    reserved = sorted((RESERVED | RESULTS) & lasting.union(dims))
+    if reserved:
+        cure = ", ".join(f"{taken}='{taken}_'" for taken in reserved)
+        raise ValueError(
+            f"{name} has the name {reserved[0]!r}, which is reserved for results. Rename: da.rename({cure})"
+        )
+    for dim, size in curves.sizes.items():
+        if size == 0:
+            raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
+
+
+def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
+    if needed in curves.coords:
+        label = repr(curves[needed].to_numpy().item())
+        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
+        return f"A selection dropped it; keep it with a list: da.{kept}"
+    missing = [name for name in core if name not in curves.dims]
+    strange = [str(name) for name in curves.dims if name not in DIMS]
+    renames = {s: name for name in missing for s in strange if s.lower() in _SYNONYMS.get(name, "").split()}
+    left = [s for s in strange if s not in renames and s.lower() not in _USUAL_EXTRAS]
+    unmet = [name for name in missing if name not in renames.values()]
+    renames.update(zip(left, unmet, strict=False))
+    if needed not in renames.values():
+        example = -1 if needed == "training" else 0
+        return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+    return "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
+
+
+def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
+    """Return labels that are unique, and all strings or all numbers."""
+    index = curves.indexes.get(name)
+    if index is not None and index.nlevels > 1:
+        raise TypeError(
+            f"{name} labels must be all strings or all numbers; got a MultiIndex. "
+            f"Number them: da.reset_index({name!r}, drop=True)"
+        )
+    labels = curves[name].to_numpy()
+    as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
+    if labels.dtype.kind in "OT":
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        if len(kinds) > 1 and kinds != ["float", "int"]:
+            raise TypeError(
+                f"{name} labels must be all strings or all numbers; got {' and '.join(kinds)}. {as_strings}"
+            )
+        labels = np.array(labels.tolist())
+    if labels.dtype.kind not in "Uiuf":
+        raise TypeError(f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
+    values, counts = np.unique(labels, return_counts=True)
+    if len(values) < len(labels):
+        repeated = values[counts > 1].tolist()
+        raise ValueError(
+            f"{name} labels must be unique; got {repeated[0]!r} {counts[counts > 1][0]} times. "
+            f"Number them: da.assign_coords({name}=range(da.sizes[{name!r}]))"
+        )
+    return labels
+
+
+def _check_levels(curves: xr.DataArray, name: str) -> NDArray[np.float64]:
+    """Return training levels that are finite, strictly increasing floats."""
+    if "training" not in curves.coords:
+        raise ValueError(
+            f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+        )
+    levels = curves["training"].to_numpy()
+    units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
+    if levels.dtype.kind == "m":
+        raise TypeError(
+            f"training must be numeric; got {levels.dtype}, which decoding makes of time units. "
+            "Open with xr.open_dataset(path, decode_timedelta=False)"
+        )
+    if levels.dtype.kind == "M" or " since " in units:
+        dated = levels.dtype.kind == "M"
+        got = levels.dtype if dated else f"units {units!r}"
+        cure = "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')" if dated else "Name another unit"
+        raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
+    if levels.dtype.kind not in "iuf":
+        raise TypeError(
+            f"training must be numeric; got dtype {levels.dtype}. "
+            "Convert: da.assign_coords(training=da.training.astype(float))"
+        )
+    levels = levels.astype(np.float64)
+    if not np.isfinite(levels).all():
+        raise ValueError(
+            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. "
+            "Drop it: da.isel(training=np.isfinite(da.training))"
+        )
+    falls = np.flatnonzero(np.diff(levels) <= 0)
+    if falls.size:
+        before, after = levels[falls[0]], levels[falls[0] + 1]
+        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Mend: {cure}")
+    return levels

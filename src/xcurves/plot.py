@@ -1,0 +1,77 @@
+"""Pictures of results: which views there are, and a panel for each view and task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves import labels
+from xcurves.plots.axes import Family, new_axes, say_task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FAMILIES: Mapping[str, Family] = {}
+
+
+def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
+    """Draw a result.
+
+    Parameters
+    ----------
+    result : Dataset
+        What a method returned, with at most one extra dim.
+    view : str, optional
+        What to draw.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw it: one view of one task. By default a new figure, with a row for each view and a column for
+        each label of the extra dim.
+
+    Returns
+    -------
+    Axes, or ndarray of Axes
+        One panel's Axes, else those of all panels, as `matplotlib.pyplot.subplots` returns them.
+
+    Raises
+    ------
+    AttributeError
+        If there is no picture of this kind of result.
+    ValueError
+        If the view is unknown, if there is more than one extra dim, or if several panels are asked of one Axes.
+    ModuleNotFoundError
+        If matplotlib (extra ``plot``) is not installed.
+    """
+    kind = labels.kind_of(result)
+    if kind not in _FAMILIES:
+        raise AttributeError(labels.no_method(result, "plot"))
+    family = _FAMILIES[kind]
+    views = _check_view(family, view)
+    facets = [dim for dim in labels.task_dims(result) if dim not in family.overlaid]
+    if len(facets) > 1:
+        raise ValueError(
+            f"result has the extra dims {tuple(facets)}; one can be drawn. Select: result.isel({facets[0]}=0)"
+        )
+    tasks = [result.isel({dim: [i]}) for dim in facets for i in range(result.sizes[dim])] or [result]
+    if ax is not None and len(views) * len(tasks) > 1:
+        raise ValueError(
+            f"ax is one Axes; got {len(views)} views of {len(tasks)} tasks. Select, give view=, or leave out ax"
+        )
+    axes = new_axes(len(views), len(tasks), sharex=len(views) > 1 and "col") if ax is None else np.array([[ax]])
+    for column, task in zip(axes.T, tasks, strict=True):
+        for panel, name in zip(column, views, strict=True):
+            family.views[name](task.squeeze(facets, drop=True), panel)
+        if facets:
+            column[0].set_title(say_task({dim: task[dim].item() for dim in facets}))
+    return axes.item() if axes.size == 1 else axes.squeeze()
+
+
+def _check_view(family: Family, view: str | None) -> tuple[str, ...]:
+    if view is None:
+        return family.default
+    if view not in family.views:
+        raise ValueError(f"view must be one of {', '.join(map(repr, family.views))}; got {view!r}")
+    return (view,)

@@ -1,0 +1,1 @@
+"""Drawing of results with matplotlib (extra `plot`), one module for each family of methods."""

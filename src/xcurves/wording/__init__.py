@@ -1,0 +1,1 @@
+"""The sentences of `summary()`, one module for each family of methods."""

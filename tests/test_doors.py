@@ -1,0 +1,68 @@
+"""The doors inside the graph, to the letter."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+
+
+def test_an_incomplete_run_is_named_with_its_cures(curves):
+    tasks = xr.concat([curves, curves], "task").assign_coords(task=["Ant", "Hopper"])
+    tasks[1, 0, 2, :2] = np.nan
+    tasks[1, 1, 3, 0] = np.nan
+    with pytest.raises(ValueError, match="lacks") as caught:
+        xcurves.randomized_anova(tasks)
+    assert str(caught.value) == (
+        "task 'Hopper': algorithm 'a0', run 2 lacks 2 of 3 training levels (2 incomplete runs in all). "
+        "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
+        ".curves.drop_incomplete()"
+    )
+
+
+def test_an_infinite_score_is_named(curves):
+    curves[1, 2, 0] = -np.inf
+    with pytest.raises(ValueError, match="infinite") as caught:
+        xcurves.randomized_anova(curves)
+    assert str(caught.value) == (
+        "algorithm 'a1', run 2 has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
+    )
+
+
+def test_one_algorithm_is_no_comparison(curves):
+    with pytest.raises(ValueError, match="only") as caught:
+        xcurves.randomized_anova(curves.isel(algorithm=[0]))
+    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
+
+
+def test_one_run_each_leaves_no_error(curves):
+    with pytest.raises(ValueError, match="no algorithm") as caught:
+        xcurves.randomized_anova(curves.isel(run=[0]))
+    assert str(caught.value) == ("no algorithm has two runs; without them there is no error to compare with. Add runs")
+
+
+def test_paired_runs_must_match(curves):
+    curves[1, 2] = np.nan
+    curves[1, 3] = np.nan
+    with pytest.raises(ValueError, match="paired") as caught:
+        xcurves.randomized_anova(curves, paired=True)
+    assert str(caught.value) == (
+        "paired=True needs every run in every algorithm; algorithm 'a1' lacks run 2, 3. "
+        "Select the common runs, or use paired=False"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [(1e-170, "small to be squared. Rescale: multiply"), (1e160, "large to be squared. Rescale: divide")],
+)
+@pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
+def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, scale, message):
+    with pytest.raises(ValueError, match=f"^scores are too {message} curves by 1e150$"):
+        getattr(xcurves, method)(curves * scale)
