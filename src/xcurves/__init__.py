@@ -13,6 +13,7 @@ from xcurves.contrasts import contrast
 from xcurves.frames import to_dataarray
 from xcurves.pairs import pairwise
 from xcurves.plot import plot
+from xcurves.profile import ss_profile
 from xcurves.results import summary, table
 
 __version__ = _version("xcurves")
@@ -24,6 +25,7 @@ __all__ = [
     "pairwise",
     "plot",
     "randomized_anova",
+    "ss_profile",
     "summary",
     "table",
     "to_dataarray",

@@ -13,8 +13,10 @@ from xcurves import anova, labels, pairs, results
 from xcurves.align import align, drop_incomplete
 from xcurves.contrasts import Weights, contrast
 from xcurves.frames import Duplicates, to_dataarray
+from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
 from xcurves.plot import plot
+from xcurves.profile import ss_profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,6 +99,35 @@ class DataArrayCurves:
             paired=paired,
             alternative=alternative,
             confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def ss_profile(
+        self,
+        *,
+        intervals: Intervals | None = None,
+        margin: float | None = None,
+        step_down: bool = True,
+        cluster_threshold: float | None = None,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        confidence_level: float = 0.95,
+        batch: int | None = None,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.ss_profile`."""
+        return ss_profile(
+            self._curves,
+            intervals=intervals,
+            margin=margin,
+            step_down=step_down,
+            cluster_threshold=cluster_threshold,
+            n_resamples=n_resamples,
+            paired=paired,
+            confidence_level=confidence_level,
+            batch=batch,
+            progress=progress,
             rng=rng,
         )
 

@@ -36,11 +36,9 @@ def check_runs(
     return np.asarray(counts > 0)
 
 
-def check_scale(means: NDArray[np.float64], comoment: NDArray[np.float64], names: Sequence[str]) -> None:
-    """Refuse tasks, `comoment` of shape (task, curve, curve), whose squares overflow or vanish."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.abs(means).max(axis=-1) ** 2 + np.trace(comoment, axis1=-2, axis2=-1)
-    vanishes = (squares < 1e-280) & (np.abs(means).any(axis=-1) | (squares > 0))
+def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: Sequence[str]) -> None:
+    """Refuse tasks whose squares overflow, or vanish although scores differ; both of shape (task,)."""
+    vanishes = (squares < 1e-280) & differ
     for task in np.flatnonzero(~np.isfinite(squares) | (squares > 1e290) | vanishes)[:1]:
         size = "small" if vanishes[task] else "large"
         cure = "multiply" if vanishes[task] else "divide"

@@ -23,6 +23,9 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles", "n_assignments",
     "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
     "weights", "training_weights", "algorithm_a", "algorithm_b",
+    "fraction", "cumulative_fraction", "ss_null_upper", "ss_null_upper_simultaneous", "cluster", "cluster_pvalue",
+    "first_significant", "last_significant", "equivalent", "interval_fraction", "interval_pvalue",
+    "interval_pvalue_adjusted", "interval_left", "interval_right",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
@@ -48,6 +51,7 @@ _KINDS = {
     "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
     "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
+    "ss_profile": _kind("fraction cumulative_fraction ss f", "effect training", methods="table summary plot"),
 }
 
 
@@ -58,14 +62,14 @@ def check_confidence_level(confidence_level: float) -> float:
     return round(1 - float(confidence_level), 12)
 
 
-def check_count(name: str, value: int | None) -> int | None:
-    """Return a positive whole number, or None."""
+def check_count(name: str, value: int | None, least: int = 1) -> int | None:
+    """Return a whole number that is not too small, or None."""
     if value is None:
         return None
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number or None; got {value!r}. Leave it out for the default")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value}. Leave it out for the default")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}. Leave it out for the default")
     return int(value)
 
 

@@ -13,9 +13,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+_PIATER = (
+    "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
+    "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)"
+)
 REFERENCES = {
-    "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
-    "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
+    "anova": _PIATER,
+    "profile": f"{_PIATER}; Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Maris & Oostenveld "
+    "(2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
 }
 _COUNTS = ("n_runs", "n_levels", "n_shuffles")
 

@@ -35,7 +35,13 @@ class Layout:
 
     def blank(self, n_tasks: int) -> dict[str, Floats]:
         """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
-        return {name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims}
+        return self.views(np.full((n_tasks, self.length), np.nan))
+
+    def views(self, packed: Floats) -> dict[str, Floats]:
+        """Return the variables, shape (task, ...), as views into a packed array, shape (task, length)."""
+        ends = np.cumsum([prod(self.shape(name)) for name in self.dims])
+        parts = np.split(packed, ends[:-1], axis=1)
+        return {name: part.reshape(len(packed), *self.shape(name)) for name, part in zip(self.dims, parts, strict=True)}
 
     def pack(self, variables: Mapping[str, Floats], lead: Sequence[int]) -> Floats:
         """Put variables of shape (task, ...) into one array of shape (*lead, length)."""

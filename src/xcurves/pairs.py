@@ -14,7 +14,16 @@ from xcurves import doors, labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts, moments, null, shuffles, sums
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, apply_block, as_float, block_options, design_of, in_label_order
+from xcurves.randomization import (
+    Block,
+    alike,
+    apply_block,
+    as_float,
+    block_options,
+    check_moments,
+    design_of,
+    in_label_order,
+)
 from xcurves.reduction import moments_for
 
 _FIELDS = {
@@ -170,7 +179,7 @@ class _PairBlock(Block):
             parts = [moments.unpack(each[:, column], 2 * len(self.runs)) for each in by_pair]
             part = parts[0]
             present = self.present(part.counts, part.n_levels, names, [self.algorithms[i] for i in pair])
-            doors.check_scale(part.means, part.comoment, names)
+            check_moments(part, names)
             comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
             for tasks in alike(present, np.where(comparable, part.n_levels, 0)):
                 if self.paired:

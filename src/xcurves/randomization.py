@@ -49,7 +49,9 @@ class Block:
     alpha: float
     entropy: int
 
-    def plan(self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True) -> shuffles.Plan:
+    def plan(
+        self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
+    ) -> shuffles.Plan:
         """Plan the reassignments of groups of `sizes`."""
         return shuffles.make_plan(
             sizes,
@@ -57,6 +59,7 @@ class Block:
             paired=self.paired,
             labelled=labelled,
             allow_exact=allow_exact,
+            work=work,
             entropy=self.entropy,
         )
 
@@ -103,7 +106,7 @@ class AnovaBlock(Block):
         part = parts[0]
         names = [self.names[number] for number in numbers.ravel()]
         present = self.present(part.counts, part.n_levels, names)
-        doors.check_scale(part.means, part.comoment, names)
+        check_moments(part, names)
         groups = alike(present, part.n_levels)
         for tasks in groups:
             doors.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
@@ -144,6 +147,13 @@ def _longest_null(found: list[dict[str, Any]]) -> int:
     )
 
 
+def check_moments(part: moments.Moments, names: list[str]) -> None:
+    """Refuse tasks whose squares overflow or vanish."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.abs(part.means).max(axis=-1) ** 2 + np.trace(part.comoment, axis1=-2, axis2=-1)
+    doors.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), names)
+
+
 def as_float(count: int) -> float:
     """Return a count as a float, infinity where it is beyond the largest."""
     return float(count) if count < 2**1000 else np.inf
@@ -173,13 +183,14 @@ def block_options(
     paired: bool,
     confidence_level: float,
     rng: labels.Rng,
+    least: int = 1,
 ) -> dict[str, Any]:
     """Check the options that all randomization tests share; return what every `Block` is made from."""
     return {
         "names": labels.task_names(curves),
         "algorithms": labels.words(ordered["algorithm"]),
         "runs": labels.words(ordered["run"]),
-        "n_resamples": labels.check_count("n_resamples", n_resamples),
+        "n_resamples": labels.check_count("n_resamples", n_resamples, least),
         "paired": labels.check_flag("paired", paired),
         "alpha": labels.check_confidence_level(confidence_level),
         "entropy": labels.check_rng(rng),

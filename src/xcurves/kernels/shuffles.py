@@ -93,15 +93,17 @@ def make_plan(
     paired: bool = False,
     labelled: bool = False,
     allow_exact: bool = True,
+    work: int = 1,
     entropy: int = 0,
 ) -> Plan:
     """Plan the test of groups of `sizes` curves: exact if that is within the ceiling, else random.
 
-    `n_resamples` is the ceiling; None means exact up to `EXACT_LIMIT` assignments, else
-    `DEFAULT_RESAMPLES` random ones.
+    `n_resamples` is the ceiling; None means exact up to `EXACT_LIMIT` evaluations, of which every
+    assignment takes `work`, else `DEFAULT_RESAMPLES` random ones: never more of these than there are.
     """
     n_assignments = count_assignments(sizes, paired=paired, labelled=labelled)
-    exact = allow_exact and n_assignments <= (EXACT_LIMIT if n_resamples is None else n_resamples)
+    ceiling = max(EXACT_LIMIT // work, DEFAULT_RESAMPLES) if n_resamples is None else n_resamples
+    exact = allow_exact and n_assignments <= ceiling
     n_random = DEFAULT_RESAMPLES if n_resamples is None else n_resamples
     return Plan(sizes, paired, labelled, n_assignments, exact, n_assignments if exact else n_random, entropy)
 

@@ -1,0 +1,102 @@
+"""Stretches of training that a caller names, by edges or as a pandas IntervalIndex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+Intervals = Sequence[float] | NDArray[np.float64] | pd.IntervalIndex
+_CURE = "Try intervals=[0, 1000, 5000]"
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Intervals of training, and which levels they hold, shape (interval, training)."""
+
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    closed: str
+    holds: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """Return the number of intervals."""
+        return len(self.left)
+
+    def coords(self, training: xr.DataArray) -> dict[str, Any]:
+        """Return the coordinates of the dim `interval`."""
+        units = str(training.attrs.get("units", "1"))
+        ends = {"left": "the left end belongs to it", "right": "the right end belongs to it"}
+        ends |= {"both": "both ends belong to it", "neither": "neither end belongs to it"}
+        ends["edges"] = "the left end belongs to it, and the right one of the last"
+        named = {"interval_left": ("left", self.left), "interval_right": ("right", self.right)}
+        return {"interval": np.arange(len(self))} | {
+            name: (
+                "interval",
+                values,
+                {"long_name": f"{side} end of the interval ({ends[self.closed]})", "units": units},
+            )
+            for name, (side, values) in named.items()
+        }
+
+    def names(self) -> list[str]:
+        """Return how intervals are called in messages."""
+        opening = "[" if self.closed in ("edges", "left", "both") else "("
+        closing = ["]" if self.closed in ("right", "both") else ")"] * len(self)
+        if self.closed == "edges":
+            closing[-1] = "]"
+        ends = zip(self.left, self.right, closing, strict=True)
+        return [f"interval {opening}{left:g}, {right:g}{end}" for left, right, end in ends]
+
+
+def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
+    """Return the stretches that are given by edges or an IntervalIndex; none for None."""
+    if intervals is None:
+        intervals = pd.IntervalIndex([])
+    if isinstance(intervals, pd.IntervalIndex):
+        left, right, closed = _check_index(intervals)
+    else:
+        edges = _check_edges(intervals)
+        left, right, closed = edges[:-1], edges[1:], "edges"
+    starts = training >= left[:, np.newaxis] if closed in ("left", "both", "edges") else training > left[:, np.newaxis]
+    ends = training <= right[:, np.newaxis] if closed in ("right", "both") else training < right[:, np.newaxis]
+    if closed == "edges":
+        ends[-1] |= training == right[-1]
+    return Stretches(left, right, closed, starts & ends)
+
+
+def _check_edges(edges: Any) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(edges, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"intervals must be edges or a pandas.IntervalIndex; got {edges!r}. {_CURE}") from None
+    if values.ndim != 1 or values.size < 2:
+        raise ValueError(f"intervals must have at least two edges; got {edges!r}. {_CURE}")
+    if np.isnan(values).any():
+        raise ValueError(f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}")
+    for place in np.flatnonzero(np.diff(values) <= 0)[:1]:
+        raise ValueError(
+            f"intervals must have increasing edges; got {values[place + 1]:g} after {values[place]:g}. Sort them"
+        )
+    return values
+
+
+def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    if index.hasnans:
+        raise ValueError("intervals must not be missing; got NaN. Drop it: intervals.dropna()")
+    try:
+        left, right = index.left.to_numpy(np.float64), index.right.to_numpy(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}") from None
+    if index.is_overlapping:
+        raise ValueError(f"intervals must not overlap; got {', '.join(map(str, index))}. Cut them apart")
+    if not index.is_monotonic_increasing:
+        raise ValueError(
+            f"intervals must be increasing; got {', '.join(map(str, index))}. Sort: intervals.sort_values()"
+        )
+    return left, right, str(index.closed)

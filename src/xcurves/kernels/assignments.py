@@ -1,0 +1,38 @@
+"""The reassignments of a plan as the groups of the curves, kept from one block of levels to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.shuffles import BLOCK, Plan
+
+_KEPT = 2**26  # bytes of groups kept
+
+Groups = NDArray[np.int16]
+
+
+class Assignments:
+    """The group that every curve has in every reassignment of a plan, in batches."""
+
+    def __init__(self, plan: Plan, batch: int | None = None) -> None:
+        self.plan = plan
+        self._rows = batch or BLOCK
+        self._observed = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
+        small = plan.n_shuffles * self._observed.nbytes <= _KEPT
+        self._kept = list(self._made()) if small else None
+
+    def batches(self) -> Iterator[tuple[slice, Groups]]:
+        """Yield which shuffles a batch has, and the group of every curve in them, shape (shuffle, curve)."""
+        start = 0
+        for groups in self._made() if self._kept is None else self._kept:
+            yield slice(start, start + len(groups)), groups
+            start += len(groups)
+
+    def _made(self) -> Iterator[Groups]:
+        for order in self.plan.blocks():
+            groups = np.empty(order.shape, np.int16)
+            np.put_along_axis(groups, order, self._observed, axis=1)
+            yield from (groups[start : start + self._rows] for start in range(0, len(groups), self._rows))

@@ -1,0 +1,115 @@
+"""Sums of squares level by level: where along training groups of curves differ, and by how much.
+
+With ``l_i`` of ``N`` curves in group ``i`` and ``d_ih`` the deviation of a group's mean at level ``h`` from that of all
+curves, the effects of the ANOVA are sums over levels of ``l_i d_i d_ih`` (algorithm) and ``l_i (d_ih - d_i)²``
+(interaction), ``d_i`` being the mean of ``d_ih``; both together are sums of ``l_i d_ih²`` (simple).
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from xcurves.kernels.moments import Floats
+
+_CACHE = 2**16  # doubles of the curves that are worked on at once
+
+
+class Levels(NamedTuple):
+    """Groups of curves, reduced level by level.
+
+    Attributes
+    ----------
+    deviations : ndarray, shape (task, group, level)
+        Means of the groups less that of all curves.
+    simple, error : ndarray, shape (task, level)
+        Sums of squares between groups, and of their error: within groups, or group by run if paired.
+    """
+
+    deviations: Floats
+    simple: Floats
+    error: Floats
+
+
+def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
+    """Reduce complete curves, shape (task, curve, level), group after group, in stretches that fit the cache."""
+    n_tasks, n_curves, n_levels = curves.shape
+    deviations = np.empty((n_tasks, len(sizes), n_levels))
+    simple, error = np.empty((n_tasks, n_levels)), np.empty((n_tasks, n_levels))
+    width = min(n_levels, max(64, _CACHE // n_curves))
+    together = max(1, _CACHE // (n_curves * width))
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
+        for task in range(0, n_tasks, together):
+            for level in range(0, n_levels, width):
+                part = np.s_[task : task + together, :, level : level + width]
+                place = np.s_[task : task + together, level : level + width]
+                reduced = _measure_block(curves[part], sizes, paired)
+                deviations[part], simple[place], error[place] = reduced
+    return Levels(deviations, simple, error)
+
+
+def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floats, cumulative: Floats) -> None:
+    """Write the profiles simple, algorithm and interaction, shape (task, effect, level).
+
+    As sums of squares, as fractions of their totals, NaN where these are zero, and as running sums of the fractions.
+    """
+    deviations = measured.deviations
+    weights = np.array(sizes, float)
+    own = deviations.mean(axis=-1)
+    ss[:, 0] = measured.simple
+    np.einsum("g,tg,tgh->th", weights, own, deviations, out=ss[:, 1])
+    apart = deviations - own[..., np.newaxis]
+    np.einsum("g,tgh,tgh->th", weights, apart, apart, out=ss[:, 2])
+    total = ss.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(ss, total, out=fraction)
+    np.cumsum(fraction, axis=-1, out=cumulative)
+
+
+def centre(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
+    """Take the mean of all curves from every level, and that of the groups from every run if paired."""
+    # Differences from one curve are exact where curves are close (Sterbenz): equal scores give exact zeros.
+    apart = np.subtract(curves, curves[:, :1], order="C")
+    apart -= apart.mean(axis=1, keepdims=True)
+    if paired:
+        grid = apart.reshape(len(apart), len(sizes), sizes[0], -1)
+        grid -= grid.mean(axis=1, keepdims=True)
+    return apart
+
+
+def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
+    scores = curves[:, 0] ** 2
+    if paired:
+        curves = centre(curves, sizes, paired=True)
+    weights = np.array(sizes, float)
+    means, error = _groups(curves, sizes)
+    deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
+    simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
+    # What rounding of the scores, or of the run means, leaves of a sum of squares of nothing.
+    dust = 64 * np.finfo(float).eps ** 2 * (curves.shape[1] * scores + simple + error)
+    simple[simple <= dust] = 0.0
+    error[error <= dust] = 0.0
+    return deviations, simple, error
+
+
+def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Return the means of the groups less the first curve, shape (task, group, level), and the SS within them."""
+    n_tasks, _, n_levels = curves.shape
+    means, within = [], np.zeros((n_tasks, n_levels))
+    start = 0
+    for size, alike in groupby(sizes):
+        end = start + size * len(list(alike))
+        groups = curves[:, start:end].reshape(n_tasks, -1, size, n_levels)
+        # Of sums of squares about a member no more than l + 1 times the one about the mean can cancel.
+        apart = groups[:, :, 1:] - groups[:, :, :1]
+        mean = np.add.reduce(apart, axis=2)
+        mean /= size
+        within += np.einsum("tgnh,tgnh->th", apart, apart)
+        within -= size * np.einsum("tgh,tgh->th", mean, mean)
+        mean += groups[:, :, 0]
+        mean -= curves[:, :1]
+        means.append(mean)
+        start = end
+    return np.concatenate(means, axis=1), within

@@ -1,0 +1,87 @@
+"""Intervals of all pairwise differences at all levels at once, from the largest studentized difference of residuals.
+
+Where groups differ their curves are not exchangeable, but the residuals from the means of their groups are, as far as
+groups differ in their means alone. The critical value is that of the largest ``|T|`` over pairs and levels when the
+residual curves are reassigned; ``T`` is Welch's, or if paired that of the differences within runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+
+import numpy as np
+
+from xcurves.kernels.assignments import Assignments, Groups
+from xcurves.kernels.moments import Floats
+
+_HELD = 2**21  # doubles of one group's sums held at once
+
+
+def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[Floats, Floats]:
+    """Compare the groups of complete curves, shape (task, curve, level).
+
+    Returns the differences of the means of all pairs of groups, first less second, and half the widths of their
+    intervals (infinite where no assignment is rare enough), both of shape (task, pair, level).
+    """
+    plan = assignments.plan
+    n_tasks, _, n_levels = curves.shape
+    observed = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
+    apart = curves - curves[:, :1]
+    means = np.stack([apart[:, observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
+    residuals = np.moveaxis(apart - means[:, observed], 1, 2)
+    largest = np.zeros((n_tasks, plan.n_shuffles))
+    width = max(1, _HELD // (n_tasks * plan.n_shuffles))
+    for level in range(0, n_levels, width):
+        part = residuals[:, level : level + width]
+        for shuffles, groups in assignments.batches():
+            squared = [_square(*pair) for pair in _compare(part, groups, plan.sizes, plan.paired)]
+            np.maximum(largest[:, shuffles], np.max(squared, axis=(0, 2)), out=largest[:, shuffles])
+    n_rare = int(np.floor(alpha * plan.n_total + 1e-9))
+    critical = np.sqrt(np.partition(largest, -n_rare)[:, -n_rare]) if n_rare else np.full(n_tasks, np.inf)
+    variance = np.stack(
+        [pair[1][..., 0] for pair in _compare(residuals, observed[np.newaxis], plan.sizes, plan.paired)], 1
+    )
+    with np.errstate(invalid="ignore"):
+        half = np.where(variance > 0, critical[:, np.newaxis, np.newaxis] * np.sqrt(variance), 0.0)
+    pairs = combinations(range(len(plan.sizes)), 2)
+    return np.stack([means[:, a] - means[:, b] for a, b in pairs], axis=1), half
+
+
+def _square(difference: Floats, variance: Floats) -> Floats:
+    """Return T², zero where there is no difference."""
+    squared = np.zeros(difference.shape)
+    with np.errstate(divide="ignore"):
+        return np.divide(difference**2, variance, out=squared, where=difference != 0)
+
+
+def _compare(
+    residuals: Floats, groups: Groups, sizes: tuple[int, ...], paired: bool
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the difference of the means of every pair of groups, and its variance.
+
+    `residuals` has the shape (task, level, curve), `groups` (shuffle, curve); what is yielded (task, level, shuffle).
+    """
+    members = [(groups == group).T.astype(float) for group in range(len(sizes))]
+    sums = [residuals @ member for member in members]
+    squares = [residuals**2 @ member for member in members]
+    if not paired:
+        variances = [_variance(total, square, size) for total, square, size in zip(sums, squares, sizes, strict=True)]
+        for a, b in combinations(range(len(sizes)), 2):
+            yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
+        return
+    by_run = groups.reshape(len(groups), len(sizes), sizes[0])
+    grid = residuals.reshape(*residuals.shape[:2], len(sizes), sizes[0])
+    for a, b in combinations(range(len(sizes)), 2):
+        products = np.zeros_like(sums[a])
+        for c, d in permutations(range(len(sizes)), 2):
+            products += (grid[:, :, c] * grid[:, :, d]) @ ((by_run[:, c] == a) & (by_run[:, d] == b)).T.astype(float)
+        difference = sums[a] - sums[b]
+        yield difference / sizes[0], _variance(difference, squares[a] + squares[b] - 2 * products, sizes[0])
+
+
+def _variance(total: Floats, squares: Floats, size: int) -> Floats:
+    """Return the variance of a mean of `size` values from their sum and sum of squares; infinite for one value."""
+    if size == 1:
+        return np.full_like(total, np.inf)
+    return np.maximum(squares - total**2 / size, 0.0) / (size * (size - 1))

@@ -1,0 +1,240 @@
+"""Where along training the curves differ: sums of squares level by level, with their inference."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels, outcomes
+from xcurves.arrays import check_curves
+from xcurves.intervals import Intervals, check_intervals
+from xcurves.kernels import levels
+from xcurves.levelwise import BANDS, ProfileBlock
+from xcurves.randomization import apply_block, block_options, in_label_order, progress_bar
+
+_LONG_NAMES = {
+    "fraction": "fraction of the sum of squares at the level",
+    "cumulative_fraction": "fraction of the sum of squares up to the level",
+    "ss": "sum of squares at the level",
+    "pvalue_adjusted": "randomization p-value adjusted over levels",
+    "pvalue": "randomization p-value of the level by itself",
+    "f": "F ratio of the level",
+    "ss_null_upper": "critical value of the simple sum of squares at the level by itself",
+    "ss_null_upper_simultaneous": "critical value of the simple sum of squares at all levels together",
+    "cluster": "number of the cluster of levels",
+    "cluster_pvalue": "randomization p-value of the mass of the cluster",
+    "first_significant": "first training level with an adjusted p-value of at most 1 - confidence_level",
+    "last_significant": "last training level with an adjusted p-value of at most 1 - confidence_level",
+    "interval_fraction": "fraction of the sum of squares in the interval",
+    "interval_pvalue": "randomization p-value of the simple sum of squares in the interval",
+    "interval_pvalue_adjusted": "randomization p-value adjusted over intervals",
+    "equivalent": "1 where every pairwise difference is shown to be within the margin",
+    "n_shuffles": "number of reassignments evaluated",
+    "n_assignments": "number of distinct assignments",
+}
+PROFILES = ("simple", *labels.EFFECTS)
+
+
+def ss_profile(
+    curves: xr.DataArray,
+    *,
+    intervals: Intervals | None = None,
+    margin: float | None = None,
+    step_down: bool = True,
+    cluster_threshold: float | None = None,
+    n_resamples: int | None = None,
+    paired: bool = False,
+    confidence_level: float = 0.95,
+    batch: int | None = None,
+    progress: bool = False,
+    rng: labels.Rng = None,
+) -> xr.Dataset:
+    r"""Say where along training the algorithms differ, by how much, and how sure that is.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`, at two training levels or more.
+    intervals : sequence of float or pandas.IntervalIndex, optional
+        Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
+        that begins with it, the last edge to the last interval.
+    margin : float, optional
+        Difference of mean scores that would not matter, in score units; asks for `equivalent`.
+    step_down : bool, default True
+        Adjust p-values over levels (and over intervals) by the step-down procedure; False: single-step.
+    cluster_threshold : float, optional
+        F above which neighbouring levels form a cluster; by default each level's own critical value.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`; by default all distinct ones if these, times
+        the number of levels, are no more than a million. With 0 the profile alone is returned, without inference.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms.
+    confidence_level : float, default 0.95
+        One minus the significance level of bands, clusters, marks and `equivalent`.
+    batch : int, optional
+        Most reassignments evaluated at once; changes no number.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
+    rng : int, Generator or None
+        Seed of the random reassignments.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front.
+
+        * On (effect, training), with effects ``simple``, ``algorithm`` and ``interaction``: `ss` (in squared score
+          units), its `fraction` of the effect's total, and `cumulative_fraction`.
+        * On (training): `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`; `ss_null_upper` and
+          `ss_null_upper_simultaneous`, which the simple `ss` exceeds by chance at one given level, or at any level, in
+          no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and `cluster_pvalue`, NaN outside.
+        * Scalars `first_significant` and `last_significant`, in units of `training`, NaN where there is none.
+        * With `intervals`, on (effect, interval) `interval_fraction`, on (interval) `interval_pvalue` and
+          `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels. The ends are coordinates
+          `interval_left` and `interval_right`.
+        * With `margin`, on (training) `equivalent`, 0 or 1 (NaN at a level that a task does not have).
+        * Coordinates `n_shuffles` and `n_assignments`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `randomized_anova`; if a task has one training level; if intervals overlap or do not increase; if
+        `margin` or `cluster_threshold` is not positive.
+
+    Warns
+    -----
+    UserWarning
+        If so few assignments exist that no p-value can reach ``1 - confidence_level``; if an interval holds no level;
+        if all scores are equal at a level, where F is NaN. Not for dask-backed curves.
+
+    Notes
+    -----
+    With :math:`\bar y_{ih}` the mean of the :math:`l_i` runs of algorithm *i* at level *h*,
+    :math:`d_{ih} = \bar y_{ih} - \bar y_h` and :math:`d_i` its mean over levels,
+
+    .. math:: s_h = \sum_i l_i d_{ih}^2, \quad a_h = \sum_i l_i d_i d_{ih}, \quad t_h = \sum_i l_i (d_{ih} - d_i)^2
+
+    are the profiles *simple* ("do the curves differ here?"), *algorithm* and *interaction*. They add up to
+    SS_algorithm + SS_interaction, SS_algorithm and SS_interaction of the ANOVA table [1]_. The literal summand of
+    SS_algorithm is the same at every level, so its running sum is a straight line; :math:`a_h` is how much each level
+    contributes, negative where the order of the algorithms is reversed.
+
+    *p-values* come from one plan of whole-curve shuffles. The F of a level uses that level alone, so `pvalue_adjusted`
+    (largest F over levels, step-down [2]_) controls the chance of any false mark even where other levels do
+    differ. It tests that the runs at a level are exchangeable between algorithms; unequal variances with
+    unequal numbers of runs can reject that as well. The fractions of algorithm and interaction in an interval have no
+    p-value, since they depend on the whole curves.
+
+    *Clusters* [3]_ say that the curves differ somewhere in a stretch. Their edges are no estimate of where a
+    difference begins or ends: only the mass of the whole was tested.
+
+    `last_significant` is a lower bound: with the given confidence the curves still differ there. It is not where the
+    difference ends. To say that a difference has gone takes a margin: `equivalent` is 1 where the simultaneous
+    intervals, over levels and pairs, of all differences of mean scores lie within ± `margin`. They take the residual
+    curves to be exchangeable, so that algorithms differ in their means alone.
+
+    References
+    ----------
+    .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 5.
+    .. [2] Westfall, P. H. & Young, S. S. (1993). Resampling-based multiple testing. Wiley, Algorithm 2.8.
+    .. [3] Maris, E. & Oostenveld, R. (2007). Nonparametric statistical testing of EEG- and MEG-data. J. Neurosci.
+       Methods 164(1), 177-190. doi:10.1016/j.jneumeth.2007.03.024
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> late = scores.sel(algorithm=["rate 0.001", "rate 0.1"])
+    >>> profile = late.curves.ss_profile(intervals=[0, 1000, 8000], rng=0)
+    >>> profile.interval_fraction.sel(effect="simple").round(2).values.tolist()
+    [0.87, 0.13]
+    >>> profile.pvalue_adjusted.sizes
+    Frozen({'training': 8})
+    """
+    curves = check_curves(curves)
+    rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
+    ordered = in_label_order(curves)
+    lazy = curves.chunks is not None
+    stretches = check_intervals(intervals, curves["training"].to_numpy())
+    block = ProfileBlock(
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng, least=0),
+        training=curves["training"].to_numpy(),
+        stretches=stretches,
+        margin=_check_margin(margin, n_resamples),
+        rules=levels.Rules(
+            alpha=labels.check_confidence_level(confidence_level),
+            step_down=labels.check_flag("step_down", step_down),
+            threshold=_check_positive("cluster_threshold", cluster_threshold, "Leave it out for the default"),
+        ),
+        batch=labels.check_count("batch", batch),
+        progress=progress_bar(labels.check_flag("progress", progress) and not lazy),
+    )
+    packed = apply_block(block, [ordered], [labels.DIMS], block.layout.length)
+    variables = outcomes.describe(block.layout.unpack(packed), _LONG_NAMES, curves, squares=("ss", *BANDS))
+    for name in ("first_significant", "last_significant"):
+        if name in variables:
+            variables[name].attrs["units"] = str(curves["training"].attrs.get("units", "1"))
+    attrs = outcomes.provenance(
+        "ss_profile",
+        curves,
+        outcomes.REFERENCES["profile"],
+        block.entropy,
+        confidence_level,
+        n_resamples=n_resamples,
+        paired=paired,
+        step_down=step_down,
+        margin=margin,
+        cluster_threshold=cluster_threshold,
+    )
+    coords = {
+        **packed.coords,
+        "effect": list(PROFILES),
+        "training": curves["training"],
+        **(stretches.coords(curves["training"]) if len(stretches) else {}),
+    }
+    result = xr.Dataset(variables, coords, attrs).set_coords(["n_shuffles", "n_assignments"])
+    if not lazy:
+        _warn(result, block)
+        outcomes.settle_rng(result, rng)
+    return result
+
+
+def _check_positive(name: str, value: float | None, cure: str) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive number; got {value!r}. {cure}")
+    return float(value)
+
+
+def _check_margin(margin: float | None, n_resamples: int | None) -> float | None:
+    margin = _check_positive("margin", margin, "Give the difference of scores that would not matter")
+    if margin is not None and n_resamples == 0:
+        raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
+    return margin
+
+
+def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
+    """Say once each what in a computed result a reader would not expect, with the first task it befell."""
+    n_shuffles = result["n_shuffles"].to_numpy().ravel()
+    n_tasks = len(block.names)
+    in_grid = result["ss"].notnull().any("effect").transpose(..., "training").to_numpy().reshape(n_tasks, -1)
+    profiled = np.asarray(in_grid.any(axis=-1))
+    outcomes.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
+    undefined = in_grid & result["f"].isnull().transpose(..., "training").to_numpy().reshape(n_tasks, -1)
+    at = [f"{name}training {level:g}: " for name in block.names for level in block.training]
+    outcomes.warn_of(undefined.ravel(), at, lambda _: "all scores are equal; F and p are NaN there", "levels")
+    if len(block.stretches):
+        held = result["interval_fraction"].sel(effect="simple").transpose(..., "interval").notnull().to_numpy()
+        where = [f"{name}{interval} " for name in block.names for interval in block.stretches.names()]
+        empty = profiled[:, np.newaxis] & ~held.reshape(n_tasks, -1)
+        outcomes.warn_of(empty.ravel(), where, lambda _: "holds no training level; it is NaN", "intervals")
+    if block.inference:
+        smallest = outcomes.smallest_pvalue(result).ravel()
+        outcomes.warn_of(
+            profiled & (smallest > block.alpha + 1e-12),
+            block.names,
+            lambda task: f"{n_shuffles[task]} reassignments allow no p below {smallest[task]:.3g}",
+        )
