@@ -159,3 +159,122 @@ def _rational_shares(groups):
         ("algorithm", "stratum"): algorithm / (algorithm + runs),
         ("interaction", "stratum"): interaction / (interaction + runs_level),
     }
+
+
+def level_sums(groups, paired=False):
+    """Profiles and error sums of squares of every level by their definitions."""
+    k, n = len(groups[0][0]), sum(map(len, groups))
+    sizes = [len(group) for group in groups]
+    cell = [[math.fsum(curve[h] for curve in group) / len(group) for h in range(k)] for group in groups]
+    level = [math.fsum(curve[h] for group in groups for curve in group) / n for h in range(k)]
+    d = [[cell[i][h] - level[h] for h in range(k)] for i in range(len(groups))]
+    own = [math.fsum(row) / k for row in d]
+    found = {"simple": [], "algorithm": [], "interaction": [], "error": []}
+    for h in range(k):
+        found["simple"].append(math.fsum(sizes[i] * d[i][h] ** 2 for i in range(len(groups))))
+        found["algorithm"].append(math.fsum(sizes[i] * own[i] * d[i][h] for i in range(len(groups))))
+        found["interaction"].append(math.fsum(sizes[i] * (d[i][h] - own[i]) ** 2 for i in range(len(groups))))
+        error = 0.0
+        for i, group in enumerate(groups):
+            for j, curve in enumerate(group):
+                run = math.fsum(other[j][h] for other in groups) / len(groups) - level[h] if paired else 0.0
+                error += (curve[h] - cell[i][h] - run) ** 2
+        found["error"].append(error)
+    return found
+
+
+def level_f(groups, paired=False):
+    """F of every level by itself."""
+    found = level_sums(groups, paired)
+    m, n = len(groups), sum(map(len, groups))
+    df = (m - 1) * (len(groups[0]) - 1) if paired else n - m
+    return [_ratio(s / (m - 1), e / df) for s, e in zip(found["simple"], found["error"], strict=True)]
+
+
+def interval_f(groups, stretches, paired=False):
+    """F of stretches of levels (lists of their places)."""
+    found = level_sums(groups, paired)
+    m, n = len(groups), sum(map(len, groups))
+    df = (m - 1) * (len(groups[0]) - 1) if paired else n - m
+    return [
+        _ratio(sum(found["simple"][h] for h in s) / (m - 1), sum(found["error"][h] for h in s) / df) for s in stretches
+    ]
+
+
+def all_assignments(groups, paired=False):
+    """The groups of every distinct assignment, or of every labelled one if paired, which counts each alike."""
+    if paired:
+        for members in paired_assignments(len(groups), len(groups[0])):
+            yield [[groups[i][j] for i, j in group] for group in members]
+        return
+    curves = [curve for group in groups for curve in group]
+    for members in distinct_assignments([len(group) for group in groups]):
+        yield [[curves[j] for j in group] for group in members]
+
+
+def share_at_least(null, observed, tie=1e-9):
+    """Share of the null values that are at least the observed one, ties included."""
+    return sum(value >= observed * (1 - tie) for value in null) / len(null)
+
+
+def family_pvalues(observed, null, step_down):
+    """Adjusted p of a family from the F of its members in all assignments: largest F, over all or step by step."""
+    members = range(len(observed))
+    if not step_down:
+        return [share_at_least([max(row) for row in null], f) for f in observed]
+    adjusted, left, highest = [math.nan] * len(observed), list(members), 0.0
+    for member in sorted(members, key=lambda i: -observed[i]):
+        p = share_at_least([max(row[i] for i in left) for row in null], observed[member])
+        highest = max(highest, p)
+        adjusted[member] = highest
+        left.remove(member)
+    return adjusted
+
+
+def clusters_of(f, threshold):
+    """Stretches of neighbouring levels with F above the threshold: lists of (places, mass)."""
+    found, places = [], []
+    for h in range(len(f) + 1):
+        if h < len(f) and f[h] > threshold * (1 + 1e-9):
+            places.append(h)
+        elif places:
+            found.append((places, sum(f[i] for i in places)))
+            places = []
+    return found
+
+
+def largest_residual_t(groups, assignments, paired=False):
+    """The largest |T| over pairs of groups and levels when residuals are reassigned, one for each assignment."""
+    k = len(groups[0][0])
+    means = [[sum(curve[h] for curve in group) / len(group) for h in range(k)] for group in groups]
+    residuals = [[[y - means[i][h] for h, y in enumerate(curve)] for curve in group] for i, group in enumerate(groups)]
+    largest = []
+    for members in assignments:
+        shuffled = [[residuals[i][j] for i, j in group] for group in members]
+        pairs = itertools.combinations(shuffled, 2)
+        largest.append(max(abs(t) for a, b in pairs for t in _welch(a, b, paired)[0]))
+    return largest
+
+
+def _welch(a, b, paired):
+    """T of the difference of two groups at every level, and its standard error."""
+    if paired:
+        runs = np.array(a) - np.array(b)
+        mean, variance = runs.mean(axis=0), runs.var(axis=0, ddof=1) / len(runs)
+    else:
+        a, b = np.array(a), np.array(b)
+        mean = a.mean(axis=0) - b.mean(axis=0)
+        variance = a.var(axis=0, ddof=1) / len(a) + b.var(axis=0, ddof=1) / len(b)
+    return mean / np.sqrt(variance), np.sqrt(variance)
+
+
+def equivalent_levels(groups, margin, largest, n_total, alpha, paired=False):
+    """Whether all differences lie within the margin, interval included, at every level."""
+    n_rare = math.floor(alpha * n_total + 1e-9)
+    critical = sorted(largest)[-n_rare] if n_rare else math.inf
+    inside = np.ones(len(groups[0][0]), bool)
+    for a, b in itertools.combinations(groups, 2):
+        _, error = _welch(a, b, paired)
+        difference = np.mean(a, axis=0) - np.mean(b, axis=0)
+        inside &= abs(difference) + critical * error <= margin
+    return inside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ class Stretches:
         """Return the number of intervals."""
         return len(self.left)
 
-    def coords(self, training: xr.DataArray) -> dict[str, Any]:
+    def coords(self, training: xr.DataArray) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
         units = str(training.attrs.get("units", "1"))
         ends = {"left": "the left end belongs to it", "right": "the right end belongs to it"}
@@ -87,16 +87,13 @@ def _check_edges(edges: Any) -> NDArray[np.float64]:
 
 
 def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    if len(index) and index.left.dtype.kind not in "iuf":
+        raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}")
     if index.hasnans:
         raise ValueError("intervals must not be missing; got NaN. Drop it: intervals.dropna()")
-    try:
-        left, right = index.left.to_numpy(np.float64), index.right.to_numpy(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}") from None
+    got = f"got {', '.join(map(str, index))}"
     if index.is_overlapping:
-        raise ValueError(f"intervals must not overlap; got {', '.join(map(str, index))}. Cut them apart")
+        raise ValueError(f"intervals must not overlap; {got}. Cut them apart")
     if not index.is_monotonic_increasing:
-        raise ValueError(
-            f"intervals must be increasing; got {', '.join(map(str, index))}. Sort: intervals.sort_values()"
-        )
-    return left, right, str(index.closed)
+        raise ValueError(f"intervals must be increasing; {got}. Sort: intervals.sort_values()")
+    return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64), str(index.closed)

@@ -51,7 +51,7 @@ _KINDS = {
     "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
     "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
-    "ss_profile": _kind("fraction cumulative_fraction ss f", "effect training", methods="table summary plot"),
+    "ss_profile": _kind("fraction cumulative_fraction ss", "effect training", methods="table summary plot"),
 }
 
 

@@ -17,9 +17,8 @@ from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import Block, alike, as_float
 
-BY_LEVEL = ("effect", "training")
-_PROFILE = {"fraction": BY_LEVEL, "cumulative_fraction": BY_LEVEL, "ss": BY_LEVEL, "f": ("training",)}
-_PVALUES = ("pvalue_adjusted", "pvalue", "cluster", "cluster_pvalue")
+_PROFILE = dict.fromkeys(("fraction", "cumulative_fraction", "ss"), ("effect", "training"))
+_TESTS = ("pvalue_adjusted", "pvalue", "f", "cluster", "cluster_pvalue")
 BANDS = {"ss_null_upper": "critical", "ss_null_upper_simultaneous": "critical_simultaneous"}
 _MARKS = ("first_significant", "last_significant")
 _COUNTS: dict[str, tuple[str, ...]] = {"n_shuffles": (), "n_assignments": ()}
@@ -34,8 +33,10 @@ class _Part(NamedTuple):
     tasks : ndarray, shape (task,)
         Their numbers in the block.
     present : ndarray, shape (algorithm, run)
-    places : ndarray, shape (task, level), or None
-        Where their levels stand among all; None if they have all.
+    training : ndarray, shape (task, level)
+        Their levels.
+    holds : ndarray, shape (task, interval, level)
+        Whether an interval holds a level.
     curves : ndarray, shape (task, curve, level)
     sizes : tuple of int
         Numbers of runs of the algorithms that have any.
@@ -44,7 +45,8 @@ class _Part(NamedTuple):
 
     tasks: NDArray[np.intp]
     present: NDArray[np.bool_]
-    places: NDArray[np.intp] | None
+    training: Floats
+    holds: NDArray[np.bool_]
     curves: Floats
     sizes: tuple[int, ...]
     measured: profiles.Levels
@@ -74,7 +76,7 @@ class ProfileBlock(Block):
     def _layout(self, n_levels: int) -> Layout:
         fields: dict[str, tuple[str, ...]] = dict(_PROFILE)
         if self.inference:
-            fields |= dict.fromkeys((*_PVALUES, *BANDS), ("training",)) | dict.fromkeys(_MARKS, ())
+            fields |= dict.fromkeys((*_TESTS, *BANDS), ("training",)) | dict.fromkeys(_MARKS, ())
         if len(self.stretches):
             fields["interval_fraction"] = ("effect", "interval")
         if len(self.stretches) and self.inference:
@@ -86,27 +88,37 @@ class ProfileBlock(Block):
     def __call__(self, curves: Floats, numbers: NDArray[np.int64]) -> Floats:
         """Profile tasks, given their curves, shape (..., algorithm, run, training), and their numbers."""
         names = [self.names[number] for number in numbers.ravel()]
-        packed = np.full((len(names), self.layout.length), np.nan)
-        out = self.layout.views(packed)
-        out["n_shuffles"][:] = 0
-        for part in self._parts(curves.reshape(len(names), -1, curves.shape[-1]), names):
-            self._check(part, [names[task] for task in part.tasks])
-            if part.places is None:
-                self._fill(out, part)
-                continue
-            fields = self._layout(part.places.shape[1]).blank(len(part.tasks))
-            self._fill(fields, part)
-            _spread(out, fields, self.layout.dims, part.tasks, part.places)
+        flat = curves.reshape(len(names), -1, curves.shape[-1])
+        whole = self._whole(flat)
+        if whole is not None:
+            packed = np.empty((len(names), self.layout.length))
+            self._check(whole, names)
+            self._fill(self.layout.views(packed), whole)
+        else:
+            packed = np.full((len(names), self.layout.length), np.nan)
+            out = self.layout.views(packed)
+            out["n_shuffles"][:] = 0
+            for part, places in self._parts(flat, names):
+                self._check(part, [names[task] for task in part.tasks])
+                fields = self._layout(places.shape[1]).blank(len(places))
+                self._fill(fields, part)
+                _spread(out, fields, self.layout.dims, part.tasks, places)
         return packed.reshape(*numbers.shape, -1)
 
-    def _parts(self, flat: Floats, names: list[str]) -> Iterator[_Part]:
-        """Yield tasks that have the same runs and equally many levels; all at once where nothing is missing."""
-        shape = (len(self.algorithms), len(self.runs))
-        everyone = (shape[1],) * shape[0]
-        measured = profiles.measure(flat, everyone, paired=self.paired)
-        if np.isfinite(measured.simple.sum() + measured.error.sum()):
-            yield _Part(np.arange(len(names)), np.ones(shape, bool), None, flat, everyone, measured)
-            return
+    def _whole(self, flat: Floats) -> _Part | None:
+        """Return all tasks as one part; None if any has a gap, which costs no look of its own to find out."""
+        n_tasks, _, n_levels = flat.shape
+        everyone = np.ones((len(self.algorithms), len(self.runs)), bool)
+        sizes = (len(self.runs),) * len(self.algorithms)
+        measured = self._measure(flat, sizes)
+        if not np.isfinite(measured.simple.sum() + measured.error.sum()):
+            return None
+        holds = np.broadcast_to(self.stretches.holds, (n_tasks, *self.stretches.holds.shape))
+        training = np.broadcast_to(self.training, (n_tasks, n_levels))
+        return _Part(np.arange(n_tasks), everyone, training, holds, flat, sizes, measured)
+
+    def _parts(self, flat: Floats, names: list[str]) -> Iterator[tuple[_Part, NDArray[np.intp]]]:
+        """Yield tasks that have the same runs and equally many levels, and where their levels stand among all."""
         has = ~np.isnan(flat)
         counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
         in_grid = np.asarray(has.any(axis=1))
@@ -118,14 +130,20 @@ class ProfileBlock(Block):
             places = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = np.take_along_axis(flat[np.ix_(tasks, np.flatnonzero(here))], places[:, np.newaxis], axis=2)
             sizes = tuple(size for size in here.sum(axis=1).tolist() if size)
-            yield _Part(tasks, here, places, some, sizes, profiles.measure(some, sizes, paired=self.paired))
+            measured = self._measure(some, sizes)
+            holds = np.moveaxis(self.stretches.holds[:, places], 0, 1)
+            yield _Part(tasks, here, self.training[places], holds, some, sizes, measured), places
+
+    def _measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
+        if self.inference:
+            return profiles.measure(curves, sizes, paired=self.paired)
+        return profiles.measure_groups(curves, sizes)
 
     def _check(self, part: _Part, names: list[str]) -> None:
         doors.check_groups(part.present, names[0], self.algorithms, self.runs, paired=self.paired)
         if part.curves.shape[-1] == 1:
-            level = self.training[0 if part.places is None else part.places[0, 0]]
             raise ValueError(
-                f"{names[0]}there is one training level ({level:g}); a profile over training needs two. "
+                f"{names[0]}there is one training level ({part.training[0, 0]:g}); a profile over training needs two. "
                 "Use .curves.randomized_anova()"
             )
         squares = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
@@ -136,20 +154,19 @@ class ProfileBlock(Block):
 
     def _fill(self, out: dict[str, Floats], part: _Part) -> None:
         """Write the results of a part, which has a place for every level it has, into `out`."""
-        df = self._df(part.sizes)
         profiles.effects(part.measured, part.sizes, out["ss"], out["fraction"], out["cumulative_fraction"])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(part.measured.simple * (df[1] / df[0]), part.measured.error, out=out["f"])
         if len(self.stretches):
-            holds = self._holds(part)
-            held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
-            share = np.einsum("teh,tih->tei", out["fraction"], holds)
+            held = np.asarray(part.holds.any(axis=-1))[:, np.newaxis]
+            share = out["fraction"] @ part.holds.swapaxes(1, 2).astype(float)
             out["interval_fraction"][:] = np.where(held, share, np.nan)
         plan = self.plan(part.sizes, work=part.curves.shape[-1])
         out["n_shuffles"][:] = plan.n_shuffles
         out["n_assignments"][:] = as_float(plan.n_assignments)
         if not self.inference:
             return
+        df = self._df(part.sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            np.divide(part.measured.simple * (df[1] / df[0]), part.measured.error, out=out["f"])
         assignments = Assignments(plan, self.batch)
         width = levels.panel_width(plan, part.curves.shape[-1])
         for start in range(0, len(part.tasks), width):
@@ -159,11 +176,10 @@ class ProfileBlock(Block):
         """Write what shuffling says of some tasks of a part into `out`."""
         curves, simple = part.curves[tasks], part.measured.simple[tasks]
         total = simple + part.measured.error[tasks]
-        holds = self._holds(part)[tasks]
         with np.errstate(divide="ignore", invalid="ignore"):
             centred = profiles.centre(curves, part.sizes, paired=self.paired)
             unit = np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
-            within = holds * total[:, np.newaxis]
+            within = part.holds[tasks] * total[:, np.newaxis]
             design = levels.Design(
                 np.ascontiguousarray(np.moveaxis(centred * unit, 1, 2)),
                 simple / total,
@@ -177,7 +193,7 @@ class ProfileBlock(Block):
             if name in out:
                 out[name][tasks] = values
         marked = found["pvalue_adjusted"] <= self.alpha + 1e-12
-        at = self.training if part.places is None else self.training[part.places[tasks]]
+        at = part.training[tasks]
         first, last = np.where(marked, at, np.inf).min(axis=-1), np.where(marked, at, -np.inf).max(axis=-1)
         out["first_significant"][tasks] = np.where(np.isfinite(first), first, np.nan)
         out["last_significant"][tasks] = np.where(np.isfinite(last), last, np.nan)
@@ -189,12 +205,6 @@ class ProfileBlock(Block):
         """Return the degrees of freedom of the F of a level."""
         between = len(sizes) - 1
         return between, between * (sizes[0] - 1) if self.paired else sum(sizes) - len(sizes)
-
-    def _holds(self, part: _Part) -> NDArray[np.bool_]:
-        """Return which levels the intervals hold, shape (task, interval, level)."""
-        if part.places is None:
-            return np.broadcast_to(self.stretches.holds, (len(part.tasks), *self.stretches.holds.shape))
-        return np.moveaxis(self.stretches.holds[:, part.places], 0, 1)
 
 
 def _spread(

@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
@@ -188,12 +189,8 @@ def ss_profile(
         margin=margin,
         cluster_threshold=cluster_threshold,
     )
-    coords = {
-        **packed.coords,
-        "effect": list(PROFILES),
-        "training": curves["training"],
-        **(stretches.coords(curves["training"]) if len(stretches) else {}),
-    }
+    of_intervals = stretches.coords(curves["training"]) if len(stretches) else {}
+    coords = {**packed.coords, "effect": list(PROFILES), "training": curves["training"], **of_intervals}
     result = xr.Dataset(variables, coords, attrs).set_coords(["n_shuffles", "n_assignments"])
     if not lazy:
         _warn(result, block)
@@ -218,23 +215,26 @@ def _check_margin(margin: float | None, n_resamples: int | None) -> float | None
 
 def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
-    n_shuffles = result["n_shuffles"].to_numpy().ravel()
-    n_tasks = len(block.names)
-    in_grid = result["ss"].notnull().any("effect").transpose(..., "training").to_numpy().reshape(n_tasks, -1)
-    profiled = np.asarray(in_grid.any(axis=-1))
-    outcomes.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
-    undefined = in_grid & result["f"].isnull().transpose(..., "training").to_numpy().reshape(n_tasks, -1)
-    at = [f"{name}training {level:g}: " for name in block.names for level in block.training]
-    outcomes.warn_of(undefined.ravel(), at, lambda _: "all scores are equal; F and p are NaN there", "levels")
+    missing = result["ss"].sel(effect="simple").isnull().all("training").to_numpy().ravel()
+    outcomes.warn_of(missing, block.names, lambda _: "no run has a value; the result is NaN")
     if len(block.stretches):
         held = result["interval_fraction"].sel(effect="simple").transpose(..., "interval").notnull().to_numpy()
-        where = [f"{name}{interval} " for name in block.names for interval in block.stretches.names()]
-        empty = profiled[:, np.newaxis] & ~held.reshape(n_tasks, -1)
-        outcomes.warn_of(empty.ravel(), where, lambda _: "holds no training level; it is NaN", "intervals")
+        empty = ~missing[:, np.newaxis] & ~held.reshape(len(missing), -1)
+        where = [name + interval for name in block.names for interval in block.stretches.names()]
+        outcomes.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
     if block.inference:
-        smallest = outcomes.smallest_pvalue(result).ravel()
-        outcomes.warn_of(
-            profiled & (smallest > block.alpha + 1e-12),
-            block.names,
-            lambda task: f"{n_shuffles[task]} reassignments allow no p below {smallest[task]:.3g}",
-        )
+        _warn_of_tests(result, block, missing)
+
+
+def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, missing: NDArray[np.bool_]) -> None:
+    n_shuffles, smallest = result["n_shuffles"].to_numpy().ravel(), outcomes.smallest_pvalue(result).ravel()
+    undefined = (result["f"].isnull() & result["ss"].sel(effect="simple").notnull()).transpose(..., "training")
+    if undefined.any():
+        where = [f"{name}training {level:g}: " for name in block.names for level in block.training]
+        equal = undefined.to_numpy().ravel()
+        outcomes.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
+    outcomes.warn_of(
+        ~missing & (smallest > block.alpha + 1e-12),
+        block.names,
+        lambda task: f"{n_shuffles[task]} reassignments allow no p below {smallest[task]:.3g}",
+    )

@@ -9,6 +9,7 @@ block of levels is ever held.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from xcurves.kernels.reassign import Progress
 from xcurves.kernels.shuffles import Plan
 
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
+_ROWS = 128  # levels of which products stay in the cache
+_LONG = 512  # shuffles for which a call for each level costs less than numpy's accumulate
 
 Order = NDArray[np.intp]
 Blocks = Iterable[tuple[slice, Floats]]
@@ -82,9 +85,9 @@ def evaluate(
     observed = np.nan_to_num(design.share)  # where all scores are equal, every shuffled R is zero as well
     weights = np.nan_to_num(design.weights)
     count, critical = np.empty(observed.shape), np.empty(observed.shape)
-    limit = (
-        critical if rules.threshold is None else np.full_like(critical, clusters.share_of(rules.threshold, design.df))
-    )
+    limit = critical  # above it levels form a cluster
+    if rules.threshold is not None:
+        limit = np.full_like(critical, clusters.share_of(rules.threshold, design.df))
     largest = np.zeros((len(observed), plan.n_shuffles))
     intervals = np.zeros((*weights.shape[:2], plan.n_shuffles))
     masses = clusters.Masses(len(observed), plan.n_shuffles, design.df)
@@ -95,36 +98,38 @@ def evaluate(
         np.maximum(largest, table.max(axis=1), out=largest)
         masses.add(table, limit[:, levels])
         intervals += weights[..., levels] @ table
-    cluster, mass = clusters.find(design.share, limit, design.df)
     of_intervals = (weights * observed[:, np.newaxis]).sum(axis=-1)
+    cluster, mass = clusters.find(design.share, limit, design.df)
     if rules.step_down:
         adjusted = _step_down(tables.blocks, observed)
-        interval_adjusted = _step_down(lambda order: [(slice(None), _reordered(intervals, order))], of_intervals)
+        interval_adjusted = _step_down(partial(_one_block, intervals), of_intervals)
     else:
         adjusted = clusters.count_at_least(largest, observed - TIE)
-        interval_adjusted = clusters.count_at_least(intervals.max(axis=1, initial=0), of_intervals - TIE)
+        interval_adjusted = clusters.count_at_least(intervals.max(axis=1, initial=0.0), of_intervals - TIE)
+    no_interval = np.isnan(design.weights).all(axis=-1)
     counts = {
-        "pvalue": count,
-        "pvalue_adjusted": adjusted,
-        "cluster_pvalue": clusters.count_at_least(masses.largest, mass),
-        "interval_pvalue": _at_least(intervals, of_intervals),
-        "interval_pvalue_adjusted": interval_adjusted,
+        "pvalue": (count, np.isnan(design.share)),
+        "pvalue_adjusted": (adjusted, np.isnan(design.share)),
+        "cluster_pvalue": (clusters.count_at_least(masses.largest, mass), np.isnan(mass)),
+        "interval_pvalue": (_at_least(intervals, of_intervals), no_interval),
+        "interval_pvalue_adjusted": (interval_adjusted, no_interval),
     }
-    found = {name: np.maximum(value + (not plan.exact), 1) / plan.n_total for name, value in counts.items()}
-    for name, missing in (("cluster_pvalue", mass), ("pvalue", design.share), ("pvalue_adjusted", design.share)):
-        found[name][np.isnan(missing)] = np.nan
-    for name in ("interval_pvalue", "interval_pvalue_adjusted"):
-        found[name][np.isnan(design.weights).all(axis=-1)] = np.nan
-    return found | {
-        "cluster": cluster,
+    return {
         "critical": critical,
         "critical_simultaneous": _critical(largest[:, np.newaxis], n_tail),
+        "cluster": cluster,
+        **{name: np.where(missing, np.nan, _pvalue(found, plan)) for name, (found, missing) in counts.items()},
     }
 
 
-def _at_least(table: Floats, observed: Floats) -> NDArray[np.int64]:
+def _pvalue(count: Floats, plan: Plan) -> Floats:
+    """Turn counts of shuffles at least as large into p-values; the observed assignment is one of them."""
+    return np.asarray(np.maximum(count + (not plan.exact), 1) / plan.n_total)
+
+
+def _at_least(table: Floats, observed: Floats) -> Floats:
     """Return how many shuffled values, shape (..., shuffle), are at least the observed ones, ties included."""
-    return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1))
+    return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1), float)
 
 
 def _critical(table: Floats, n_tail: int) -> Floats:
@@ -146,7 +151,7 @@ def _step_down(blocks: Callable[[Order], Blocks], observed: Floats) -> Floats:
     running = np.zeros(())
     for members, table in blocks(order):
         np.maximum(table[:, 0], running, out=table[:, 0])
-        np.maximum.accumulate(table, axis=1, out=table)
+        _accumulate(table)
         running = table[:, -1].copy()
         count[:, members] = _at_least(table, ascending[:, members])
     count = np.maximum.accumulate(count[:, ::-1], axis=-1)[:, ::-1]
@@ -155,8 +160,22 @@ def _step_down(blocks: Callable[[Order], Blocks], observed: Floats) -> Floats:
     return adjusted
 
 
+def _accumulate(table: Floats) -> None:
+    """Replace every member's values by the largest up to it, in place."""
+    if table.shape[-1] < _LONG:
+        np.maximum.accumulate(table, axis=1, out=table)
+        return
+    for member in range(1, table.shape[1]):
+        np.maximum(table[:, member - 1], table[:, member], out=table[:, member])
+
+
+def _one_block(table: Floats, order: Order) -> Blocks:
+    """Return a table of a few members in a given order, as the only block if there are any."""
+    return [(slice(None), _reordered(table, order))] if order.size else []
+
+
 def _reordered(table: Floats, order: Order) -> Floats:
-    return np.take_along_axis(table, order[..., np.newaxis], axis=1)
+    return table[np.arange(len(table))[:, np.newaxis], order]  # whole rows: faster than take_along_axis
 
 
 class _Tables:
@@ -190,10 +209,16 @@ def _shares(curves: Floats, assignments: Assignments) -> Floats:
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
     contrasts = complete[:, 1:].T / np.sqrt(sizes)  # of the groups; over the curves orthonormal, and free of the mean
     flat = curves.reshape(-1, curves.shape[-1])
-    table = np.zeros((len(flat), assignments.plan.n_shuffles))
+    table = np.empty((len(flat), assignments.plan.n_shuffles))
     for shuffles, groups in assignments.batches():
-        for contrast in contrasts:
-            sums = flat @ contrast[groups].T
-            sums *= sums
-            table[:, shuffles] += sums
+        first, *others = [contrast[groups].T for contrast in contrasts]
+        for start in range(0, len(flat), _ROWS):
+            rows = flat[start : start + _ROWS]
+            part = table[start : start + _ROWS, shuffles]
+            np.matmul(rows, first, out=part)
+            part *= part
+            for other in others:
+                sums = rows @ other
+                sums *= sums
+                part += sums
     return table.reshape(*curves.shape[:2], -1)

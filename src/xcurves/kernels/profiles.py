@@ -15,6 +15,7 @@ import numpy as np
 from xcurves.kernels.moments import Floats
 
 _CACHE = 2**16  # doubles of the curves that are worked on at once
+_FAR = 1e3  # scores may be so many times larger than what groups differ by
 
 
 class Levels(NamedTuple):
@@ -36,18 +37,29 @@ class Levels(NamedTuple):
 def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
     """Reduce complete curves, shape (task, curve, level), group after group, in stretches that fit the cache."""
     n_tasks, n_curves, n_levels = curves.shape
-    deviations = np.empty((n_tasks, len(sizes), n_levels))
-    simple, error = np.empty((n_tasks, n_levels)), np.empty((n_tasks, n_levels))
+    found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
     width = min(n_levels, max(64, _CACHE // n_curves))
     together = max(1, _CACHE // (n_curves * width))
     with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
         for task in range(0, n_tasks, together):
             for level in range(0, n_levels, width):
-                part = np.s_[task : task + together, :, level : level + width]
-                place = np.s_[task : task + together, level : level + width]
-                reduced = _measure_block(curves[part], sizes, paired)
-                deviations[part], simple[place], error[place] = reduced
-    return Levels(deviations, simple, error)
+                part = np.s_[task : task + together, ..., level : level + width]
+                for whole, reduced in zip(found, _measure_block(curves[part], sizes, paired), strict=True):
+                    whole[part] = reduced
+    return found
+
+
+def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
+    """Reduce complete curves as `measure` does, in half the time, but leave the error zero."""
+    groups = np.repeat(np.eye(len(sizes)), sizes, axis=1)
+    weights = np.array(sizes, float)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One product gives the deviations, to the digits that are left of scores that are far from zero.
+        deviations = (groups / weights[:, np.newaxis] - 1 / weights.sum()) @ curves
+        simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
+        if (curves[:, 0] ** 2 > _FAR**2 / weights.sum() * simple).any():
+            return measure(curves, sizes, paired=False)._replace(error=np.zeros_like(simple))
+    return Levels(deviations, simple, np.zeros_like(simple))
 
 
 def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floats, cumulative: Floats) -> None:
@@ -55,13 +67,16 @@ def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floa
 
     As sums of squares, as fractions of their totals, NaN where these are zero, and as running sums of the fractions.
     """
-    deviations = measured.deviations
+    n_levels = measured.deviations.shape[-1]
     weights = np.array(sizes, float)
-    own = deviations.mean(axis=-1)
+    own = measured.deviations.mean(axis=-1, keepdims=True)
     ss[:, 0] = measured.simple
-    np.einsum("g,tg,tgh->th", weights, own, deviations, out=ss[:, 1])
-    apart = deviations - own[..., np.newaxis]
-    np.einsum("g,tgh,tgh->th", weights, apart, apart, out=ss[:, 2])
+    width = max(64, _CACHE // own.size)
+    for part in (np.s_[..., level : level + width] for level in range(0, n_levels, width)):
+        deviations = measured.deviations[part]
+        apart = deviations - own
+        ss[:, 1][part] = ((weights[:, np.newaxis] * own).swapaxes(1, 2) @ deviations)[:, 0]
+        ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
     total = ss.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         np.divide(ss, total, out=fraction)
