@@ -47,6 +47,17 @@ def test_results_come_back_identical(curves, tmp_path, engine, options):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("options", [{}, {"intervals": [0, 1e6, 2e6], "margin": 1.0}, {"n_resamples": 0}])
+def test_profiles_come_back_identical(curves, tmp_path, engine, options):
+    result = xcurves.ss_profile(curves, **options, confidence_level=0.5, rng=2**62)
+    write(result, tmp_path / "result", engine)
+    back = read(tmp_path / "result", engine)
+    xr.testing.assert_identical(back, result)
+    assert back.curves.summary() == result.curves.summary()
+    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_curves_come_back_identical_and_give_the_same_result(curves, tmp_path, engine):
     write(curves.to_dataset(), tmp_path / "curves", engine)
     back = read(tmp_path / "curves", engine)["return"]

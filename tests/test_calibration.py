@@ -100,3 +100,53 @@ def test_holm_holds_the_family_wise_level_with_one_algorithm_far_away():
     assert int((adjusted <= ALPHA + 1e-12).sum()) <= stats.binom.ppf(0.999, N, ALPHA)
     interaction = pairs.pvalue_adjusted.sel(effect="interaction").min("pair")
     assert int((interaction <= ALPHA + 1e-12).sum()) <= stats.binom.ppf(0.999, N, ALPHA)
+
+
+EARLY = np.where(np.arange(LEVELS) < 4, 20.0, 0.0)  # a difference at the first half of the levels only
+LATE = slice(400, None)
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (15, 5)])
+@pytest.mark.parametrize("step_down", [True, False])
+def test_marks_of_a_profile_under_the_complete_null(sizes, step_down):
+    curves = simulate(sizes, 0 * MAIN, 10)
+    result = xcurves.ss_profile(curves, n_resamples=RESAMPLES, step_down=step_down, intervals=[0, 400, 700], rng=1)
+    assert_holds_its_level(result.pvalue_adjusted.min("training"))
+    assert_holds_its_level(result.pvalue.isel(training=3))
+    assert_holds_its_level(result.cluster_pvalue.fillna(1).min("training"))
+    assert_holds_its_level(result.interval_pvalue_adjusted.min("interval"))
+    assert_holds_its_level(result.interval_pvalue.isel(interval=0))
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (15, 5)])
+def test_marks_of_a_profile_where_there_is_no_difference_beside_a_large_one(sizes):
+    curves = simulate(sizes, EARLY, 11)
+    result = xcurves.ss_profile(curves, n_resamples=RESAMPLES, intervals=[0, 400, 700], rng=1)
+    assert (result.pvalue_adjusted.sel(training=slice(None, 300)) <= ALPHA).mean() > 0.99
+    assert_holds_its_level(result.pvalue_adjusted.sel(training=LATE).min("training"))
+    assert_holds_its_level(result.interval_pvalue_adjusted.isel(interval=1))
+    single = xcurves.ss_profile(curves, n_resamples=RESAMPLES, step_down=False, rng=1)
+    assert int((single.pvalue_adjusted.sel(training=LATE).min("training") <= ALPHA).sum()) <= stats.binom.ppf(
+        0.999, N, ALPHA
+    )
+
+
+def test_clusters_under_a_threshold_of_ones_own_and_paired_profiles():
+    given = xcurves.ss_profile(simulate((10, 10), 0 * MAIN, 12), n_resamples=RESAMPLES, cluster_threshold=3.0, rng=1)
+    assert_holds_its_level(given.cluster_pvalue.fillna(1).min("training"))
+    curves = simulate((8, 8), EARLY, 13, paired=True)
+    paired = xcurves.ss_profile(curves, paired=True, n_resamples=RESAMPLES, intervals=[0, 400, 700], rng=1)
+    assert_holds_its_level(paired.pvalue_adjusted.sel(training=LATE).min("training"))
+    assert_holds_its_level(paired.interval_pvalue_adjusted.isel(interval=1))
+
+
+@pytest.mark.parametrize(("sizes", "paired"), [((10, 10), False), ((15, 5), False), ((5, 5, 5), False), ((8, 8), True)])
+def test_equivalence_is_claimed_wrongly_no_more_often_than_its_level(sizes, paired):
+    """At a true difference of just the margin, at all levels: each claim is wrong."""
+    margin = 20.0
+    curves = simulate(sizes, margin + 0 * MAIN, 14, paired=paired)
+    result = xcurves.ss_profile(curves, margin=margin, paired=paired, n_resamples=RESAMPLES, rng=1)
+    assert int(result.equivalent.max("training").sum()) <= stats.binom.ppf(0.999, N, ALPHA)
+    nearer = simulate(sizes, 0 * MAIN, 14, paired=paired)
+    claimed = xcurves.ss_profile(nearer, margin=margin, paired=paired, n_resamples=RESAMPLES, rng=1)
+    assert claimed.equivalent.mean() > 0.9

@@ -29,8 +29,9 @@ def tasks():
         lambda curves: curves.curves.randomized_anova(n_resamples=500, paired=True, keep_null=True, rng=0),
         lambda curves: curves.curves.pairwise(n_resamples=500, rng=0),
         lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=500, rng=0),
+        lambda curves: curves.curves.ss_profile(n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0),
     ],
-    ids=["randomized_anova", "paired", "pairwise", "contrast"],
+    ids=["randomized_anova", "paired", "pairwise", "contrast", "ss_profile"],
 )
 def test_workers_give_the_same(client, tasks, method):
     xr.testing.assert_identical(method(tasks.chunk(task=5)).compute(), method(tasks))

@@ -194,3 +194,20 @@ def test_tasks_of_another_metric_are_absent_tasks(tdmpc2_frame):
     with pytest.warns(UserWarning, match="task 'mw-assembly': no run has a value; the result is NaN"):
         result = some.curves.randomized_anova(confidence_level=0.9)
     assert result.pvalue.sel(task="cheetah-run").notnull().all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_profiles_are_those_of_the_reference(name, cases, tianshou, tdmpc2_frame):
+    case = cases[name]
+    profile = curves_of(case, tianshou, tdmpc2_frame).curves.ss_profile(n_resamples=0)
+    total = case["anova"]["SS"]["total"]
+    for effect, reference_name in (("simple", "level_simple_alg"), ("interaction", "level_int")):
+        found = profile.ss.sel(effect=effect)
+        np.testing.assert_allclose(found, case["profiles"][reference_name], rtol=0, atol=1e-10 * total)
+
+
+def test_the_share_of_hopper_up_to_200_000_steps(tianshou):
+    levels = [50_000, 100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000]
+    hopper = tianshou.sel(task="Hopper-v3", algorithm=["td3", "sac"], training=[0, *levels])
+    share = hopper.curves.ss_profile(n_resamples=0).cumulative_fraction.sel(effect="simple", training=200_000)
+    np.testing.assert_allclose(share, 49290532.95 / 56446484.57, rtol=1e-9)

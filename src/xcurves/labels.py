@@ -35,15 +35,19 @@ SOURCES = ("interaction", "algorithm", "training", "error", "total")
 
 
 class Kind(NamedTuple):
-    """What tells a kind of result: its variables and dims; `scalar` has the dims of its tasks and reserved ones."""
+    """What tells a kind of result: its variables and dims.
+
+    One of them, the `scalar`, has the dims of its tasks, reserved ones, and the `core` dims of the method.
+    """
 
     variables: frozenset[str]
     dims: frozenset[str]
     scalar: str = "n_shuffles"
     methods: str = "table summary"
+    core: tuple[str, ...] = ()
 
 
-def _kind(variables: str, dims: str, **more: str) -> Kind:
+def _kind(variables: str, dims: str, **more: Any) -> Kind:
     return Kind(frozenset(variables.split()), frozenset(dims.split()), **more)
 
 
@@ -51,7 +55,13 @@ _KINDS = {
     "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
     "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
-    "ss_profile": _kind("fraction cumulative_fraction ss", "effect training", methods="table summary plot"),
+    "ss_profile": Kind(
+        frozenset(["fraction", "cumulative_fraction", "ss"]),
+        frozenset(["effect", "training"]),
+        scalar="fraction",
+        methods="table summary plot",
+        core=("training",),
+    ),
 }
 
 
@@ -134,16 +144,17 @@ def find_kind(dataset: xr.Dataset) -> str | None:
 
 def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     """Return the dims of a result that broadcast."""
-    return extra_dims(_scalar(result), RESERVED)
+    return extra_dims(*_scalar(result))
 
 
 def result_names(result: xr.Dataset) -> list[str]:
     """Return the prefix of `task_names` for each task of a result."""
-    return task_names(_scalar(result), RESERVED)
+    return task_names(*_scalar(result))
 
 
-def _scalar(result: xr.Dataset) -> xr.DataArray:
-    return result[_KINDS[kind_of(result)].scalar]
+def _scalar(result: xr.Dataset) -> tuple[xr.DataArray, frozenset[str]]:
+    kind = _KINDS[kind_of(result)]
+    return result[kind.scalar], RESERVED.union(kind.core)
 
 
 def pick_one(dataset: xr.Dataset) -> str:

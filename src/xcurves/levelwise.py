@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves import doors
+from xcurves import doors, outcomes
 from xcurves.intervals import Stretches
 from xcurves.kernels import levels, profiles, simultaneous
 from xcurves.kernels.assignments import Assignments
@@ -192,7 +192,7 @@ class ProfileBlock(Block):
         for name, values in found.items():
             if name in out:
                 out[name][tasks] = values
-        marked = found["pvalue_adjusted"] <= self.alpha + 1e-12
+        marked = outcomes.significant(found["pvalue_adjusted"], self.alpha)
         at = part.training[tasks]
         first, last = np.where(marked, at, np.inf).min(axis=-1), np.where(marked, at, -np.inf).max(axis=-1)
         out["first_significant"][tasks] = np.where(np.isfinite(first), first, np.nan)

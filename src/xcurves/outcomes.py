@@ -106,6 +106,6 @@ def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     return np.asarray(1 / np.where(is_exact(result), n_shuffles, n_shuffles + 1))
 
 
-def significant(pvalue: float, alpha: float) -> bool:
-    """Return whether a p-value is at most alpha, in counts rather than in binary fractions."""
+def significant(pvalue: Any, alpha: float) -> Any:
+    """Return whether p-values are at most alpha, in counts rather than in binary fractions."""
     return pvalue <= alpha + 1e-12

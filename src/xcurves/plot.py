@@ -10,12 +10,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
+from xcurves.plots import profile
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FAMILIES: Mapping[str, Family] = {}
+_FAMILIES: Mapping[str, Family] = {"ss_profile": profile.FAMILY}
 
 
 def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
@@ -26,7 +27,9 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     result : Dataset
         What a method returned, with at most one extra dim.
     view : str, optional
-        What to draw.
+        What to draw. Of `ss_profile`, ``"fraction"`` (share of each level in the simple sum of squares, shaded where
+        chance gives as much, with a bar under the levels that differ by `pvalue_adjusted`) and ``"cumulative"`` (the
+        running sums of the three profiles); both by default.
     ax : matplotlib.axes.Axes, optional
         Where to draw it: one view of one task. By default a new figure, with a row for each view and a column for
         each label of the extra dim.
@@ -44,6 +47,14 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
         If the view is unknown, if there is more than one extra dim, or if several panels are asked of one Axes.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> axes = scores.curves.ss_profile(n_resamples=199, rng=0).curves.plot("fraction")
+    >>> axes.get_xlabel(), axes.get_xscale()
+    ('training games (games)', 'symlog')
     """
     kind = labels.kind_of(result)
     if kind not in _FAMILIES:
@@ -64,6 +75,8 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     for column, task in zip(axes.T, tasks, strict=True):
         for panel, name in zip(column, views, strict=True):
             family.views[name](task.squeeze(facets, drop=True), panel)
+        for panel in column[:-1]:
+            panel.set_xlabel("")
         if facets:
             column[0].set_title(say_task({dim: task[dim].item() for dim in facets}))
     return axes.item() if axes.size == 1 else axes.squeeze()

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import labels
-from xcurves.wording import randomization
+from xcurves.wording import profile, randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -19,7 +19,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise` or `contrast` returned.
+        What `randomized_anova`, `pairwise`, `contrast` or `ss_profile` returned.
 
     Returns
     -------
@@ -28,7 +28,8 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         columns df, SS, MS, F and p with the pooled error, and F_stratum and p_stratum beside them. Training has an F
         but no p, since no reassignment of runs can change it. Of `pairwise`, a row for each pair: difference, its
         interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate, lower, upper, T,
-        p. With extra dims, so for each task.
+        p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of the simple
+        profile, and, as far as asked, F, p, p_adjusted and equivalent. With extra dims, so for each task.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def summary(result: xr.Dataset) -> str:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise` or `contrast` returned.
+        What `randomized_anova`, `pairwise`, `contrast` or `ss_profile` returned.
 
     Returns
     -------
@@ -116,9 +117,23 @@ def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame
     return dataset.to_dataframe([*extra, *last])
 
 
-_TABLES = {"randomized_anova": _anova_table, "pairwise": _pair_table, "contrast": _contrast_table}
+def _profile_table(result: xr.Dataset) -> pd.DataFrame:
+    simple = result.sel(effect="simple", drop=True)
+    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
+    names = {"F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}
+    columns |= {column: simple[name] for column, name in names.items() if name in simple}
+    return _frame(columns, ["training"])
+
+
+_TABLES = {
+    "randomized_anova": _anova_table,
+    "pairwise": _pair_table,
+    "contrast": _contrast_table,
+    "ss_profile": _profile_table,
+}
 _SENTENCES = {
     "randomized_anova": randomization.anova_sentences,
     "pairwise": randomization.pair_sentences,
     "contrast": randomization.contrast_sentences,
+    "ss_profile": profile.profile_sentences,
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Draw = Callable[[xr.Dataset, "Axes"], None]
 
 _EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
+_NAMED = 12  # levels that get a tick each
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,12 @@ def scale_training(ax: Axes, training: xr.DataArray) -> None:
     steps = np.diff(levels)
     if steps.size == 0 or steps.max() <= _EVEN * steps.min():
         return
-    if levels[0] > 0:
-        ax.set_xscale("log")
+    if levels[0] < 0:
         return
-    if levels[0] == 0:
-        ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
+    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
+    if len(levels) <= _NAMED:
+        ax.set_xticks(levels, [f"{level:g}" for level in levels], fontsize="small", rotation=30)
+        ax.minorticks_off()
 
 
 def say_task(task: Mapping[Hashable, Any]) -> str:

@@ -29,7 +29,7 @@ _STRATA = {
 def anova_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and effect, then what holds for all."""
     strata = _STRATA[bool(result.attrs.get("paired", 0))]
-    tasks, names = list(_tasks(result)), labels.result_names(result)
+    tasks, names = list(tasks_of(result)), labels.result_names(result)
     if len(tasks) == 1:
         yield _compared(tasks[0])
     for task, name in zip(tasks, names, strict=True):
@@ -41,7 +41,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and pair, then what holds for all."""
-    for task, name in zip(_tasks(result), labels.result_names(result), strict=True):
+    for task, name in zip(tasks_of(result), labels.result_names(result), strict=True):
         for pair in task["pair"].to_numpy():
             yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
     yield (
@@ -53,7 +53,7 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
 def _pair_claim(pair: xr.Dataset) -> str:
     if pair["f"].isnull().all():
         return "nothing can be said; runs or error are missing."
-    alpha = _alpha(pair)
+    alpha = alpha_of(pair)
     p = {effect: pair["pvalue_adjusted"].sel(effect=effect).item() for effect in labels.EFFECTS}
     said = [
         f"{what} {_verdict(p[effect], alpha)} (p = {p[effect]:.3g})"
@@ -66,8 +66,8 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task, then what holds for all."""
     words = {"two-sided": "differs from zero", "greater": "is above zero", "less": "is below zero"}
     verdict = words[result.attrs.get("alternative", "two-sided")]
-    for task, name in zip(_tasks(result), labels.result_names(result), strict=True):
-        alpha, p = _alpha(task), task["pvalue"].item()
+    for task, name in zip(tasks_of(result), labels.result_names(result), strict=True):
+        alpha, p = alpha_of(task), task["pvalue"].item()
         if p != p:
             yield f"{name}The contrast of scores: nothing can be said; T is undefined."
             continue
@@ -90,11 +90,13 @@ def _verdict(pvalue: float, alpha: float) -> str:
     return "differ" if outcomes.significant(pvalue, alpha) else "are not shown to differ"
 
 
-def _alpha(result: xr.Dataset) -> float:
+def alpha_of(result: xr.Dataset) -> float:
+    """Return the significance level that a result was made for."""
     return labels.check_confidence_level(result.attrs.get("confidence_level", 0.95))
 
 
-def _tasks(result: xr.Dataset) -> Iterator[xr.Dataset]:
+def tasks_of(result: xr.Dataset) -> Iterator[xr.Dataset]:
+    """Yield the tasks of a result in C order."""
     dims = labels.task_dims(result)
     for place in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, place, strict=True)))
@@ -112,7 +114,7 @@ def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
     f, p, df_error = (test[name].item() for name in ("f", "pvalue", "error_df"))
     if p != p:
         return f"{title}: nothing can be said; F is undefined."
-    alpha = _alpha(task)
+    alpha = alpha_of(task)
     df = task["df"].sel(source=effect).item()
     return (
         f"{title}: {what} {_verdict(p, alpha)} at the {alpha:g} level; F({df:.0f}, {df_error:.0f}) = {f:.4g} against "

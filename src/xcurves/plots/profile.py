@@ -1,0 +1,67 @@
+"""Pictures of `ss_profile`: the share of each level with its null band, and how the shares add up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves import labels, outcomes
+from xcurves.plots.axes import Family, scale_training
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FEW = 60  # levels that get a marker each
+_BANDS = {"ss_null_upper_simultaneous": (0.2, "all levels"), "ss_null_upper": (0.3, "a single level")}
+_STYLES = {"simple": ("C0", "-"), "algorithm": ("C1", "--"), "interaction": ("C2", ":")}
+
+
+def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the simple profile of one task; shade what chance gives, mark the levels that differ."""
+    here = result.isel(training=result["ss"].notnull().all("effect").to_numpy())
+    training = here["training"].to_numpy()
+    simple = here.sel(effect="simple")
+    total = simple["ss"].sum().item()
+    color, style = _STYLES["simple"]
+    for name, (alpha, what) in _BANDS.items():
+        if name in here:
+            upper = simple[name].to_numpy() / total
+            ax.fill_between(training, 0, upper, color="C7", alpha=alpha, linewidth=0, label=f"null band, {what}")
+    marker = "o" if len(training) <= _FEW else None
+    ax.plot(training, simple["fraction"], style, color=color, marker=marker, markersize=3, label="simple")
+    if "pvalue_adjusted" in here:
+        alpha = labels.check_confidence_level(result.attrs.get("confidence_level", 0.95))
+        _mark(ax, training, outcomes.significant(here["pvalue_adjusted"].to_numpy(), alpha))
+    ax.set_ylim(0, 1.3 * ax.get_ylim()[1])
+    ax.set_ylabel("fraction per level")
+    scale_training(ax, result["training"])
+    ax.legend(fontsize="small", ncols=2)
+
+
+def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the running sums of the three profiles of one task."""
+    here = result.isel(training=result["ss"].notnull().all("effect").to_numpy())
+    for effect in here["effect"].to_numpy():
+        color, style = _STYLES[effect]
+        ax.plot(here["training"], here["cumulative_fraction"].sel(effect=effect), style, color=color, label=effect)
+    ax.axhline(1, color="C7", linewidth=0.8)
+    ax.set_ylabel("cumulative fraction")
+    scale_training(ax, result["training"])
+    ax.legend(fontsize="small")
+
+
+def _mark(ax: Axes, training: NDArray[np.float64], marked: NDArray[np.bool_]) -> None:
+    """Draw a bar under the stretches of neighbouring levels that are marked, a square under a single one."""
+    if not marked.any():
+        return
+    place = np.full(len(training), np.nan)
+    place[marked] = 0.02
+    (bar,) = ax.plot(training, place, "s-", color="C3", linewidth=4, markersize=4, label="differ (adjusted)")
+    bar.set_transform(ax.get_xaxis_transform())
+    bar.set_solid_capstyle("butt")
+
+
+FAMILY = Family({"fraction": draw_fraction, "cumulative": draw_cumulative}, ("fraction", "cumulative"))
