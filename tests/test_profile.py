@@ -64,6 +64,8 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
     assert result.pvalue.attrs["units"] == "1"
     assert result.n_shuffles == result.n_assignments == 35
     assert xcurves.labels.kind_of(result.drop_attrs()) == "ss_profile"
+    given = profile(curves, margin=0.25, cluster_threshold=2.5, rng=0).attrs
+    assert (given["margin"], given["cluster_threshold"], given["step_down"], given["paired"]) == (0.25, 2.5, 1, 0)
 
 
 @given(any_curves(max_levels=5).filter(lambda curves: curves.sizes["training"] > 1), st.floats(-6, 6))

@@ -183,3 +183,60 @@ def test_an_absent_task_leaves_the_sentences_of_the_others_whole(three):
     contrast = xcurves.contrast(spoilt, {"a0": 1, "a1": -1}, rng=0)
     assert "nan" not in contrast.curves.summary()
     assert contrast.curves.summary().startswith("task 'x': The contrast of scores: nothing can be said")
+
+
+@pytest.fixture(scope="module")
+def profile():
+    values = np.random.default_rng(0).normal(size=(2, 8, 6))
+    values[0, :, [1, 2, 4]] += 10
+    return xcurves.ss_profile(make_curves(values), intervals=[0, 200, 500], margin=5, rng=0)
+
+
+def test_table_of_a_profile_has_a_row_for_each_level(profile):
+    table = profile.curves.table()
+    assert table.columns.tolist() == ["SS", "fraction", "cumulative", "F", "p", "p_adjusted", "equivalent"]
+    np.testing.assert_array_equal(table["p_adjusted"], profile.pvalue_adjusted)
+    np.testing.assert_array_equal(table["SS"], profile.ss.sel(effect="simple"))
+    assert table.index.tolist() == profile.training.values.tolist()
+
+
+def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
+    lines = profile.curves.summary().split("\n")
+    marked = profile.training.where(profile.pvalue_adjusted <= 0.05, drop=True).values.tolist()
+    assert marked == [100, 200, 400]
+    assert lines[1] == (
+        "The curves differ at training 100 to 200, 400 (at the 0.05 level, adjusted over levels); "
+        "with 95 % confidence they still differ at 400."
+    )
+    shares = [100 * share for share in profile.interval_fraction.sel(effect="simple").values]
+    p = profile.interval_pvalue_adjusted.values
+    for place, ends in enumerate(["0 to 200", "200 to 500"]):
+        share = f"{shares[place]:.3g} % of the difference (simple sum of squares)"
+        assert f"Interval {ends}: {share}, p = {p[place]:.3g} adjusted." in lines
+    within = profile.training.where(profile.equivalent == 1, drop=True).values.tolist()
+    assert within == [0, 300, 500]
+    assert "All differences are shown to lie within ± 5 at training 0, 300, 500." in lines
+    assert "among all 6,435 distinct ones." in lines[-2]
+    assert "is not: that takes margin=" in lines[-1]
+
+
+def test_summary_of_a_profile_without_findings_or_inference():
+    curves = make_curves(np.random.default_rng(4).normal(size=(2, 6, 3)))
+    nothing = xcurves.ss_profile(curves, rng=0).curves.summary()
+    assert "No training level shows a difference at the 0.05 level, adjusted over levels." in nothing
+    alone = xcurves.ss_profile(curves, n_resamples=0).curves.summary()
+    assert alone.startswith("Half of the difference between the curves")
+    assert "\n" not in alone
+    margin = xcurves.ss_profile(curves, margin=1e-3, rng=0).curves.summary()
+    assert "No training level is shown to have all differences within ± 0.001." in margin
+
+
+def test_summary_of_several_profiles_names_each_and_says_of_absent_ones_nothing():
+    values = np.random.default_rng(0).normal(size=(2, 2, 6, 3))
+    values[1] = np.nan
+    with pytest.warns(UserWarning, match="no run has a value"):
+        result = xcurves.ss_profile(make_curves(values, task=["a", "b"]), rng=0)
+    lines = result.curves.summary().split("\n")
+    assert lines[0].startswith("task 'a': Half of")
+    assert "task 'b': Nothing can be said; runs are missing, or all means are equal." in lines
+    assert "nan" not in result.curves.summary()

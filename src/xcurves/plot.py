@@ -69,7 +69,7 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     tasks = [result.isel({dim: [i]}) for dim in facets for i in range(result.sizes[dim])] or [result]
     if ax is not None and len(views) * len(tasks) > 1:
         raise ValueError(
-            f"ax is one Axes; got {len(views)} views of {len(tasks)} tasks. Select, give view=, or leave out ax"
+            f"ax is one Axes; got {len(views)} views of {len(tasks)} tasks. Select a task, give view=, or leave ax out"
         )
     axes = new_axes(len(views), len(tasks), sharex=len(views) > 1 and "col") if ax is None else np.array([[ax]])
     for column, task in zip(axes.T, tasks, strict=True):

@@ -1,0 +1,147 @@
+"""Pictures have the numbers of the result, in the right places, and say what they are."""
+
+import builtins
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+import xcurves
+from strategies import make_curves
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    """Two tasks whose algorithms differ at two neighbouring levels and a third apart from them."""
+    values = np.random.default_rng(0).normal(size=(2, 2, 8, 6))
+    values[:, 0, :, [1, 2, 4]] += 10
+    curves = make_curves(values, task=["easy", "hard"], training=[0.0, 200, 500, 1000, 2000, 8000])
+    curves.training.attrs = {"long_name": "training games", "units": "games"}
+    return curves
+
+
+@pytest.fixture(scope="module")
+def result(tasks):
+    return xcurves.ss_profile(tasks.isel(task=0), n_resamples=199, rng=0)
+
+
+def line(ax, label):
+    (found,) = [line for line in ax.lines if line.get_label() == label]
+    return found
+
+
+def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
+    fraction, cumulative = result.curves.plot()
+    np.testing.assert_allclose(line(fraction, "simple").get_ydata(), result.fraction.sel(effect="simple"))
+    for effect in ("simple", "algorithm", "interaction"):
+        expected = result.cumulative_fraction.sel(effect=effect)
+        np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
+    assert fraction.get_ylabel() == "fraction per level"
+    assert cumulative.get_xlabel() == "training games (games)"
+    assert fraction.get_xlabel() == ""
+
+
+def test_levels_that_differ_have_a_bar_and_others_none(result):
+    marked = ~np.isnan(line(result.curves.plot("fraction"), "differ (adjusted)").get_ydata())
+    assert marked.tolist() == [False, True, True, False, True, False]
+    np.testing.assert_array_equal(marked, result.pvalue_adjusted <= 0.05)
+
+
+def test_null_bands_are_shaded_up_to_their_fractions(result):
+    ax = result.curves.plot("fraction")
+    total = result.ss.sel(effect="simple").sum().item()
+    upper = [band.get_paths()[0].vertices[:, 1].max() for band in ax.collections]
+    expected = [result[name].max().item() / total for name in ("ss_null_upper_simultaneous", "ss_null_upper")]
+    np.testing.assert_allclose(upper, expected)
+
+
+def test_without_inference_there_is_nothing_to_shade_or_mark(tasks):
+    ax = xcurves.ss_profile(tasks.isel(task=0), n_resamples=0).curves.plot("fraction")
+    assert not ax.collections
+    assert [each.get_label() for each in ax.lines] == ["simple"]
+
+
+@pytest.mark.parametrize(
+    ("training", "scale"),
+    [
+        ([0, 200, 500, 8000], "symlog"),
+        ([1, 10, 100, 1000], "log"),
+        ([0, 100, 200, 300], "linear"),
+        ([-9, 0, 9, 999], "linear"),
+    ],
+)
+def test_training_has_a_scale_that_suits_its_levels(training, scale):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)), training=training)
+    ax = xcurves.ss_profile(curves, n_resamples=0).curves.plot("cumulative")
+    assert ax.get_xscale() == scale
+    if scale != "linear":
+        assert [label.get_text() for label in ax.get_xticklabels()] == [f"{level:g}" for level in training]
+
+
+def test_one_extra_dim_makes_facets(tasks):
+    result = xcurves.ss_profile(tasks, n_resamples=199, rng=0)
+    axes = result.curves.plot()
+    assert axes.shape == (2, 2)
+    assert [ax.get_title() for ax in axes[0]] == ["task = easy", "task = hard"]
+    hard = result.fraction.sel(effect="simple", task="hard")
+    np.testing.assert_allclose(line(axes[0, 1], "simple").get_ydata(), hard)
+
+
+def test_levels_that_a_task_does_not_have_are_left_out(tasks):
+    result = xcurves.ss_profile(tasks.where((tasks.task == "easy") | (tasks.training != 500)), n_resamples=99, rng=0)
+    easy, hard = result.curves.plot("fraction")
+    assert len(line(easy, "simple").get_xdata()) == 6
+    assert 500 not in line(hard, "simple").get_xdata()
+
+
+def test_given_axes_are_drawn_on(result):
+    ax = plt.figure().add_subplot()
+    assert result.curves.plot("cumulative", ax=ax) is ax
+    assert line(ax, "simple") is not None
+
+
+def refused(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_what_cannot_be_drawn_is_told_why(tasks, result):
+    refused(lambda: result.curves.plot("cdf"), ValueError, "view must be one of 'fraction', 'cumulative'; got 'cdf'")
+    refused(
+        lambda: result.curves.plot(ax=plt.figure().add_subplot()),
+        ValueError,
+        "ax is one Axes; got 2 views of 1 tasks. Select a task, give view=, or leave ax out",
+    )
+    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"]), n_resamples=0)
+    refused(
+        many.curves.plot,
+        ValueError,
+        "result has the extra dims ('metric', 'task'); one can be drawn. Select: result.isel(metric=0)",
+    )
+    refused(
+        xcurves.randomized_anova(tasks, n_resamples=99).curves.plot,
+        AttributeError,
+        "a result of randomized_anova has no .curves.plot. It has .curves.table() and .curves.summary()",
+    )
+
+
+def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
+    real = builtins.__import__
+
+    def no_matplotlib(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+    refused(result.curves.plot, ModuleNotFoundError, "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
