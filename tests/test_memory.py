@@ -56,10 +56,23 @@ print(peak() - before)
     assert float(run(code)) < 10 * 32
 
 
+@linux
+def test_the_table_of_shuffles_by_levels_is_never_held_whole():
+    """20 curves of 100,000 levels, 16 MB; the table of 999 shuffles would be 800 MB."""
+    code = """
+curves = labelled(np.random.default_rng(0).normal(size=(2, 10, 100_000)))
+before = peak()
+xcurves.ss_profile(curves, n_resamples=999, rng=0)
+print(peak() - before)
+"""
+    assert float(run(code)) < 250
+
+
 def test_blas_threads_change_no_p():
     code = """
 for shape in ((2, 10, 8), (5, 10, 60)):
     curves = labelled(np.random.default_rng(0).normal(size=shape))
     print(xcurves.randomized_anova(curves, n_resamples=5000, rng=0).pvalue.values.tolist())
+    print(xcurves.ss_profile(curves, n_resamples=5000, rng=0).pvalue_adjusted.values.tolist())
 """
     assert run(code, OPENBLAS_NUM_THREADS="1") == run(code, OPENBLAS_NUM_THREADS="2")

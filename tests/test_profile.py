@@ -11,7 +11,7 @@ import xcurves
 from strategies import absent, make_curves
 from strategies import curves as any_curves
 from test_anova import refuse_to_compute
-from xcurves.kernels import levels, profiles, simultaneous
+from xcurves.kernels import assignments, levels, profiles
 
 PROFILES = ["simple", "algorithm", "interaction"]
 TRY = "Try intervals=[0, 1000, 5000]"
@@ -183,10 +183,10 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     xr.testing.assert_identical(profile(curves, batch=7, **options), whole)
     monkeypatch.setattr(levels, "_HELD", 7 * 200)
     monkeypatch.setattr(levels, "_LONG", 1)
-    monkeypatch.setattr(levels, "_ROWS", 3)
-    monkeypatch.setattr(simultaneous, "_HELD", 5 * 200)
     monkeypatch.setattr(profiles, "_CACHE", 300)
-    monkeypatch.setattr("xcurves.kernels.assignments._KEPT", 0)
+    monkeypatch.setattr(assignments, "PRODUCT", 5000)
+    monkeypatch.setattr(assignments, "_ROWS", 70)
+    monkeypatch.setattr(assignments, "_KEPT", 0)
     blocked = profile(curves, **options)
     xr.testing.assert_allclose(blocked, whole, rtol=1e-12)
     for name in ("pvalue", "pvalue_adjusted", "cluster", "cluster_pvalue", "interval_pvalue_adjusted", "equivalent"):

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,8 @@ def _plain(value: Any) -> str | int | float:
     """Return a value of a kind that every archive holds."""
     if isinstance(value, str):
         return value
-    return int(value) if isinstance(value, Integral | np.bool_) and abs(value) < 2**31 else float(value)
+    whole = isinstance(value, int | np.integer | np.bool_)
+    return int(value) if whole and abs(int(value)) < 2**31 else float(value)
 
 
 def settle_rng(result: xr.Dataset, rng: object) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.shuffles import BLOCK, Plan
+from xcurves.kernels.shuffles import Plan
 
 _KEPT = 2**26  # bytes of groups kept
+_ROWS = 256  # shuffles in a batch
+PRODUCT = 2**18  # multiply-adds up to which BLAS stays on one thread: small products on many threads are a trap
 
 Groups = NDArray[np.int16]
 
@@ -19,10 +21,15 @@ class Assignments:
 
     def __init__(self, plan: Plan, batch: int | None = None) -> None:
         self.plan = plan
-        self._rows = batch or BLOCK
+        self._rows = min(batch or _ROWS, _ROWS)
         self._observed = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
         small = plan.n_shuffles * self._observed.nbytes <= _KEPT
         self._kept = list(self._made()) if small else None
+
+    @property
+    def width(self) -> int:
+        """How many levels of the curves to multiply with a batch at once."""
+        return max(1, PRODUCT // (self._rows * sum(self.plan.sizes)))
 
     def batches(self) -> Iterator[tuple[slice, Groups]]:
         """Yield which shuffles a batch has, and the group of every curve in them, shape (shuffle, curve)."""

@@ -23,7 +23,6 @@ from xcurves.kernels.reassign import Progress
 from xcurves.kernels.shuffles import Plan
 
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
-_ROWS = 128  # levels of which products stay in the cache
 _LONG = 512  # shuffles for which a call for each level costs less than numpy's accumulate
 
 Order = NDArray[np.intp]
@@ -212,11 +211,11 @@ def _shares(curves: Floats, assignments: Assignments) -> Floats:
     table = np.empty((len(flat), assignments.plan.n_shuffles))
     for shuffles, groups in assignments.batches():
         first, *others = [contrast[groups].T for contrast in contrasts]
-        for start in range(0, len(flat), _ROWS):
-            rows = flat[start : start + _ROWS]
-            part = table[start : start + _ROWS, shuffles]
-            np.matmul(rows, first, out=part)
-            part *= part
+        for start in range(0, len(flat), assignments.width):
+            some = slice(start, start + assignments.width)
+            rows, part = flat[some], table[some, shuffles]
+            sums = rows @ first
+            np.multiply(sums, sums, out=part)
             for other in others:
                 sums = rows @ other
                 sums *= sums

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xcurves.kernels.assignments import PRODUCT
 from xcurves.kernels.moments import Floats
 
 _CACHE = 2**16  # doubles of the curves that are worked on at once
-_FAR = 1e3  # scores may be so many times larger than what groups differ by
+_FAR = 1e3  # scores may be so many times larger than what groups usually differ by
 
 
 class Levels(NamedTuple):
@@ -51,15 +52,21 @@ def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
 
 def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
     """Reduce complete curves as `measure` does, in half the time, but leave the error zero."""
-    groups = np.repeat(np.eye(len(sizes)), sizes, axis=1)
+    n_tasks, n_curves, n_levels = curves.shape
     weights = np.array(sizes, float)
+    less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
+    found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.zeros((2, n_tasks, n_levels)))
+    width = max(64, PRODUCT // (len(sizes) * n_curves))
     with np.errstate(over="ignore", invalid="ignore"):
-        # One product gives the deviations, to the digits that are left of scores that are far from zero.
-        deviations = (groups / weights[:, np.newaxis] - 1 / weights.sum()) @ curves
-        simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
-        if (curves[:, 0] ** 2 > _FAR**2 / weights.sum() * simple).any():
-            return measure(curves, sizes, paired=False)._replace(error=np.zeros_like(simple))
-    return Levels(deviations, simple, np.zeros_like(simple))
+        for part in (np.s_[..., level : level + width] for level in range(0, n_levels, width)):
+            # One product gives the deviations, to the digits that are left of scores that are far from zero.
+            deviations = np.matmul(less_pool, curves[part], out=found.deviations[part])
+            found.simple[part] = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
+        scores = n_curves * curves[:, 0] ** 2
+        if (scores.max(axis=-1) > _FAR**2 * found.simple.mean(axis=-1)).any():
+            return measure(curves, sizes, paired=False)._replace(error=found.error)
+        found.simple[found.simple <= _dust(scores + found.simple)] = 0.0
+    return found
 
 
 def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floats, cumulative: Floats) -> None:
@@ -102,11 +109,15 @@ def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tupl
     means, error = _groups(curves, sizes)
     deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
     simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
-    # What rounding of the scores, or of the run means, leaves of a sum of squares of nothing.
-    dust = 64 * np.finfo(float).eps ** 2 * (curves.shape[1] * scores + simple + error)
+    dust = _dust(curves.shape[1] * scores + simple + error)
     simple[simple <= dust] = 0.0
     error[error <= dust] = 0.0
     return deviations, simple, error
+
+
+def _dust(squares: Floats) -> Floats:
+    """Return what rounding of the scores, or of the run means, leaves of a sum of squares of nothing."""
+    return 64 * np.finfo(float).eps ** 2 * squares
 
 
 def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:

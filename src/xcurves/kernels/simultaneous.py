@@ -15,8 +15,6 @@ import numpy as np
 from xcurves.kernels.assignments import Assignments, Groups
 from xcurves.kernels.moments import Floats
 
-_HELD = 2**21  # doubles of one group's sums held at once
-
 
 def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[Floats, Floats]:
     """Compare the groups of complete curves, shape (task, curve, level).
@@ -31,9 +29,8 @@ def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[F
     means = np.stack([apart[:, observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
     residuals = np.moveaxis(apart - means[:, observed], 1, 2)
     largest = np.zeros((n_tasks, plan.n_shuffles))
-    width = max(1, _HELD // (n_tasks * plan.n_shuffles))
-    for level in range(0, n_levels, width):
-        part = residuals[:, level : level + width]
+    for level in range(0, n_levels, assignments.width):
+        part = residuals[:, level : level + assignments.width]
         for shuffles, groups in assignments.batches():
             squared = [_square(*pair) for pair in _compare(part, groups, plan.sizes, plan.paired)]
             np.maximum(largest[:, shuffles], np.max(squared, axis=(0, 2)), out=largest[:, shuffles])
