@@ -32,7 +32,6 @@ class _Part(NamedTuple):
     ----------
     tasks : ndarray, shape (task,)
         Their numbers in the block.
-    present : ndarray, shape (algorithm, run)
     training : ndarray, shape (task, level)
         Their levels.
     holds : ndarray, shape (task, interval, level)
@@ -44,7 +43,6 @@ class _Part(NamedTuple):
     """
 
     tasks: NDArray[np.intp]
-    present: NDArray[np.bool_]
     training: Floats
     holds: NDArray[np.bool_]
     curves: Floats
@@ -89,7 +87,7 @@ class ProfileBlock(Block):
         """Profile tasks, given their curves, shape (..., algorithm, run, training), and their numbers."""
         names = [self.names[number] for number in numbers.ravel()]
         flat = curves.reshape(len(names), -1, curves.shape[-1])
-        whole = self._whole(flat)
+        whole = self._whole(flat, names[0])
         if whole is not None:
             packed = np.empty((len(names), self.layout.length))
             self._check(whole, names)
@@ -105,17 +103,18 @@ class ProfileBlock(Block):
                 _spread(out, fields, self.layout.dims, part.tasks, places)
         return packed.reshape(*numbers.shape, -1)
 
-    def _whole(self, flat: Floats) -> _Part | None:
+    def _whole(self, flat: Floats, name: str) -> _Part | None:
         """Return all tasks as one part; None if any has a gap, which costs no look of its own to find out."""
         n_tasks, _, n_levels = flat.shape
         everyone = np.ones((len(self.algorithms), len(self.runs)), bool)
+        doors.check_groups(everyone, name, self.algorithms, self.runs, paired=self.paired)
         sizes = (len(self.runs),) * len(self.algorithms)
         measured = self._measure(flat, sizes)
         if not np.isfinite(measured.simple.sum() + measured.error.sum()):
             return None
         holds = np.broadcast_to(self.stretches.holds, (n_tasks, *self.stretches.holds.shape))
         training = np.broadcast_to(self.training, (n_tasks, n_levels))
-        return _Part(np.arange(n_tasks), everyone, training, holds, flat, sizes, measured)
+        return _Part(np.arange(n_tasks), training, holds, flat, sizes, measured)
 
     def _parts(self, flat: Floats, names: list[str]) -> Iterator[tuple[_Part, NDArray[np.intp]]]:
         """Yield tasks that have the same runs and equally many levels, and where their levels stand among all."""
@@ -132,7 +131,7 @@ class ProfileBlock(Block):
             sizes = tuple(size for size in here.sum(axis=1).tolist() if size)
             measured = self._measure(some, sizes)
             holds = np.moveaxis(self.stretches.holds[:, places], 0, 1)
-            yield _Part(tasks, here, self.training[places], holds, some, sizes, measured), places
+            yield _Part(tasks, self.training[places], holds, some, sizes, measured), places
 
     def _measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
         if self.inference:
@@ -140,7 +139,6 @@ class ProfileBlock(Block):
         return profiles.measure_groups(curves, sizes)
 
     def _check(self, part: _Part, names: list[str]) -> None:
-        doors.check_groups(part.present, names[0], self.algorithms, self.runs, paired=self.paired)
         if part.curves.shape[-1] == 1:
             raise ValueError(
                 f"{names[0]}there is one training level ({part.training[0, 0]:g}); a profile over training needs two. "
@@ -177,11 +175,11 @@ class ProfileBlock(Block):
         curves, simple = part.curves[tasks], part.measured.simple[tasks]
         total = simple + part.measured.error[tasks]
         with np.errstate(divide="ignore", invalid="ignore"):
-            centred = profiles.centre(curves, part.sizes, paired=self.paired)
-            unit = np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
+            scaled = profiles.centre(curves, part.sizes, paired=self.paired)
+            scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
             within = part.holds[tasks] * total[:, np.newaxis]
             design = levels.Design(
-                np.ascontiguousarray(np.moveaxis(centred * unit, 1, 2)),
+                np.ascontiguousarray(np.moveaxis(scaled, 1, 2)),
                 simple / total,
                 within / within.sum(axis=-1, keepdims=True),
                 self._df(part.sizes),
