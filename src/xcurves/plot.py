@@ -54,7 +54,7 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> axes = scores.curves.ss_profile(n_resamples=199, rng=0).curves.plot("fraction")
     >>> axes.get_xlabel(), axes.get_xscale()
-    ('training games (games)', 'symlog')
+    ('training (games)', 'symlog')
     """
     kind = labels.kind_of(result)
     if kind not in _FAMILIES:
