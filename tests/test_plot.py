@@ -60,7 +60,7 @@ def test_null_bands_are_shaded_up_to_their_fractions(result):
     ax = result.curves.plot("fraction")
     total = result.ss.sel(effect="simple").sum().item()
     upper = [band.get_paths()[0].vertices[:, 1].max() for band in ax.collections]
-    expected = [result[name].max().item() / total for name in ("ss_null_upper_simultaneous", "ss_null_upper")]
+    expected = [result[name].max().item() / total for name in ("ss_null_upper", "ss_null_upper_simultaneous")]
     np.testing.assert_allclose(upper, expected)
 
 
@@ -83,6 +83,10 @@ def test_training_has_a_scale_that_suits_its_levels(training, scale):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)), training=training)
     ax = xcurves.ss_profile(curves, n_resamples=0).curves.plot("cumulative")
     assert ax.get_xscale() == scale
+    fraction = xcurves.ss_profile(curves, n_resamples=0).curves.plot("fraction")
+    assert fraction.get_xlim() == ax.get_xlim()
+    low, high = ax.transData.transform([(training[0], 0), (training[-1], 0)])[:, 0]
+    assert high - low > 0.85 * ax.bbox.width  # the levels fill the panel
     if scale != "linear":
         assert [label.get_text() for label in ax.get_xticklabels()] == [f"{level:g}" for level in training]
 

@@ -204,14 +204,14 @@ def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
     lines = profile.curves.summary().split("\n")
     marked = profile.training.where(profile.pvalue_adjusted <= 0.05, drop=True).values.tolist()
     assert marked == [100, 200, 400]
-    assert lines[1] == (
+    assert lines[0] == (
         "The curves differ at training 100 to 200, 400 (at the 0.05 level, adjusted over levels); "
         "with 95 % confidence they still differ at 400."
     )
     shares = [100 * share for share in profile.interval_fraction.sel(effect="simple").values]
     p = profile.interval_pvalue_adjusted.values
     for place, ends in enumerate(["0 to 200", "200 to 500"]):
-        share = f"{shares[place]:.3g} % of the difference (simple sum of squares)"
+        share = f"{shares[place]:.3g} % of the observed difference (simple sum of squares)"
         assert f"Interval {ends}: {share}, p = {p[place]:.3g} adjusted." in lines
     within = profile.training.where(profile.equivalent == 1, drop=True).values.tolist()
     assert within == [0, 300, 500]
@@ -225,7 +225,7 @@ def test_summary_of_a_profile_without_findings_or_inference():
     nothing = xcurves.ss_profile(curves, rng=0).curves.summary()
     assert "No training level shows a difference at the 0.05 level, adjusted over levels." in nothing
     alone = xcurves.ss_profile(curves, n_resamples=0).curves.summary()
-    assert alone.startswith("Half of the difference between the curves")
+    assert alone.startswith("Half of the observed difference between the curves")
     assert "\n" not in alone
     margin = xcurves.ss_profile(curves, margin=1e-3, rng=0).curves.summary()
     assert "No training level is shown to have all differences within ± 0.001." in margin
@@ -237,6 +237,6 @@ def test_summary_of_several_profiles_names_each_and_says_of_absent_ones_nothing(
     with pytest.warns(UserWarning, match="no run has a value"):
         result = xcurves.ss_profile(make_curves(values, task=["a", "b"]), rng=0)
     lines = result.curves.summary().split("\n")
-    assert lines[0].startswith("task 'a': Half of")
+    assert lines[0].startswith("task 'a': No training level shows a difference")
     assert "task 'b': Nothing can be said; runs are missing, or all means are equal." in lines
     assert "nan" not in result.curves.summary()

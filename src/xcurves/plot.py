@@ -27,8 +27,9 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     result : Dataset
         What a method returned, with at most one extra dim.
     view : str, optional
-        What to draw. Of `ss_profile`, ``"fraction"`` (share of each level in the simple sum of squares, shaded where
-        chance gives as much, with a bar under the levels that differ by `pvalue_adjusted`) and ``"cumulative"`` (the
+        What to draw. Of `ss_profile`, ``"fraction"`` (share of each level in the observed simple sum of squares, shaded
+        where chance gives as much, which may be more than 1, with a bar under the levels that differ by
+        `pvalue_adjusted`) and ``"cumulative"`` (the
         running sums of the three profiles); both by default.
     ax : matplotlib.axes.Axes, optional
         Where to draw it: one view of one task. By default a new figure, with a row for each view and a column for

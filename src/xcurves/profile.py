@@ -215,26 +215,29 @@ def _check_margin(margin: float | None, n_resamples: int | None) -> float | None
 
 def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
-    missing = result["ss"].sel(effect="simple").isnull().all("training").to_numpy().ravel()
-    outcomes.warn_of(missing, block.names, lambda _: "no run has a value; the result is NaN")
+    ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
+    in_grid = ~np.isnan(ss.reshape(len(block.names), -1))
+    profiled = np.asarray(in_grid.any(axis=1))
+    outcomes.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
     if len(block.stretches):
-        held = result["interval_fraction"].sel(effect="simple").transpose(..., "interval").notnull().to_numpy()
-        empty = ~missing[:, np.newaxis] & ~held.reshape(len(missing), -1)
+        share = result["interval_fraction"].sel(effect="simple").transpose(..., "interval").to_numpy()
+        empty = profiled[:, np.newaxis] & np.isnan(share.reshape(len(block.names), -1))
         where = [name + interval for name in block.names for interval in block.stretches.names()]
         outcomes.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
     if block.inference:
-        _warn_of_tests(result, block, missing)
+        _warn_of_tests(result, block, in_grid)
 
 
-def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, missing: NDArray[np.bool_]) -> None:
-    n_shuffles, smallest = result["n_shuffles"].to_numpy().ravel(), outcomes.smallest_pvalue(result).ravel()
-    undefined = (result["f"].isnull() & result["ss"].sel(effect="simple").notnull()).transpose(..., "training")
+def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, in_grid: NDArray[np.bool_]) -> None:
+    f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
+    undefined = in_grid & np.isnan(f)
     if undefined.any():
         where = [f"{name}training {level:g}: " for name in block.names for level in block.training]
-        equal = undefined.to_numpy().ravel()
+        equal = undefined.ravel()
         outcomes.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
+    n_shuffles, smallest = result["n_shuffles"].to_numpy().ravel(), outcomes.smallest_pvalue(result).ravel()
     outcomes.warn_of(
-        ~missing & (smallest > block.alpha + 1e-12),
+        in_grid.any(axis=1) & (smallest > block.alpha + 1e-12),
         block.names,
         lambda task: f"{n_shuffles[task]} reassignments allow no p below {smallest[task]:.3g}",
     )

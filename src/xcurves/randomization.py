@@ -202,9 +202,11 @@ def apply_block(
 ) -> xr.DataArray:
     """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed)."""
     extra = [dim for dim in arrays[0].dims if dim not in core_dims[0]]
+    # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
+    bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
     packed: xr.DataArray = xr.apply_ufunc(
         block,
-        *arrays,
+        *bare,
         labels.task_numbers(arrays[0], extra),
         input_core_dims=[*core_dims, []],
         output_core_dims=[["_packed"]],

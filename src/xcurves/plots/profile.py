@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW = 60  # levels that get a marker each
-_BANDS = {"ss_null_upper_simultaneous": (0.2, "all levels"), "ss_null_upper": (0.3, "a single level")}
+_BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
 _STYLES = {"simple": ("C0", "-"), "algorithm": ("C1", "--"), "interaction": ("C2", ":")}
 
 
@@ -26,10 +26,13 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
     simple = here.sel(effect="simple")
     total = simple["ss"].sum().item()
     color, style = _STYLES["simple"]
+    scale_training(ax, result["training"])
+    lower = np.zeros(len(training))
     for name, (alpha, what) in _BANDS.items():
         if name in here:
             upper = simple[name].to_numpy() / total
-            ax.fill_between(training, 0, upper, color="C7", alpha=alpha, linewidth=0, label=f"null band, {what}")
+            ax.fill_between(training, lower, upper, color="C7", alpha=alpha, linewidth=0, label=f"null band, {what}")
+            lower = upper
     marker = "o" if len(training) <= _FEW else None
     ax.plot(training, simple["fraction"], style, color=color, marker=marker, markersize=3, label="simple")
     if "pvalue_adjusted" in here:
@@ -37,19 +40,18 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
         _mark(ax, training, outcomes.significant(here["pvalue_adjusted"].to_numpy(), alpha))
     ax.set_ylim(0, 1.3 * ax.get_ylim()[1])
     ax.set_ylabel("fraction per level")
-    scale_training(ax, result["training"])
     ax.legend(fontsize="small", ncols=2)
 
 
 def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
     """Draw the running sums of the three profiles of one task."""
     here = result.isel(training=result["ss"].notnull().all("effect").to_numpy())
+    scale_training(ax, result["training"])
     for effect in here["effect"].to_numpy():
         color, style = _STYLES[effect]
         ax.plot(here["training"], here["cumulative_fraction"].sel(effect=effect), style, color=color, label=effect)
     ax.axhline(1, color="C7", linewidth=0.8)
     ax.set_ylabel("cumulative fraction")
-    scale_training(ax, result["training"])
     ax.legend(fontsize="small")
 
 

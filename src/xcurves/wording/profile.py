@@ -24,10 +24,10 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         if here.sizes["training"] == 0 or here["fraction"].sel(effect="simple").isnull().any():
             yield f"{name}Nothing can be said; runs are missing, or all means are equal."
             continue
-        yield name + _gathered(here["cumulative_fraction"].sel(effect="simple"))
         if "pvalue_adjusted" in task:
             yield name + _differ(here)
             yield from (name + sentence for sentence in _clusters(here))
+        yield name + _gathered(here["cumulative_fraction"].sel(effect="simple"))
         if "interval_fraction" in task:
             yield from (name + sentence for sentence in _intervals(here))
         if "equivalent" in task:
@@ -42,7 +42,7 @@ def _gathered(cumulative: xr.DataArray) -> str:
     reached = [np.argmax(cumulative.to_numpy() >= share - 1e-12) for share in (0.5, 0.9)]
     half, most = (_amount(level) for level in cumulative["training"].to_numpy()[reached])
     return (
-        f"Half of the difference between the curves (simple sum of squares) is gathered by training {half}, "
+        f"Half of the observed difference between the curves (simple sum of squares) is gathered by training {half}, "
         f"nine tenths by {most}."
     )
 
@@ -76,7 +76,7 @@ def _intervals(task: xr.Dataset) -> Iterator[str]:
             yield f"Interval {ends}: it has no training level."
             continue
         p = f", p = {interval['interval_pvalue_adjusted'].item():.3g} adjusted" if "interval_pvalue" in task else ""
-        yield f"Interval {ends}: {100 * share:.3g} % of the difference (simple sum of squares){p}."
+        yield f"Interval {ends}: {100 * share:.3g} % of the observed difference (simple sum of squares){p}."
 
 
 def _equivalent(task: xr.Dataset) -> str:
