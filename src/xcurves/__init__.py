@@ -13,6 +13,7 @@ from xcurves.contrasts import contrast
 from xcurves.frames import to_dataarray
 from xcurves.pairs import pairwise
 from xcurves.plot import plot
+from xcurves.powerlaw import fit_power_law
 from xcurves.results import summary, table
 
 __version__ = _version("xcurves")
@@ -21,6 +22,7 @@ __all__ = [
     "align",
     "contrast",
     "drop_incomplete",
+    "fit_power_law",
     "pairwise",
     "plot",
     "randomized_anova",

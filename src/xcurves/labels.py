@@ -23,6 +23,10 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles", "n_assignments",
     "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
     "weights", "training_weights", "algorithm_a", "algorithm_b",
+    "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "stderr", "stderr_given_gamma", "covariance",
+    "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "prediction",
+    "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
+    "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
@@ -48,6 +52,15 @@ _KINDS = {
     "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
     "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
+    "fit_power_law": _kind(
+        "error_at_n data_reliance gamma alpha eta covariance",
+        "param cov_param training",
+        scalar="error_at_n",
+        methods="table summary plot predict compare_learners",
+    ),
+    "predict": _kind("prediction prediction_ci extrapolated", "n ci_bound", scalar="at_extrapolated"),
+    "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves"),
+    "compare_learners": _kind("difference difference_ci data_multiplier", "param crossing", scalar="data_multiplier"),
 }
 
 

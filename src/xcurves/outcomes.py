@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 REFERENCES = {
     "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
     "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
+    "learning curves": "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, "
+    "ICML, PMLR 139, 4287-4296",
 }
-_COUNTS = ("n_runs", "n_levels", "n_shuffles")
+_WHOLE: dict[str, type] = dict.fromkeys(("n_runs", "n_levels", "n_shuffles", "n_folds"), np.int64)
+_WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated"), np.int8)
 
 
 def describe(
@@ -27,14 +31,16 @@ def describe(
     *,
     scores: Sequence[str] = (),
     squares: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
 ) -> dict[str, xr.Variable]:
-    """Give every variable its own name and unit, and make counts of shuffles, runs and levels whole numbers."""
+    """Give every variable its own name and unit, 1 unless said, and make counts and flags whole numbers."""
     score = str(curves.attrs.get("units", "score"))
-    units = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
-    counted = {name: variables[name].astype(np.int64) for name in _COUNTS if name in variables}
+    known = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
+    known |= units or {}
+    counted = {name: variables[name].astype(kind) for name, kind in _WHOLE.items() if name in variables}
     described = variables | counted
     for name, variable in described.items():
-        variable.attrs = {"long_name": long_names[name], "units": units.get(name, "1")}
+        variable.attrs = {"long_name": long_names[name], "units": known.get(name, "1")}
     return described
 
 
@@ -81,7 +87,7 @@ def _plain(value: Any) -> str | int | float:
     """Return a value of a kind that every archive holds."""
     if isinstance(value, str):
         return value
-    return int(value) if abs(value) < 2**31 else float(value)
+    return int(value) if isinstance(value, Integral | np.bool_) and abs(int(value)) < 2**31 else float(value)
 
 
 def settle_rng(result: xr.Dataset, rng: object) -> None:
