@@ -29,6 +29,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "n_folds": ("training",),
     "gamma_at_edge": (),
     "at_extrapolated": (),
+    "mean_error": ("training",),
 }
 PREDICTED = {"prediction": ("n",), "prediction_ci": ("n", "ci_bound"), "extrapolated": ("n",)}
 FLAGS = ("gamma_at_edge", "at_extrapolated", "extrapolated")
@@ -132,13 +133,10 @@ class FitBlock:
         gamma = fit.theta[:, powerlaw.GAMMA]
         searched = self.model.gamma is None
         steep, flat = (searched & (gamma == edge) for edge in (wls.GAMMAS[0], wls.GAMMAS[-1]))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = sizes.means.sum(axis=1, keepdims=True) / has.sum(axis=1, keepdims=True)
-            total = np.where(has, sizes.means - mean, 0.0)
-            r_squared = 1 - (apart**2).sum(axis=1) / (total**2).sum(axis=1)
         return {
             "fitted": np.where(has, fitted, np.nan),
-            "r_squared": np.where(np.isfinite(r_squared), r_squared, np.nan),
+            "mean_error": np.where(has, sizes.means, np.nan),
+            "r_squared": wls.r_squared(sizes.folds, sizes.means, fitted),
             "objective": wls.objective(sizes.folds, sizes.spread, fit.weights, apart),
             "error_sd": np.where(has, np.sqrt(fit.variance), np.nan),
             "gamma_at_edge": flat.astype(float) - steep,
@@ -160,7 +158,7 @@ class FitBlock:
         percent = self.unit.percent
         by_parameter = np.array([1.0 if name == "gamma" else percent for name in PARAMETERS])
         divisors: dict[str, Any] = dict(zip(PARAMETERS, by_parameter, strict=True))
-        divisors |= dict.fromkeys(("fitted", "error_sd", "prediction", "prediction_ci"), percent)
+        divisors |= dict.fromkeys(("fitted", "mean_error", "error_sd", "prediction", "prediction_ci"), percent)
         divisors |= dict.fromkeys(("stderr", "stderr_given_gamma"), by_parameter)
         divisors |= {
             "estimate_ci": by_parameter[:, np.newaxis],

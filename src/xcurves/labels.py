@@ -24,9 +24,9 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
     "weights", "training_weights", "algorithm_a", "algorithm_b",
     "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "stderr", "stderr_given_gamma", "covariance",
-    "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "prediction",
-    "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
-    "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
+    "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "mean_error",
+    "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
+    "n_curves", "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")

@@ -20,8 +20,8 @@ REFERENCES = {
     "learning curves": "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, "
     "ICML, PMLR 139, 4287-4296",
 }
-_WHOLE: dict[str, type] = dict.fromkeys(("n_runs", "n_levels", "n_shuffles", "n_folds"), np.int64)
-_WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated"), np.int8)
+_WHOLE: dict[str, type] = dict.fromkeys(("n_runs", "n_levels", "n_shuffles", "n_folds", "n_curves"), np.int64)
+_WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated", "crossing_extrapolated"), np.int8)
 
 
 def describe(
@@ -67,7 +67,7 @@ def _version() -> str:
 
 
 def provenance(
-    kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
+    kind: str, curves: xr.DataArray | xr.Dataset, references: str, entropy: int, confidence_level: float, **given: Any
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     call = ", ".join(f"{name}={value}" for name, value in given.items())

@@ -10,12 +10,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
+from xcurves.plots import learning
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FAMILIES: Mapping[str, Family] = {}
+_FAMILIES: Mapping[str, Family] = {"fit_power_law": learning.FIT}
 
 
 def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
@@ -44,6 +45,22 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
         If the view is unknown, if there is more than one extra dim, or if several panels are asked of one Axes.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
+
+    Notes
+    -----
+    Of `fit_power_law`, all algorithms on one Axes: ``curve`` (the default), error against n^-0.5, where an exponent of
+    -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at 4N;
+    and ``scatter``, error against data-reliance, with intervals.
+
+    Examples
+    --------
+    >>> import xarray as xr, xcurves
+    >>> errors = xr.DataArray(
+    ...     [40.5, 32.9, 27.9, 24.6], {"training": [50, 100, 200, 400]}, ["training"], attrs={"units": "%"}
+    ... )
+    >>> ax = errors.curves.fit_power_law(sigma_hat_sq=20).curves.plot()
+    >>> ax.get_ylabel()
+    'error (%)'
     """
     kind = labels.kind_of(result)
     if kind not in _FAMILIES:

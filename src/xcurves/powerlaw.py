@@ -40,13 +40,15 @@ LONG_NAMES = {
     "error_sd": "standard deviation of the error of one fold",
     "n_folds": "number of folds",
     "gamma_at_edge": "1 where the exponent is the flattest of the grid, -1 where the steepest",
+    "mean_error": "measured error, mean over folds",
     "at_extrapolated": "1 where N lies far outside the measured sizes",
     "prediction": "predicted error",
     "prediction_ci": "confidence interval of the predicted error",
     "prediction_ci_given_gamma": "confidence interval of the predicted error, given the exponent",
     "extrapolated": "1 where the size lies far outside the measured ones",
 }
-RATES = ("error_at_n", "data_reliance", "alpha", "fitted", "error_sd", "prediction", "prediction_ci")
+_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_gamma")
+_RATES = ("error_at_n", "data_reliance", "alpha", "fitted", "mean_error", "error_sd", *_PREDICTED)
 
 
 def fit_power_law(
@@ -114,9 +116,9 @@ def fit_power_law(
         (param), which lists these: `estimate_ci` (param, ci_bound), `stderr`, `stderr_given_gamma`, and `covariance`
         (param, cov_param). On (training): `fitted`, `error_sd` (σ_i), `n_folds`. Scalars: `r_squared` (of mean errors),
         `objective` (G, Eq. 2), `gamma_at_edge` (-1 or 1 where γ is the steepest or flattest of the grid, else 0).
-        With `predict_at`, on (n): `prediction`, `prediction_ci` (n, ci_bound), `extrapolated`. The coordinate
-        `at_extrapolated` is 1 where N lies beyond four times the largest, or below a quarter of the smallest, size of
-        a curve. A curve without errors is NaN; one whose errors are all equal has γ, α, η NaN.
+        With `predict_at`, on (n): `prediction`, `prediction_ci` (n, ci_bound), `extrapolated`. The coordinates beside:
+        `mean_error` (training), and `at_extrapolated`, 1 where N lies beyond four times the largest, or below a quarter
+        of the smallest, size of a curve. A curve without errors is NaN; one whose errors are all equal has γ, α, η NaN.
 
     Raises
     ------
@@ -163,9 +165,9 @@ def fit_power_law(
     ... ).astype(float)
     >>> fit = xcurves.fit_power_law(errors)
     >>> round(fit.error_at_n.item(), 2), round(fit.data_reliance.item(), 2), fit.gamma.item()
-    (24.44, 8.98, -0.5)
+    (24.6, 7.95, -0.58)
     >>> fit.curves.predict(1600).prediction.round(2).values.tolist()
-    [19.95]
+    [20.82]
     """
     core = core_dims(errors)
     errors = check_curves(errors, core=core, name="errors")
@@ -238,7 +240,7 @@ def _assemble(
         "cov_param": list(block.parameters),
         "ci_bound": list(labels.CI_BOUNDS),
         "at": (where.dims, where.to_numpy(), {"long_name": "the size N", "units": training}),
-        "at_extrapolated": described.pop("at_extrapolated"),
+        **{name: described.pop(name) for name in ("at_extrapolated", "mean_error")},
     }
     if block.predict_at.size:
         coords["n"] = ("n", block.predict_at, {"long_name": "training size", "units": training})
@@ -250,7 +252,7 @@ def rate_units(rate: str, training: str) -> dict[str, str]:
     size = "size" if training == "1" else training
     by_parameter = dict.fromkeys(("estimate_ci", "stderr", "stderr_given_gamma"), "that of param")
     return {
-        **dict.fromkeys(RATES, rate),
+        **dict.fromkeys(_RATES, rate),
         "eta": f"{rate} {size}^-gamma",
         "delta": f"{rate} {size}^(-2 gamma)",
         "covariance": "that of param times that of cov_param",

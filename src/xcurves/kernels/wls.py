@@ -191,3 +191,13 @@ def objective(folds: Floats, spread: Floats, weights: Floats, apart: Floats) -> 
     share = np.where(folds > 0, weights / np.maximum(folds, 1), 0.0)
     within = np.where(folds > 1, (folds - 1) * spread, 0.0)
     return np.asarray((weights * apart**2 + share * within).sum(axis=1))
+
+
+def r_squared(folds: Floats, means: Floats, fitted: Floats) -> Floats:
+    """Return the share of the variance of mean errors over sizes that a curve explains; NaN where there is none."""
+    has = folds > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(axis=1, keepdims=True)
+        total = np.where(has, (means - mean) ** 2, 0.0).sum(axis=1)
+        found = 1 - np.where(has, (means - fitted) ** 2, 0.0).sum(axis=1) / total
+    return np.where(np.isfinite(found), found, np.nan)
