@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
 from xcurves.align import align, drop_incomplete
 from xcurves.contrasts import Weights, contrast
-from xcurves.fitoptions import At, Gamma
-from xcurves.fitoptions import Weights as FitWeights
+from xcurves.fitoptions import At, Gamma, Weighting
 from xcurves.frames import Duplicates, to_dataarray
 from xcurves.kernels.contrasts import Alternative
 from xcurves.plot import plot
+from xcurves.prediction import Rule
+from xcurves.sizes import Variants
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +110,7 @@ class DataArrayCurves:
         units: Literal["percent", "fraction"] | None = None,
         gamma: Gamma = "search",
         quadratic: bool = False,
-        weights: FitWeights = "variance-folds",
+        weights: Weighting = "variance-folds",
         sigma0_sq: float = 0.02,
         sigma_hat_sq: float | None = None,
         standard_error: xr.DataArray | None = None,
@@ -142,7 +143,7 @@ class DataArrayCurves:
     def leave_one_size_out(
         self,
         *,
-        variants: sizes.Variants | None = None,
+        variants: Variants | None = None,
         units: Literal["percent", "fraction"] | None = None,
         sigma0_sq: float = 0.02,
         sigma_hat_sq: float | None = None,
@@ -177,7 +178,7 @@ class DatasetCurves:
         """Call :func:`xcurves.summary`."""
         return results.summary(self._result)
 
-    def predict(self, n: At, *, method: prediction.Method = "power-law") -> xr.Dataset:
+    def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
         """Call :func:`xcurves.predict`."""
         return prediction.predict(self._result, n, method=method)
 

@@ -14,7 +14,7 @@ from xcurves.kernels.learning import Model
 from xcurves.packing import Floats
 
 Gamma = float | Literal["search"]
-Weights = Literal["variance-folds", "variance", "uniform"]
+Weighting = Literal["variance-folds", "variance", "uniform"]
 At = float | Sequence[float] | Floats | xr.DataArray
 
 _WEIGHTS = ("variance-folds", "variance", "uniform")

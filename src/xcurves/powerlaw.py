@@ -13,7 +13,7 @@ from xcurves.curvefit import FitBlock
 from xcurves.fitoptions import (
     At,
     Gamma,
-    Weights,
+    Weighting,
     check_aggregates,
     check_at,
     check_model,
@@ -58,7 +58,7 @@ def fit_power_law(
     units: Literal["percent", "fraction"] | None = None,
     gamma: Gamma = "search",
     quadratic: bool = False,
-    weights: Weights = "variance-folds",
+    weights: Weighting = "variance-folds",
     sigma0_sq: float = 0.02,
     sigma_hat_sq: float | None = None,
     standard_error: xr.DataArray | None = None,

@@ -17,7 +17,7 @@ from xcurves.packing import Floats, Layout
 from xcurves.powerlaw import LONG_NAMES, rate_units
 from xcurves.randomization import apply_block
 
-Method = Literal["power-law", "linear"]
+Rule = Literal["power-law", "linear"]
 
 CURVE_DIMS: list[list[str]] = [["param", "cov_param"], ["theta"], [], ["training"], ["training"]]
 _FIELDS = {
@@ -28,7 +28,7 @@ _FIELDS = {
 }
 
 
-def predict(fit: xr.Dataset, n: At, *, method: Method = "power-law") -> xr.Dataset:
+def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset:
     r"""Predict the error at other training sizes.
 
     Parameters

@@ -147,7 +147,8 @@ def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame
     """Join columns to a frame whose index has the extra dims, then the `last`."""
     dataset = xr.Dataset(columns)
     dataset = dataset.drop_vars([name for name in dataset.coords if name not in dataset.indexes])
-    extra = [str(dim) for dim in dataset.dims if dim not in last]
+    # Not in the order of the dataset's dims, which an archive may change.
+    extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])

@@ -77,6 +77,8 @@ def percentiles(
         for target, values in zip((intervals, bounds), found, strict=True):
             replicates = values.reshape(len(folds), draws.n_resamples, values.shape[-1])
             target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
+    unknown = np.isnan(fit.theta).any(axis=1)
+    intervals[unknown] = bounds[unknown] = np.nan
     return intervals, bounds
 
 

@@ -33,10 +33,13 @@ def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
 def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
     has = ~np.isnan(errors)
     folds = has.sum(axis=1, dtype=float)
-    known = np.where(has, errors, 0.0)
-    means = known.sum(axis=1) / np.maximum(folds, 1)
-    apart = np.where(has, known - means[:, np.newaxis], 0.0)
+    # Differences from one fold: equal errors have a variance of exactly zero.
+    first = np.take_along_axis(errors, has.argmax(axis=1)[:, np.newaxis], axis=1)
+    apart = np.where(has, errors - first, 0.0)
+    shift = apart.sum(axis=1) / np.maximum(folds, 1)
+    apart = np.where(has, apart - shift[:, np.newaxis], 0.0)
     within = np.einsum("cfs,cfs->cs", apart, apart)
+    means = np.where(folds > 0, first[:, 0] + shift, 0.0)
     return folds, means, np.where(folds > 1, within / np.maximum(folds - 1, 1), np.nan)
 
 
