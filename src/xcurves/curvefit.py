@@ -33,6 +33,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 PREDICTED = {"prediction": ("n",), "prediction_ci": ("n", "ci_bound"), "extrapolated": ("n",)}
 FLAGS = ("gamma_at_edge", "at_extrapolated", "extrapolated")
+_BLOCK = 2048  # curves at once, which bounds the memory
 _FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 
 
@@ -67,30 +68,40 @@ class FitBlock:
     def __call__(self, errors: Floats, at: Floats, *others: Any) -> Floats:
         """Fit tasks, given errors, shape (..., run, size), N, the standard errors and folds of means, and numbers."""
         *aggregates, numbers = others
+        count, n_sizes = numbers.size, len(self.model.n)
+        errors = errors.reshape(count, -1, n_sizes)
+        at = np.broadcast_to(at, numbers.shape).ravel().astype(np.float64)
+        aggregates = [each.reshape(count, n_sizes) for each in aggregates]
         names = [self.names[number] for number in numbers.ravel()]
-        errors = errors.reshape(len(names), -1, len(self.model.n))
+        packed = np.empty((count, self.layout.length))
+        for start in range(0, count, _BLOCK):
+            some = slice(start, start + _BLOCK)
+            found = self._tasks(errors[some], at[some], [each[some] for each in aggregates], names[some])
+            packed[some] = self.layout.pack(found, [len(names[some])])
+        return packed.reshape(*numbers.shape, -1)
+
+    def _tasks(self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: list[str]) -> dict[str, Floats]:
+        """Return the variables of tasks, NaN and 0 for those without errors."""
         rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
         rates.check_fittable(self.model, sizes, self.model.known_variance(sizes), names)
         out = self.layout.blank(len(names))
-        for name in ("n_folds", *FLAGS):
+        for name in FLAGS:
             if name in out:
                 out[name][:] = 0
-        out["n_folds"][:] = sizes.folds
+        out["n_folds"] = sizes.folds
         tasks = np.flatnonzero(sizes.folds.any(axis=1))
         if tasks.size:
-            where = np.broadcast_to(at, numbers.shape).ravel()[tasks].astype(np.float64)
-            found = self._fit(where, sizes.take(tasks), [names[task] for task in tasks])
-            for name in self.layout.dims:
-                if name in found:
-                    out[name][tasks] = found[name]
-        return self.layout.pack(out, numbers.shape)
+            found = self._fit(at[tasks], sizes.take(tasks), [names[task] for task in tasks])
+            for name in out.keys() & found.keys():
+                out[name][tasks] = found[name]
+        return out
 
     def _sizes(self, errors: Floats, aggregates: Sequence[Floats], names: Sequence[str]) -> Sizes:
         """Return what is known of every size, in percent."""
         if not aggregates:
             return Sizes(*wls.measure(errors * self.unit.percent))
-        given, counted = (each.reshape(len(names), -1) for each in aggregates)
+        given, counted = aggregates
         means = errors[:, 0]
         rates.check_standard_errors(given, means, counted, names)
         has = ~np.isnan(means)

@@ -39,7 +39,7 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
         inside = x >= (4 * at) ** -0.5
         heights += [found["prediction"].to_numpy()[inside], curve["mean_error"].to_numpy()]
     ax.axvline((4 * at) ** -0.5, color="black", linewidth=0.8, linestyle="--", zorder=1)
-    ax.text((4 * at) ** -0.5, 0.02, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
+    ax.text((4 * at) ** -0.5, 0.94, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
     _set_limits(ax, np.concatenate(heights), 1.06 * right)
     _mark_sizes(ax, levels, at)
     units = fit["error_at_n"].attrs.get("units", "1")
@@ -67,7 +67,7 @@ def _mark_sizes(ax: Axes, levels: Floats, at: float) -> None:
         room = (levels[0] ** -0.5) / _TICKS
         if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
             marks.append((level**-0.5, f"{level:g}"))
-    ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks])
+    ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
