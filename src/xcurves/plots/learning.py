@@ -39,25 +39,22 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
         inside = x >= (4 * at) ** -0.5
         heights += [found["prediction"].to_numpy()[inside], curve["mean_error"].to_numpy()]
     ax.axvline((4 * at) ** -0.5, color="black", linewidth=0.8, linestyle="--", zorder=1)
-    ax.text((4 * at) ** -0.5, 0.94, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
-    _set_limits(ax, np.concatenate(heights), 1.06 * right)
+    ax.text((4 * at) ** -0.5, 0.02, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
+    ax.set_xlim(0, 1.06 * right)
+    low, high = np.nanmin(np.concatenate(heights)), np.nanmax(np.concatenate(heights))
+    room = 0.1 + 0.08 * len(ax.get_legend_handles_labels()[0])  # for the legend
+    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
     _mark_sizes(ax, levels, at)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left")
 
 
 def _legend(curve: xr.Dataset) -> str:
     at = f"{curve['at'].item():g}"
     values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
     return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}"
-
-
-def _set_limits(ax: Axes, heights: Floats, right: float) -> None:
-    low, high = np.nanmin(heights), np.nanmax(heights)
-    ax.set_xlim(0, right)
-    ax.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
 
 
 def _mark_sizes(ax: Axes, levels: Floats, at: float) -> None:
