@@ -33,7 +33,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 PREDICTED = {"prediction": ("n",), "prediction_ci": ("n", "ci_bound"), "extrapolated": ("n",)}
 FLAGS = ("gamma_at_edge", "at_extrapolated", "extrapolated")
-_BLOCK = 2048  # curves at once, which bounds the memory
+_BLOCK = 1024  # curves at once, which bounds the memory
 _FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 
 

@@ -17,7 +17,7 @@ from xcurves.kernels import powerlaw
 Floats = NDArray[np.float64]
 
 GAMMAS = -np.arange(99, 0, -1) / 100
-_BLOCK = 1024  # curves whose objective over the grid fits into a core's cache
+_BLOCK = 512  # curves whose objective over the grid fits into a core's cache
 
 
 def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
@@ -31,15 +31,16 @@ def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
-    has = ~np.isnan(errors)
-    folds = has.sum(axis=1, dtype=float)
-    # Differences from one fold: equal errors have a variance of exactly zero.
-    first = np.take_along_axis(errors, has.argmax(axis=1)[:, np.newaxis], axis=1)
-    apart = np.where(has, errors - first, 0.0)
-    shift = apart.sum(axis=1) / np.maximum(folds, 1)
-    apart = np.where(has, apart - shift[:, np.newaxis], 0.0)
-    within = np.einsum("cfs,cfs->cs", apart, apart)
-    means = np.where(folds > 0, first[:, 0] + shift, 0.0)
+    values = np.ascontiguousarray(errors.swapaxes(0, 1))  # sums over the first axis are the quickest
+    has = ~np.isnan(values)
+    folds = has.sum(axis=0, dtype=float)
+    # Differences from one of the folds: equal errors have a variance of exactly zero.
+    least = np.fmin.reduce(values, axis=0)
+    apart = np.where(has, values - least, 0.0)
+    shift = apart.sum(axis=0) / np.maximum(folds, 1)
+    apart = np.where(has, apart - shift, 0.0)
+    within = np.einsum("fcs,fcs->cs", apart, apart)
+    means = np.where(folds > 0, least + shift, 0.0)
     return folds, means, np.where(folds > 1, within / np.maximum(folds - 1, 1), np.nan)
 
 
@@ -118,18 +119,20 @@ def _fit(
 def _scan(n: Floats, weights: Floats, apart: Floats, strength: float, *, quadratic: bool) -> Floats:
     """Return G(γ) + prior over the grid, shape (curve, γ), less what does not depend on γ (Eq. 4)."""
     centre = np.exp(np.log(n).mean())
-    v = powerlaw.basis(n, np.full(len(GAMMAS), centre), GAMMAS).T
-    total, first, second = weights.sum(axis=1)[:, np.newaxis], weights @ v, weights @ v**2
-    weighted = weights * apart
-    product = weighted @ v
+    v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), centre), GAMMAS).T)
+    root, weighted = weights / np.sqrt(weights.sum(axis=1, keepdims=True)), weights * apart
+    first, product = root @ v, weighted @ v
+    spread = weights @ v**2
+    spread -= first**2
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = second - first**2 / total
-        explained = product**2 / spread
+        explained = product**2
+        explained /= spread
         if quadratic:
-            common = weights @ v**3 - first * second / total
-            rest = weights @ v**4 - second**2 / total - common**2 / spread
+            second = root @ v**2
+            common = weights @ v**3 - first * second
+            rest = weights @ v**4 - second**2 - common**2 / spread
             explained += (weighted @ v**2 - common * product / spread) ** 2 / rest
-    return np.asarray(strength * np.abs(GAMMAS + 0.5) - explained)
+    return np.subtract(strength * np.abs(GAMMAS + 0.5), explained, out=explained)
 
 
 def linear_operator(n: Floats, at: Floats, weights: Floats, gamma: Floats, *, quadratic: bool) -> Floats:
