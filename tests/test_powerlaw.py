@@ -2,6 +2,8 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import oracles_powerlaw as oracle
 import xcurves
@@ -415,3 +417,30 @@ def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
     result = quiet(flat)
     assert (result.data_reliance < 0).any()
     assert result.error_at_n.notnull().all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-10, 40), factor=st.floats(0.01, 1e4))
+@settings(max_examples=25, deadline=None)
+def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(seed, shift, factor):
+    errors = simulate_errors(3, seed)[0] + 20
+    errors.attrs = {"units": "%"}
+    first = quiet(errors)
+    shifted = quiet(with_attrs(errors + shift, units="%"))
+    scaled = quiet(errors.assign_coords(training=errors.training * factor))
+    for name in ("data_reliance", "gamma", "eta", "objective", "stderr"):
+        np.testing.assert_allclose(shifted[name], first[name], rtol=1e-6, err_msg=name)
+    for name in ("error_at_n", "alpha"):
+        np.testing.assert_allclose(shifted[name], first[name] + shift, rtol=1e-8, atol=1e-6, err_msg=name)
+    for name in ("error_at_n", "data_reliance", "gamma", "alpha", "objective", "error_sd", "fitted"):
+        np.testing.assert_allclose(scaled[name], first[name], rtol=1e-6, err_msg=name)
+    np.testing.assert_allclose(scaled.eta, first.eta * factor**-first.gamma, rtol=1e-6)
+
+
+def test_lazy_means_with_standard_errors_that_lack_dims(errors):
+    mean = errors.mean("run", keep_attrs=True)
+    standard_error = xr.DataArray([0.9, 0.8, 0.7, 0.6, 0.5], {"training": mean.training}, ["training"])
+    whole = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=4)
+    lazy = xcurves.fit_power_law(mean.chunk(task=2), standard_error=standard_error, n_folds=4)
+    assert lazy.gamma.chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), whole, rtol=1e-12)
+    assert (whole.n_folds == 4).all()
