@@ -103,3 +103,9 @@ def test_percent_and_fractions_and_own_variants(errors):
 def test_bad_input_is_refused(errors, change, options, message):
     with pytest.raises(ValueError, match=message):
         xcurves.leave_one_size_out(change(errors), **options)
+
+
+def test_messages_name_the_curve_without_folds_too(errors):
+    means = errors.mean("run", keep_attrs=True).isel(training=slice(3)).expand_dims(task=["x"])
+    with pytest.raises(ValueError, match=r"^task 'x', algorithm 0: errors has 3 training sizes; variant 'power law' "):
+        xcurves.leave_one_size_out(means, sigma_hat_sq=20)

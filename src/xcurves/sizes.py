@@ -106,20 +106,18 @@ def leave_one_size_out(
     named = _check_variants(PAPER if variants is None else variants)
     numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     models = {name: check_model(n, **options, **numbers) for name, options in named.items()}
-    shaped = errors
-    for dim in ("algorithm", "run"):
-        shaped = shaped if dim in shaped.dims else shaped.expand_dims(dim)
-    shaped = shaped.transpose(..., "algorithm", "run", "training")
-    curves = shaped.transpose(..., "algorithm", *core)
-    named_curves = errors if "algorithm" not in errors.dims else curves
-    block = _LeaveOutBlock(labels.task_names(named_curves, core), models, unit, shaped.sizes["algorithm"])
+    pooled = ("algorithm",) if "algorithm" in errors.dims else ()
+    names = labels.task_names(errors.transpose(..., *pooled, *core), core)
+    absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
+    shaped = errors.expand_dims(absent).transpose(..., "algorithm", "run", "training")
+    block = _LeaveOutBlock(names, models, unit, shaped.sizes["algorithm"])
     packed = apply_block(block, [shaped], [("algorithm", "run", "training")], block.layout.length)
     units_of = {"rmse": unit.written}
     variables = outcomes.describe(block.layout.unpack(packed), _LONG_NAMES, errors, units=units_of)
     coords = {**packed.coords, "variant": list(models), "training": errors["training"]}
-    attrs = outcomes.provenance(
-        "leave_one_size_out", errors, outcomes.REFERENCES["learning curves"], 0, 0.95, units=unit.name, **numbers
-    )
+    given = {"variants": str({name: dict(options) for name, options in named.items()}), "units": unit.name, **numbers}
+    references = outcomes.REFERENCES["learning curves"]
+    attrs = outcomes.provenance("leave_one_size_out", errors, references, 0, 0.95, **given)
     return xr.Dataset(variables, coords, attrs)
 
 
