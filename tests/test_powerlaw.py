@@ -393,6 +393,7 @@ BAD_AGGREGATES = [
     ),
     (lambda s: s.isel(training=[0, 1]), {}, "^standard_error must have the labels of errors; its 'training' differs"),
     (lambda s: s.expand_dims(x=2), {}, "^standard_error must have dims of errors"),
+    (lambda s: s, {"sigma_hat_sq": 3.0}, "^standard_error and sigma_hat_sq=3.0 both say the variance. Leave one out"),
     (lambda s: 0.5, {}, "^standard_error must be a DataArray like errors; got float"),
 ]
 

@@ -79,6 +79,7 @@ def check_aggregates(
     errors: xr.DataArray,
     standard_error: xr.DataArray | None,
     n_folds: int | xr.DataArray | None,
+    sigma_hat_sq: float | None,
     unit: rates.Unit,
 ) -> list[xr.DataArray]:
     """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
@@ -86,6 +87,8 @@ def check_aggregates(
         if n_folds is not None:
             raise ValueError("n_folds belongs to means with standard_error; folds themselves are counted. Leave it out")
         return []
+    if sigma_hat_sq is not None:
+        raise ValueError(f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out")
     if "run" in errors.dims:
         raise ValueError("standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')")
     if not isinstance(standard_error, xr.DataArray):

@@ -173,7 +173,7 @@ def fit_power_law(
     errors = check_curves(errors, core=core, name="errors")
     unit = rates.check_unit(errors, units)
     rates.refuse_accuracy(errors, unit)
-    aggregates = check_aggregates(errors, standard_error, n_folds, unit)
+    aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
     where = check_at(errors, list(extra), at)
     lone = standard_error is not None and n_folds is None and weights == "variance-folds"

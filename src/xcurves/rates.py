@@ -39,7 +39,7 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
     """Return the unit that an option or the attrs say, percent if neither does."""
     if units is not None and units not in ("percent", "fraction"):
         raise ValueError(f"units must be 'percent' or 'fraction'; got {units!r}")
-    written = errors.attrs.get("units")
+    written = errors.attrs.get("units") or None
     found = None if written is None else _UNITS.get(str(written).strip().lower())
     if units is None and written is not None and found is None:
         raise ValueError(f"{name} has units {written!r}; rates are in percent or fractions. Say which: units='percent'")
