@@ -57,8 +57,14 @@ def given_gamma(curve, gamma, variances, scheme="variance-folds", quadratic=Fals
 
 def search(curve, variances, scheme="variance-folds", strength=5.0, quadratic=False):
     """The γ with the least G + λ |γ + 0.5|, one literal fit for each of the 99, and all objectives."""
-    totals = [given_gamma(curve, g, variances, scheme, quadratic)[2] + strength * abs(g + 0.5) for g in GRID]
-    return GRID[int(np.argmin(totals))], totals
+    by_size = weights_of(curve, variances, scheme)
+    root = np.sqrt([by_size[n] for n, values in curve.items() for _ in values])
+    designs = np.stack([design(curve, gamma, quadratic)[0] for gamma in GRID])
+    errors = design(curve, GRID[0])[1]
+    theta = np.linalg.pinv(root[:, np.newaxis] * designs) @ (root * errors)
+    fitted = np.einsum("gdp,gp->gd", designs, theta)
+    totals = (root**2 * (errors - fitted) ** 2).sum(axis=1) + strength * np.abs(np.array(GRID) + 0.5)
+    return GRID[int(np.argmin(totals))], totals.tolist()
 
 
 def sandwich(curve, parameters, variances, scheme="variance-folds"):
