@@ -35,3 +35,34 @@ def curves(draw, max_algorithms=4, max_runs=5, max_levels=6, integers=False):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     noise = rng.integers(-3, 4, (m, max(sizes), k)) if integers else rng.normal(size=(m, max(sizes), k))
     return absent(make_curves(noise.astype(float)), sizes)
+
+
+def make_errors(values, training=(25, 50, 100, 200, 400), **coords):
+    """Label errors in percent with dims (..., run, training); further dims are named by `coords`."""
+    values = np.asarray(values, dtype=float)
+    names = {**coords, "run": np.arange(values.shape[-2]), "training": np.array(training, dtype=float)}
+    return xr.DataArray(values, names, list(names), name="test_error", attrs={"units": "%"})
+
+
+def simulate_errors(n_curves, seed, folds=(16, 8, 4, 2, 1), training=(25, 50, 100, 200, 400)):
+    """Draw power laws and folds around them; return errors on (task, run, training) and the true e_N, β_N, γ."""
+    rng = np.random.default_rng(seed)
+    n = np.array(training, dtype=float)
+    error, reliance = rng.uniform(15, 60, n_curves), rng.uniform(2, 20, n_curves)
+    gamma, slope = rng.uniform(-0.8, -0.2, n_curves), rng.uniform(5, 130, n_curves)
+    ratio = (n / n[-1]) ** gamma[:, np.newaxis]
+    mean = error[:, np.newaxis] - reliance[:, np.newaxis] * (ratio - 1) / (2 * gamma[:, np.newaxis])
+    sd = np.sqrt(0.02 + slope[:, np.newaxis] / n)
+    noise = rng.normal(size=(n_curves, max(folds), len(n)))
+    values = mean[:, np.newaxis] + sd[:, np.newaxis] * noise
+    values[:, np.arange(max(folds))[:, np.newaxis] >= np.array(folds)] = np.nan
+    return make_errors(values, training, task=np.arange(n_curves)), np.column_stack([error, reliance, gamma])
+
+
+def as_dict(errors):
+    """Return one curve, dims (run, training), as lists of errors by size."""
+    return {
+        n: errors.sel(training=n).dropna("run").to_numpy().tolist()
+        for n in errors.training.to_numpy().tolist()
+        if errors.sel(training=n).notnull().any()
+    }

@@ -12,9 +12,9 @@ from strategies import make_curves
 from xcurves import accessors
 
 OBJECTS = {
-    accessors.DataArrayCurves: "curves",
-    accessors.DatasetCurves: "result",
-    accessors.DataFrameCurves: "frame",
+    accessors.DataArrayCurves: ("curves", "errors"),
+    accessors.DatasetCurves: ("result", "fit"),
+    accessors.DataFrameCurves: ("frame",),
 }
 METHODS = [
     (accessor, name)
@@ -28,7 +28,7 @@ METHODS = [
 def test_a_method_has_the_signature_of_its_function(accessor, name):
     method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
     own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
-    assert first == OBJECTS[accessor]
+    assert first in OBJECTS[accessor]
     assert own == list(function.parameters.values())[1:]
     assert method.return_annotation == function.return_annotation
     assert getattr(accessor, name).__doc__ == f"Call :func:`xcurves.{name}`."
@@ -80,7 +80,10 @@ def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
 def test_a_result_says_which_methods_it_has():
     result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
     with pytest.raises(AttributeError) as caught:
-        _ = result.curves.predict
+        _ = result.curves.to_frame
     assert str(caught.value) == (
-        "a result of randomized_anova has no .curves.predict. It has .curves.table() and .curves.summary()"
+        "a result of randomized_anova has no .curves.to_frame. It has .curves.table() and .curves.summary()"
     )
+    for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
+        with pytest.raises(AttributeError, match=r"^a result of randomized_anova has no \.curves\.(predict|compare)"):
+            call()

@@ -11,19 +11,27 @@ from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.contrasts import contrast
 from xcurves.frames import to_dataarray
+from xcurves.learners import compare_learners
 from xcurves.pairs import pairwise
 from xcurves.plot import plot
+from xcurves.powerlaw import fit_power_law
+from xcurves.prediction import predict
 from xcurves.profile import ss_profile
 from xcurves.results import summary, table
+from xcurves.sizes import leave_one_size_out
 
 __version__ = _version("xcurves")
 
 __all__ = [
     "align",
+    "compare_learners",
     "contrast",
     "drop_incomplete",
+    "fit_power_law",
+    "leave_one_size_out",
     "pairwise",
     "plot",
+    "predict",
     "randomized_anova",
     "ss_profile",
     "summary",

@@ -9,14 +9,17 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import anova, labels, pairs, results
+from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
 from xcurves.align import align, drop_incomplete
 from xcurves.contrasts import Weights, contrast
+from xcurves.fitoptions import At, Gamma, Weighting
 from xcurves.frames import Duplicates, to_dataarray
 from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
 from xcurves.plot import plot
+from xcurves.prediction import Rule
 from xcurves.profile import ss_profile
+from xcurves.sizes import Variants
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,6 +134,62 @@ class DataArrayCurves:
             rng=rng,
         )
 
+    def fit_power_law(
+        self,
+        *,
+        at: float | xr.DataArray | None = None,
+        units: Literal["percent", "fraction"] | None = None,
+        gamma: Gamma = "search",
+        quadratic: bool = False,
+        weights: Weighting = "variance-folds",
+        sigma0_sq: float = 0.02,
+        sigma_hat_sq: float | None = None,
+        standard_error: xr.DataArray | None = None,
+        n_folds: int | xr.DataArray | None = None,
+        prior_strength: float = 5.0,
+        predict_at: At | None = None,
+        n_resamples: int = 0,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.fit_power_law`."""
+        return powerlaw.fit_power_law(
+            self._curves,
+            at=at,
+            units=units,
+            gamma=gamma,
+            quadratic=quadratic,
+            weights=weights,
+            sigma0_sq=sigma0_sq,
+            sigma_hat_sq=sigma_hat_sq,
+            standard_error=standard_error,
+            n_folds=n_folds,
+            prior_strength=prior_strength,
+            predict_at=predict_at,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def leave_one_size_out(
+        self,
+        *,
+        variants: Variants | None = None,
+        units: Literal["percent", "fraction"] | None = None,
+        sigma0_sq: float = 0.02,
+        sigma_hat_sq: float | None = None,
+        prior_strength: float = 5.0,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.leave_one_size_out`."""
+        return sizes.leave_one_size_out(
+            self._curves,
+            variants=variants,
+            units=units,
+            sigma0_sq=sigma0_sq,
+            sigma_hat_sq=sigma_hat_sq,
+            prior_strength=prior_strength,
+        )
+
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
 class DatasetCurves:
@@ -149,6 +208,14 @@ class DatasetCurves:
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return results.summary(self._result)
+
+    def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
+        """Call :func:`xcurves.predict`."""
+        return prediction.predict(self._result, n, method=method)
+
+    def compare_learners(self, *, reference: Any) -> xr.Dataset:
+        """Call :func:`xcurves.compare_learners`."""
+        return learners.compare_learners(self._result, reference=reference)
 
     def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""

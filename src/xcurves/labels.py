@@ -26,6 +26,10 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "fraction", "cumulative_fraction", "ss_null_upper", "ss_null_upper_simultaneous", "cluster", "cluster_pvalue",
     "first_significant", "last_significant", "equivalent", "interval_fraction", "interval_pvalue",
     "interval_pvalue_adjusted", "interval_left", "interval_right",
+    "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "stderr", "stderr_given_gamma", "covariance",
+    "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "mean_error",
+    "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
+    "n_curves", "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
@@ -62,6 +66,15 @@ _KINDS = {
         methods="table summary plot",
         core=("training",),
     ),
+    "fit_power_law": _kind(
+        "error_at_n data_reliance gamma alpha eta covariance",
+        "param cov_param training",
+        scalar="error_at_n",
+        methods="table summary plot predict compare_learners",
+    ),
+    "predict": _kind("prediction prediction_ci extrapolated", "n ci_bound", scalar="at_extrapolated"),
+    "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves"),
+    "compare_learners": _kind("difference difference_ci data_multiplier", "param crossing", scalar="data_multiplier"),
 }
 
 

@@ -21,8 +21,11 @@ REFERENCES = {
     "anova": _PIATER,
     "profile": f"{_PIATER}; Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Maris & Oostenveld "
     "(2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
+    "learning curves": "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, "
+    "ICML, PMLR 139, 4287-4296",
 }
-_COUNTS = ("n_runs", "n_levels", "n_shuffles")
+_WHOLE: dict[str, type] = dict.fromkeys(("n_runs", "n_levels", "n_shuffles", "n_folds", "n_curves"), np.int64)
+_WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated", "crossing_extrapolated"), np.int8)
 
 
 def describe(
@@ -32,14 +35,16 @@ def describe(
     *,
     scores: Sequence[str] = (),
     squares: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
 ) -> dict[str, xr.Variable]:
-    """Give every variable its own name and unit, and make counts of shuffles, runs and levels whole numbers."""
+    """Give every variable its own name and unit, 1 unless said, and make counts and flags whole numbers."""
     score = str(curves.attrs.get("units", "score"))
-    units = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
-    counted = {name: variables[name].astype(np.int64) for name in _COUNTS if name in variables}
+    known = dict.fromkeys(scores, score) | dict.fromkeys(squares, "1" if score == "1" else f"({score})^2")
+    known |= units or {}
+    counted = {name: variables[name].astype(kind) for name, kind in _WHOLE.items() if name in variables}
     described = variables | counted
     for name, variable in described.items():
-        variable.attrs = {"long_name": long_names[name], "units": units.get(name, "1")}
+        variable.attrs = {"long_name": long_names[name], "units": known.get(name, "1")}
     return described
 
 
@@ -66,7 +71,7 @@ def _version() -> str:
 
 
 def provenance(
-    kind: str, curves: xr.DataArray, references: str, entropy: int, confidence_level: float, **given: Any
+    kind: str, curves: xr.DataArray | xr.Dataset, references: str, entropy: int, confidence_level: float, **given: Any
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     call = ", ".join(f"{name}={value}" for name, value in given.items())

@@ -10,13 +10,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
-from xcurves.plots import profile
+from xcurves.plots import learning, profile
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FAMILIES: Mapping[str, Family] = {"ss_profile": profile.FAMILY}
+_FAMILIES: Mapping[str, Family] = {"ss_profile": profile.FAMILY, "fit_power_law": learning.FIT}
 
 
 def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
@@ -27,10 +27,7 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     result : Dataset
         What a method returned, with at most one extra dim.
     view : str, optional
-        What to draw. Of `ss_profile`, ``"fraction"`` (share of each level in the observed simple sum of squares, shaded
-        where chance gives as much, which may be more than 1, with a bar under the levels that differ by
-        `pvalue_adjusted`) and ``"cumulative"`` (the
-        running sums of the three profiles); both by default.
+        What to draw, see Notes.
     ax : matplotlib.axes.Axes, optional
         Where to draw it: one view of one task. By default a new figure, with a row for each view and a column for
         each label of the extra dim.
@@ -48,6 +45,16 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
         If the view is unknown, if there is more than one extra dim, or if several panels are asked of one Axes.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
+
+    Notes
+    -----
+    Of `ss_profile`: ``"fraction"``, the share of each level in the observed simple sum of squares, shaded where chance
+    gives as much (which may be more than 1), with a bar under the levels that differ by `pvalue_adjusted`; and
+    ``"cumulative"``, the running sums of the three profiles. Both by default.
+
+    Of `fit_power_law`, all algorithms on one Axes: ``"curve"`` (the default), error against n^-0.5, where an exponent
+    of -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at
+    4N; and ``"scatter"``, error against data-reliance, with intervals.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import labels
-from xcurves.wording import profile, randomization
+from xcurves.wording import learning, profile, randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -19,7 +19,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise`, `contrast` or `ss_profile` returned.
+        What a method returned.
 
     Returns
     -------
@@ -29,7 +29,11 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         but no p, since no reassignment of runs can change it. Of `pairwise`, a row for each pair: difference, its
         interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate, lower, upper, T,
         p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of the simple
-        profile, and, as far as asked, F, p, p_adjusted and equivalent. With extra dims, so for each task.
+        profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table of
+        learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size: prediction, lower, upper, extrapolated. Of `leave_one_size_out`, the
+        table of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
+        `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
+        With extra dims, so for each task.
 
     Raises
     ------
@@ -53,7 +57,7 @@ def summary(result: xr.Dataset) -> str:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise`, `contrast` or `ss_profile` returned.
+        What a method returned.
 
     Returns
     -------
@@ -96,22 +100,56 @@ def _anova_table(result: xr.Dataset) -> pd.DataFrame:
 
 
 def _pair_table(result: xr.Dataset) -> pd.DataFrame:
-    bounds = {bound: result["difference_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
+    bounds = _bounds(result["difference_ci"])
     p = {f"p_{effect}": result["pvalue_adjusted"].sel(effect=effect, drop=True) for effect in labels.EFFECTS}
     return _frame({"difference": result["difference"], **bounds, **p}, ["pair"])
 
 
 def _contrast_table(result: xr.Dataset) -> pd.DataFrame:
-    bounds = {bound: result["estimate_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
+    bounds = _bounds(result["estimate_ci"])
     columns = {"estimate": result["estimate"], **bounds, "T": result["statistic"], "p": result["pvalue"]}
     return _frame(columns, [])
+
+
+def _fit_table(result: xr.Dataset) -> pd.DataFrame:
+    names = {"error_at_n": "e_N", "data_reliance": "beta_N"}
+    known = [name for name in ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta") if name in result]
+    return _frame({names.get(name, name): result[name] for name in known}, [])
+
+
+def _prediction_table(result: xr.Dataset) -> pd.DataFrame:
+    columns = {"prediction": result["prediction"], **_bounds(result["prediction_ci"])}
+    return _frame({**columns, "extrapolated": result["extrapolated"]}, ["n"])
+
+
+def _left_out_table(result: xr.Dataset) -> pd.DataFrame:
+    levels = result["training"].to_numpy()
+    by_size = {f"{level:g}": result["rmse"].isel(training=i, drop=True) for i, level in enumerate(levels)}
+    columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}
+    return _frame(columns, ["variant"])
+
+
+def _learner_table(result: xr.Dataset) -> pd.DataFrame:
+    columns: dict[str, xr.DataArray] = {}
+    for parameter in result["param"].to_numpy():
+        here = result.sel(param=parameter, drop=True)
+        bounds = {f"{parameter}_{bound}": values for bound, values in _bounds(here["difference_ci"]).items()}
+        columns |= {str(parameter): here["difference"], **bounds}
+    multiplier = {f"multiplier_{bound}": values for bound, values in _bounds(result["data_multiplier_ci"]).items()}
+    crossings = {f"crossing_{i + 1}": result["crossing_size"].isel(crossing=i) for i in range(2)}
+    return _frame({**columns, **crossings, "multiplier": result["data_multiplier"], **multiplier}, ["algorithm"])
+
+
+def _bounds(interval: xr.DataArray) -> dict[str, xr.DataArray]:
+    return {bound: interval.sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
 
 
 def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
     """Join columns to a frame whose index has the extra dims, then the `last`."""
     dataset = xr.Dataset(columns)
     dataset = dataset.drop_vars([name for name in dataset.coords if name not in dataset.indexes])
-    extra = [str(dim) for dim in dataset.dims if dim not in last]
+    # Not in the order of the dataset's dims, which an archive may change.
+    extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
@@ -130,10 +168,18 @@ _TABLES = {
     "pairwise": _pair_table,
     "contrast": _contrast_table,
     "ss_profile": _profile_table,
+    "fit_power_law": _fit_table,
+    "predict": _prediction_table,
+    "leave_one_size_out": _left_out_table,
+    "compare_learners": _learner_table,
 }
 _SENTENCES = {
     "randomized_anova": randomization.anova_sentences,
     "pairwise": randomization.pair_sentences,
     "contrast": randomization.contrast_sentences,
     "ss_profile": profile.profile_sentences,
+    "fit_power_law": learning.fit_sentences,
+    "predict": learning.prediction_sentences,
+    "leave_one_size_out": learning.left_out_sentences,
+    "compare_learners": learning.learner_sentences,
 }

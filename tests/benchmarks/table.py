@@ -167,9 +167,9 @@ def both(times: np.ndarray) -> str:
     return f"{np.median(times):.3g} ({times.min():.3g})"
 
 
-def print_machine() -> None:
+def print_machine(*peers: str) -> None:
     """Say what this ran on."""
-    packages = ("numpy", "scipy", "xarray", "scikit-bio", "statsmodels")
+    packages = ("numpy", "scipy", "xarray", *peers)
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     python = platform.python_version()
     print(f"Machine: Python {python}, {versions}; {_cpu()}, {os.cpu_count()} cores; {_threads()}")
@@ -202,7 +202,7 @@ def main() -> None:
     print_targets(found)
     print(f"Doubling k ({LONG} shuffles), ms, median (best):", end=" ")
     print("; ".join(f"{name}: {both(times)}" for name, times in twice.items()) + "\n")
-    print_machine()
+    print_machine("scikit-bio", "statsmodels")
 
 
 if __name__ == "__main__":

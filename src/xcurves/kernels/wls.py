@@ -1,0 +1,209 @@
+"""Weighted least squares of learning curves: all exponents of the grid and all curves in matrix products.
+
+A curve is known by its sizes alone: how many folds each has, their mean error and sample variance. With the total
+weight ω_i of size i the objective is Σ ω_i (mean_i − e(n_i))² plus what does not depend on the curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels import powerlaw
+
+Floats = NDArray[np.float64]
+
+GAMMAS = -np.arange(99, 0, -1) / 100
+_BLOCK = 512  # curves whose objective over the grid fits into a core's cache
+
+
+def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the number of folds, mean and sample variance (ddof 1) by size of errors of shape (curve, fold, size).
+
+    NaN marks absent folds. Absent sizes have the mean 0, those of one fold the sample variance NaN.
+    """
+    parts = [_measure(errors[start : start + _BLOCK]) for start in range(0, len(errors), _BLOCK)]
+    folds, means, spread = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return folds, means, spread
+
+
+def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
+    values = np.ascontiguousarray(errors.swapaxes(0, 1))  # sums over the first axis are the quickest
+    has = ~np.isnan(values)
+    folds = has.sum(axis=0, dtype=float)
+    # Differences from one of the folds: equal errors have a variance of exactly zero.
+    least = np.fmin.reduce(values, axis=0)
+    apart = np.where(has, values - least, 0.0)
+    shift = apart.sum(axis=0) / np.maximum(folds, 1)
+    apart = np.where(has, apart - shift, 0.0)
+    within = np.einsum("fcs,fcs->cs", apart, apart)
+    means = np.where(folds > 0, least + shift, 0.0)
+    return folds, means, np.where(folds > 1, within / np.maximum(folds - 1, 1), np.nan)
+
+
+def pooled_variance(n: Floats, folds: Floats, spread: Floats, sigma0_sq: float, sigma_hat_sq: float | None) -> Floats:
+    """Return σ_i² = σ0² + σ̂² / n_i; NaN where no size has two folds and σ̂² is not given."""
+    if sigma_hat_sq is not None:
+        return np.broadcast_to(sigma0_sq + sigma_hat_sq / n, folds.shape)
+    degrees = np.maximum(folds - 1, 0)
+    excess = np.where(degrees > 0, spread - sigma0_sq, 0.0)
+    with np.errstate(invalid="ignore"):
+        slope = (degrees * excess) @ (1 / n) / (degrees @ (1 / n**2))
+    return np.asarray(sigma0_sq + np.maximum(slope, 0.0)[:, np.newaxis] / n)
+
+
+def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
+    """Return ω_i = F_i w_i by the weights w_i = 1 / (F_i σ_i²), 1 / σ_i² or 1; 0 for absent sizes."""
+    if scheme == "uniform":
+        return folds
+    with np.errstate(divide="ignore"):
+        return np.where(folds > 0, (folds if scheme == "variance" else 1.0) / variance, 0.0)
+
+
+def fit(
+    n: Floats,
+    at: Floats,
+    weights: Floats,
+    means: Floats,
+    gamma: float | None,
+    strength: float = 0.0,
+    *,
+    quadratic: bool = False,
+) -> Floats:
+    """Return θ, shape (curve, 4), by weighted least squares, γ given or searched over the grid.
+
+    Parameters
+    ----------
+    n : ndarray, shape (size,)
+    at : ndarray, shape (curve,)
+        The size N of e_N and β_N.
+    weights, means : ndarray, shape (curve, size)
+    gamma : float, optional
+        The exponent; by default that of the grid with the least G(γ) + strength |γ + 0.5|.
+    """
+    solve = partial(_fit, n, gamma=gamma, strength=strength, quadratic=quadratic)
+    return in_blocks(solve, at, weights, means)
+
+
+def in_blocks(function: Callable[..., Floats], *arrays: Floats) -> Floats:
+    """Apply a function to a block of curves (first axis) at a time."""
+    length = len(arrays[0])
+    if length <= _BLOCK:
+        return function(*arrays)
+    starts = range(0, length, _BLOCK)
+    return np.concatenate([function(*(each[start : start + _BLOCK] for each in arrays)) for start in starts])
+
+
+def _fit(
+    n: Floats, at: Floats, weights: Floats, means: Floats, *, gamma: float | None, strength: float, quadratic: bool
+) -> Floats:
+    centre = np.einsum("cs,cs->c", weights, means) / weights.sum(axis=1)
+    apart = means - centre[:, np.newaxis]
+    if gamma is None:
+        gammas = GAMMAS[np.argmin(_scan(n, weights, apart, strength, quadratic=quadratic), axis=1)]
+    else:
+        gammas = np.full(len(at), gamma)
+    found = np.einsum("cps,cs->cp", linear_operator(n, at, weights, gammas, quadratic=quadratic), apart)
+    theta = np.zeros((len(at), 4))
+    theta[:, powerlaw.ERROR] = centre + found[:, 0]
+    theta[:, powerlaw.RELIANCE] = found[:, 1]
+    theta[:, powerlaw.GAMMA] = gammas
+    if quadratic:
+        theta[:, powerlaw.DELTA] = found[:, 2]
+    return theta
+
+
+def _scan(n: Floats, weights: Floats, apart: Floats, strength: float, *, quadratic: bool) -> Floats:
+    """Return G(γ) + prior over the grid, shape (curve, γ), less what does not depend on γ (Eq. 4)."""
+    centre = np.exp(np.log(n).mean())
+    v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), centre), GAMMAS).T)
+    root, weighted = weights / np.sqrt(weights.sum(axis=1, keepdims=True)), weights * apart
+    first, product = root @ v, weighted @ v
+    spread = weights @ v**2
+    spread -= first**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        explained = product**2
+        explained /= spread
+        if quadratic:
+            second = root @ v**2
+            common = weights @ v**3 - first * second
+            rest = weights @ v**4 - second**2 - common**2 / spread
+            explained += (weighted @ v**2 - common * product / spread) ** 2 / rest
+    return np.subtract(strength * np.abs(GAMMAS + 0.5), explained, out=explained)
+
+
+def linear_operator(n: Floats, at: Floats, weights: Floats, gamma: Floats, *, quadratic: bool) -> Floats:
+    """Return M of θ̂ = M · means for (e_N, β_N) and, if quadratic, δ; shape (curve, parameter, size)."""
+    v = powerlaw.basis(n, at, gamma)
+    columns = [np.ones_like(v), -v / 2]
+    return pseudo_inverse([*columns, powerlaw.squared(v, at, gamma)] if quadratic else columns, weights)
+
+
+def pseudo_inverse(columns: Sequence[Floats], weights: Floats) -> Floats:
+    """Return (W^½ A)⁺ W^½, shape (curve, column, size), for columns of A of shape (curve, size).
+
+    By Gram-Schmidt, the first column first: with ones there the others are centred before anything else. NaN for
+    a curve whose columns are dependent.
+    """
+    root = np.sqrt(weights)
+    rest = [column * root for column in columns]
+    norms = [_dot(column, column) for column in rest]
+    unit: list[Floats] = []
+    triangle: dict[tuple[int, int], Floats] = {}
+    for j in range(len(rest)):
+        length = _dot(rest[j], rest[j])
+        dependent = ~(length > 1e-24 * norms[j])
+        scale = np.sqrt(np.where(dependent, np.nan, length))
+        triangle[j, j] = scale
+        unit.append(rest[j] / scale[:, np.newaxis])
+        for k in range(j + 1, len(rest)):
+            triangle[j, k] = _dot(unit[j], rest[k])
+            rest[k] = rest[k] - triangle[j, k][:, np.newaxis] * unit[j]
+    found: list[Floats] = [root] * len(rest)
+    for j in reversed(range(len(rest))):
+        row = unit[j] * root
+        for k in range(j + 1, len(rest)):
+            row = row - triangle[j, k][:, np.newaxis] * found[k]
+        found[j] = row / triangle[j, j][:, np.newaxis]
+    return np.stack(found, axis=1)
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    return np.asarray(np.einsum("cs,cs->c", a, b))
+
+
+def covariance(
+    theta: Floats, n: Floats, at: Floats, weights: Floats, variance: Floats, *, gamma_free: bool, quadratic: bool
+) -> Floats:
+    """Return M Σ Mᵀ, shape (curve, 4, 4), `variance` being that of the mean errors; 0 for what is not fitted.
+
+    With `gamma_free` M linearises in γ too (a sandwich); without it this is the paper's covariance given γ.
+    """
+    used = [powerlaw.ERROR, powerlaw.RELIANCE]
+    used += [powerlaw.GAMMA] * gamma_free + [powerlaw.DELTA] * quadratic
+    slopes = powerlaw.gradient(theta, n, at)
+    operator = pseudo_inverse([slopes[..., i] for i in used], weights)
+    known = np.where(weights > 0, variance, 0.0)
+    found = np.zeros((len(theta), 4, 4))
+    found[:, np.array(used)[:, np.newaxis], used] = np.einsum("cps,cs,cqs->cpq", operator, known, operator)
+    return found
+
+
+def objective(folds: Floats, spread: Floats, weights: Floats, apart: Floats) -> Floats:
+    """Return G (Eq. 2) from the residuals of the means and the variances within sizes."""
+    share = np.where(folds > 0, weights / np.maximum(folds, 1), 0.0)
+    within = np.where(folds > 1, (folds - 1) * spread, 0.0)
+    return np.asarray((weights * apart**2 + share * within).sum(axis=1))
+
+
+def r_squared(folds: Floats, means: Floats, fitted: Floats) -> Floats:
+    """Return the share of the variance of mean errors over sizes that a curve explains; NaN where there is none."""
+    has = folds > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(axis=1, keepdims=True)
+        total = np.where(has, (means - mean) ** 2, 0.0).sum(axis=1)
+        found = 1 - np.where(has, (means - fitted) ** 2, 0.0).sum(axis=1) / total
+    return np.where(np.isfinite(found), found, np.nan)

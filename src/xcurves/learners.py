@@ -1,0 +1,184 @@
+"""Learners compared by their learning curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels, outcomes
+from xcurves.curvefit import around, far, t_quantile
+from xcurves.kernels import compare, powerlaw
+from xcurves.kernels.learning import Model
+from xcurves.packing import Floats, Layout
+from xcurves.prediction import CURVE_DIMS, alpha_of, curves_of, model_of, theta_covariance, unit_of, variances_known
+from xcurves.randomization import apply_block
+
+PARAMETERS = ("error_at_n", "data_reliance", "large_sample_error")
+_COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "difference": ("param",),
+    "difference_ci": ("param", "ci_bound"),
+    "crossing_size": ("crossing",),
+    "crossing_extrapolated": ("crossing",),
+    "data_multiplier": (),
+    "data_multiplier_ci": ("ci_bound",),
+}
+_LONG_NAMES = {
+    "difference": "difference to the reference learner",
+    "difference_ci": "confidence interval of the difference",
+    "crossing_size": "training size at which the curves cross",
+    "crossing_extrapolated": "1 where the crossing lies far outside the measured sizes",
+    "data_multiplier": "times the data that the reference needs for the same error",
+    "data_multiplier_ci": "confidence interval of the data multiplier",
+}
+
+
+def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
+    r"""Compare every algorithm's learning curve with that of a reference.
+
+    Parameters
+    ----------
+    fit : Dataset
+        What `fit_power_law` returned, with a dim `algorithm`, not quadratic, all algorithms at one size N.
+    reference : label
+        The algorithm to compare with.
+
+    Returns
+    -------
+    Dataset
+        For every other algorithm, with the further dims of `fit` in front: `difference` (param) to the reference, first
+        minus reference, and `difference_ci` (param, ci_bound), in the unit of `fit`, of ``error_at_n``,
+        ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `crossing_size` (crossing), the sizes at which the two
+        curves cross, NaN for less than two, and `crossing_extrapolated` (crossing), 1 for those far outside the
+        measured sizes; `data_multiplier` and `data_multiplier_ci` (ci_bound), how many times N the reference needs
+        to reach the algorithm's error at N, NaN where it never does.
+
+    Raises
+    ------
+    AttributeError
+        If `fit` is a result of another method.
+    ValueError
+        If there is no such algorithm or no other one, the fit is quadratic, or N differs between algorithms.
+
+    Notes
+    -----
+    With b the algorithm and a the reference,
+
+    .. math:: d = \frac{1}{N} \left( \frac{e_b(N) - \alpha_a}{\eta_a} \right)^{1 / \gamma_a}
+
+    "Augmentation is worth 1.8 times the data" [1]_. Intervals take the two curves as independent, by the standard
+    errors of the fits and Welch's degrees of freedom, for d in its logarithm. Folds or test images that learners share
+    make true intervals of differences narrower. Crossings are sought from a millionth of the smallest to a million
+    times the largest size.
+
+    References
+    ----------
+    .. [1] Hoiem, D., Gupta, T., Li, Z. & Shlapentokh-Rothman, M. (2021). Learning curves for analysis of deep networks.
+       Proc. 38th Int. Conf. on Machine Learning, PMLR 139, 4287-4296.
+
+    Examples
+    --------
+    >>> import xarray as xr, xcurves
+    >>> errors = xr.DataArray(
+    ...     [[40.5, 32.9, 27.9, 24.6], [36.1, 29.8, 25.7, 23.0]],
+    ...     {"algorithm": ["plain", "augmented"], "training": [50, 100, 200, 400]},
+    ...     ["algorithm", "training"],
+    ...     attrs={"units": "%"},
+    ... )
+    >>> fit = xcurves.fit_power_law(errors, sigma_hat_sq=20)
+    >>> versus = xcurves.compare_learners(fit, reference="plain")
+    >>> versus.data_multiplier.round(2).values.tolist()
+    [1.58]
+    """
+    _check(fit, reference)
+    place = fit.indexes["algorithm"].get_loc(reference)
+    others = [i for i in range(fit.sizes["algorithm"]) if i != place]
+    chosen, against = fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
+    block = _CompareBlock(model_of(fit), alpha_of(fit), known=variances_known(fit))
+    packed = apply_block(block, [*curves_of(chosen), *curves_of(against)], CURVE_DIMS * 2, block.layout.length)
+    rate, training = (fit[name].attrs.get("units", "1") for name in ("error_at_n", "training"))
+    units = {"difference": rate, "difference_ci": rate, "crossing_size": training}
+    variables = outcomes.describe(block.layout.unpack(packed), _LONG_NAMES, fit["error_at_n"], units=units)
+    kept = set(labels.task_dims(fit))
+    coords = {
+        **{name: coord for name, coord in chosen.coords.items() if set(coord.dims) <= kept},
+        "param": list(PARAMETERS),
+        "ci_bound": list(labels.CI_BOUNDS),
+    }
+    attrs = outcomes.provenance(
+        "compare_learners",
+        fit,
+        fit.attrs.get("references", ""),
+        0,
+        1 - block.alpha,
+        reference=reference if isinstance(reference, str) else np.asarray(reference).item(),
+        units=unit_of(fit),
+    )
+    return xr.Dataset(variables, coords, attrs)
+
+
+def _check(fit: xr.Dataset, reference: Any) -> None:
+    if labels.kind_of(fit) != "fit_power_law":
+        raise AttributeError(labels.no_method(fit, "compare_learners"))
+    if "algorithm" not in fit.dims:
+        raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
+    known = labels.words(fit["algorithm"])
+    if reference not in fit.indexes["algorithm"]:
+        raise ValueError(f"reference must be an algorithm of the fit; got {reference!r}. It has {', '.join(known)}")
+    if len(known) < 2:
+        raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
+    if "delta" in fit.data_vars:
+        raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
+    if "algorithm" in fit["at"].dims and (fit["at"] != fit["at"].isel(algorithm=0)).any():
+        raise ValueError("fit states errors at another size N for each algorithm. Fit with one number as at")
+
+
+@dataclass(frozen=True)
+class _CompareBlock:
+    """Comparisons of a block of pairs of curves."""
+
+    model: Model
+    alpha: float
+    known: bool
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(_FIELDS, {"param": len(PARAMETERS), "ci_bound": 2, "crossing": 2})
+
+    def __call__(self, *arrays: Any) -> Floats:
+        """Compare, given what `curves_of` returns for the learners, then for the reference, and numbers."""
+        *parts, numbers = arrays
+        flat = [each.reshape(numbers.size, *each.shape[numbers.ndim :]) for each in parts]
+        covariances = [theta_covariance(each, quadratic=False) for each in (flat[0], flat[5])]
+        learner, reference, at = flat[1], flat[6], flat[2]
+        folds = [flat[3], flat[8]]
+        degrees = np.stack([self.model.degrees(each, known=self.known) for each in folds])
+        n = self.model.n
+        has = (folds[0] > 0) | (folds[1] > 0)
+        low, high = np.where(has, n, np.inf).min(axis=1), np.where(has, n, -np.inf).max(axis=1)
+        measured = has.any(axis=1)
+        sizes = compare.crossings(learner, reference, at, np.where(measured, low, 1.0), np.where(measured, high, 1.0))
+        difference = (learner - reference) @ _COMBINED.T
+        variances = np.stack([powerlaw.variance(_COMBINED, each) for each in covariances])
+        log = compare.log_multiplier(reference, learner[:, powerlaw.ERROR])
+        there = (at * np.exp(log))[:, np.newaxis]
+        of_reference = powerlaw.variance(powerlaw.gradient(reference, there, at), covariances[1])[:, 0]
+        of_errors = np.stack([covariances[0][:, powerlaw.ERROR, powerlaw.ERROR], of_reference])
+        steepness = np.abs(powerlaw.log_slope(reference, there, at)[:, 0])
+        out = {
+            "difference": difference,
+            "difference_ci": around(difference, self._half_width(variances, degrees[..., np.newaxis])),
+            "crossing_size": sizes,
+            "crossing_extrapolated": far(sizes, has, n).astype(float),
+            "data_multiplier": np.exp(log),
+            "data_multiplier_ci": np.exp(around(log, self._half_width(of_errors, degrees) / steepness)),
+        }
+        return self.layout.pack(out, numbers.shape)
+
+    def _half_width(self, variances: Floats, degrees: Floats) -> Floats:
+        """Return half the width of intervals of differences, variances of shape (2, ...)."""
+        degrees = np.broadcast_to(degrees, variances.shape)
+        return np.asarray(t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0)))

@@ -1,0 +1,100 @@
+"""Pictures of learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels
+from xcurves.packing import Floats
+from xcurves.plots.axes import Family, label_of
+from xcurves.prediction import predict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POINTS = 200
+_TICKS = 10
+_MARKERS = "os^Dv<>P"
+
+
+def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw mean errors and fitted curves with intervals against n^-0.5."""
+    at = fit["at"].to_numpy().max()
+    levels = fit["training"].to_numpy()
+    right = levels[0] ** -0.5
+    x = np.linspace(right / 40, right * 1.03, _POINTS)
+    curves = predict(fit, x**-2)
+    heights = []
+    for i, (curve, name) in enumerate(_curves(fit)):
+        colour = f"C{i % 10}"
+        found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
+        low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+        ax.plot(x, found["prediction"], color=colour, label=f"{name}{_legend(curve)}")
+        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(levels**-0.5, curve["mean_error"], "o", color=colour, markeredgecolor="black", markeredgewidth=0.5)
+        inside = x >= (4 * at) ** -0.5
+        heights += [found["prediction"].to_numpy()[inside], curve["mean_error"].to_numpy()]
+    ax.axvline((4 * at) ** -0.5, color="black", linewidth=0.8, linestyle="--", zorder=1)
+    ax.text((4 * at) ** -0.5, 0.02, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
+    ax.set_xlim(0, 1.06 * right)
+    low, high = np.nanmin(np.concatenate(heights)), np.nanmax(np.concatenate(heights))
+    room = 0.1 + 0.08 * len(ax.get_legend_handles_labels()[0])  # for the legend
+    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
+    _mark_sizes(ax, levels, at)
+    units = fit["error_at_n"].attrs.get("units", "1")
+    ax.set_ylabel("error" if units == "1" else f"error ({units})")
+    ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
+    ax.legend(fontsize="small", loc="upper left")
+
+
+def _legend(curve: xr.Dataset) -> str:
+    at = f"{curve['at'].item():g}"
+    values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
+    return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}"
+
+
+def _mark_sizes(ax: Axes, levels: Floats, at: float) -> None:
+    """Label the x axis with n^-0.5 and, in parentheses, n: endless data, 4N, and measured sizes that have room."""
+    marks = [(0.0, r"$\infty$"), ((4 * at) ** -0.5, f"{4 * at:g}")]
+    for level in levels[::-1]:
+        room = (levels[0] ** -0.5) / _TICKS
+        if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
+            marks.append((level**-0.5, f"{level:g}"))
+    ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
+
+
+def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw error against data-reliance, with intervals, a point for each curve."""
+    for i, (curve, name) in enumerate(_curves(fit)):
+        x, y = curve["data_reliance"].item(), curve["error_at_n"].item()
+        widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
+        style: dict[str, Any] = {"color": f"C{i % 10}", "fmt": _MARKERS[i % len(_MARKERS)], "capsize": 3}
+        ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **style)
+    for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
+        setter(label_of(fit[name]).replace("the size N", f"n = {fit['at'].to_numpy().max():g}"))
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(fontsize="small")
+
+
+def _arms(curve: xr.Dataset, name: str) -> Floats:
+    """Return the lengths of an error bar below and above."""
+    bounds = curve["estimate_ci"].sel(param=name).to_numpy()
+    return np.asarray(np.abs(bounds - curve[name].item())[:, np.newaxis])
+
+
+def _curves(fit: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield each algorithm's curve that has errors, and its name."""
+    if "algorithm" not in fit.dims:
+        yield fit, ""
+        return
+    for label in fit["algorithm"].to_numpy():
+        curve = fit.sel(algorithm=label)
+        if curve["n_folds"].any():
+            yield curve, f"{label}: "
+
+
+FIT = Family({"curve": draw_curves, "scatter": draw_scatter}, default=("curve",), overlaid=("algorithm",))

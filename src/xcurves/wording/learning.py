@@ -1,0 +1,133 @@
+"""The sentences of `summary()` for learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import xarray as xr
+
+from xcurves import labels
+
+_TEST_SET = (
+    "Intervals leave out the error that the test set itself brings and that all folds share: a rate of p % on m test "
+    "cases is uncertain by sqrt(p (100 - p) / m)."
+)
+_CROSSING = ("crossing_size", "crossing_extrapolated")
+_SCHEMES = {
+    "variance-folds": "1 / (F_i sigma_i^2)",
+    "variance": "1 / sigma_i^2",
+    "uniform": "1",
+}
+
+
+def fit_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield sentences for each curve, then what holds for all."""
+    for curve, name in _tasks(result):
+        yield name + _fit_claim(curve)
+    scheme = result.attrs.get("weights", "variance-folds")
+    refits = int(result.attrs.get("n_resamples", 0))
+    how = f"{refits:,} bootstrap refits" if refits else "standard errors that include the uncertainty of gamma"
+    taken = result.attrs.get("units", "percent")
+    yield f"Errors were taken as {taken}, weighted by {_SCHEMES.get(scheme, scheme)}; intervals are by {how}."
+    yield _TEST_SET
+
+
+def _fit_claim(curve: xr.Dataset) -> str:
+    at, gamma = curve["at"].item(), curve["gamma"].item()
+    if not curve["n_folds"].any():
+        return "nothing can be said; there are no errors."
+    if gamma != gamma:
+        return f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
+    error, reliance = (_estimate(curve, name) for name in ("error_at_n", "data_reliance"))
+    said = [
+        f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {_estimate(curve, 'gamma')}.",
+        f"By the linear rule four times the data lower the error by {_number(curve['data_reliance'].item() / 2)}.",
+    ]
+    if curve["gamma_at_edge"].item():
+        said.append("Gamma is at the edge of its grid: the curve may not be a power law.")
+    if curve["at_extrapolated"].item():
+        said.append(f"Size {at:g} is far outside the measured ones.")
+    return " ".join(said)
+
+
+def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each curve and size, then what holds for all."""
+    for curve, name in _tasks(result):
+        for n in result["n"].to_numpy():
+            here = curve.sel(n=n)
+            far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
+            interval = _between(here["prediction"], here["prediction_ci"], result)
+            yield f"{name}at size {n:g} the predicted error is {interval}{far}."
+    rule = {"linear": "the linear rule of error and data-reliance"}.get(
+        result.attrs.get("method", ""), "the fitted curve"
+    )
+    yield f"Predictions are by {rule}; intervals are for the expected error, not for that of one more training."
+
+
+def left_out_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task: which variant predicts best, and whether the first differs."""
+    first = str(result["variant"].to_numpy()[0])
+    for task, name in _tasks(result):
+        average = task["rmse"].mean("training")
+        if average.isnull().all():
+            yield f"{name}nothing can be said; there are no errors."
+            continue
+        best = average.idxmin("variant").item()
+        least, own = (_rate(value, task["rmse"]) for value in (average.min(), average.sel(variant=first)))
+        text = f"{name}{best!r} predicts sizes left out best, with an average RMSE of {least}"
+        yield text + (f"; {first!r} has {own}." if best != first else ".")
+    yield f"p compares with {first!r} by a paired t-test over curves and sizes, a guide only: they are dependent."
+
+
+def learner_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each learner, then what holds for all."""
+    reference = result.attrs.get("reference", "the reference")
+    for pair, name in _tasks(result):
+        error = pair.sel(param="error_at_n")
+        said = [
+            f"error differs from that of {reference} by {_between(error['difference'], error['difference_ci'], result)}"
+        ]
+        multiplier, bounds = pair["data_multiplier"].item(), pair["data_multiplier_ci"]
+        if multiplier == multiplier:
+            said.append(f"it is worth {_between(pair['data_multiplier'], bounds, result)} times the data")
+        else:
+            said.append(f"{reference} never reaches its error with more data")
+        sizes = [
+            f"{size:.4g}" + " (far outside the measured sizes)" * far
+            for size, far in zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
+            if size == size
+        ]
+        said.append(f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross")
+        yield f"{name}{'; '.join(said)}."
+    yield "Differences are first minus reference; intervals take the learners as independent."
+
+
+def _tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
+    dims = labels.task_dims(result)
+    places = product(*(range(result.sizes[dim]) for dim in dims))
+    for place, name in zip(places, labels.result_names(result), strict=True):
+        yield result.isel(dict(zip(dims, place, strict=True))), name
+
+
+def _estimate(curve: xr.Dataset, name: str) -> str:
+    return _between(curve[name], curve["estimate_ci"].sel(param=name), curve)
+
+
+def _between(estimate: xr.DataArray, bounds: xr.DataArray, result: xr.Dataset) -> str:
+    low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+    level = 100 * float(result.attrs.get("confidence_level", 0.95))
+    if low != low:
+        return f"{_rate(estimate)} (no interval)"
+    return f"{_rate(estimate)} ({level:g} % interval {_number(low)} to {_number(high)})"
+
+
+def _rate(value: xr.DataArray, like: xr.DataArray | None = None) -> str:
+    units: Any = (value if like is None else like).attrs.get("units", "1")
+    written = f" {units}" if units not in ("1", "") else ""
+    return _number(value.item()) + written
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

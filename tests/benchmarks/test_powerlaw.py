@@ -1,0 +1,55 @@
+"""Learning curves beside their peers: `pytest tests/benchmarks --benchmark-only`. Ratios: `learning.py`."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from benchmarks import learning
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return learning.make_curves()
+
+
+def quiet(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args)
+
+
+@pytest.mark.parametrize("peer", learning.PEERS)
+def test_peer_finds_the_same_curves(peer, errors):
+    """γ within the grid's step, and so the curve at 400 to a few hundredths of a percent."""
+    some = errors[:5]
+    found = quiet(learning.PEERS[peer], some)
+    weights = "uniform" if peer == "xarray curvefit" else "variance-folds"
+    error, _, gamma, _ = learning.kernels(some, weights).T
+    inside = (found[:, 2] > -0.985) & (found[:, 2] < -0.015)
+    np.testing.assert_allclose(found[inside, 2], gamma[inside], atol=0.0055)
+    at_n = learning.power_law(400.0, *found.T)
+    np.testing.assert_allclose(at_n[inside], error[inside], atol=0.1)
+    assert inside.sum() >= 4
+
+
+def test_kernels_find_what_the_call_finds(errors):
+    np.testing.assert_array_equal(learning.kernels(errors)[:, 0], quiet(learning.call, errors).error_at_n)
+
+
+def test_call(errors, benchmark):
+    benchmark.group = "learning curves"
+    benchmark.pedantic(lambda: quiet(learning.call, errors), rounds=20, warmup_rounds=1)
+
+
+def test_kernels(errors, benchmark):
+    benchmark.group = "learning curves"
+    benchmark.pedantic(learning.kernels, (errors,), rounds=20, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("peer", learning.PEERS)
+def test_peer(peer, errors, benchmark):
+    benchmark.group = "learning curves"
+    some = errors[: learning.PEERS_DO[peer]]
+    benchmark.extra_info["scale"] = learning.N_CURVES / len(some)
+    benchmark.pedantic(lambda: quiet(learning.PEERS[peer], some), rounds=3, warmup_rounds=1)

@@ -1,0 +1,155 @@
+"""Tables, sentences, pictures and archives of learning curves."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_errors, simulate_errors
+from test_archives import ENGINES, read, write
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def errors():
+    values = simulate_errors(6, 0)[0].to_numpy().reshape(2, 3, 16, 5)
+    errors = make_errors(values, task=["x", "Ünïcode"], algorithm=["a", "b", "c"])
+    errors.training.attrs = {"units": "images", "long_name": "images per class"}
+    return errors.assign_attrs(history="measured")
+
+
+@pytest.fixture(scope="module")
+def fit(errors):
+    return xcurves.fit_power_law(errors)
+
+
+RESULTS = {
+    "fit": lambda e: xcurves.fit_power_law(e, predict_at=[10, 1600], n_resamples=20, rng=2**62),
+    "quadratic": lambda e: xcurves.fit_power_law(e, quadratic=True, at=200),
+    "predict": lambda e: xcurves.fit_power_law(e).curves.predict([10, 1600], method="linear"),
+    "left out": lambda e: xcurves.leave_one_size_out(e),
+    "compare": lambda e: xcurves.fit_power_law(e).curves.compare_learners(reference="b"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+def test_results_come_back_identical_from_archives(errors, make, engine, tmp_path):
+    result = make(errors)
+    write(result, tmp_path / "result", engine)
+    back = read(tmp_path / "result", engine)
+    xr.testing.assert_identical(back, result)
+    assert back.curves.summary() == result.curves.summary()
+    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+def test_equal_calls_are_identical_and_attrs_are_plain(errors, make):
+    result = make(errors)
+    xr.testing.assert_identical(make(errors), result)
+    assert result.attrs["history"].startswith("measured\n")
+    for holder in (result, *result.variables.values()):
+        for value in holder.attrs.values():
+            assert type(value) in (str, float, int)
+    assert not any(variable.dtype == bool for variable in result.variables.values())
+    assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]
+
+
+def test_the_table_is_the_papers(fit):
+    table = fit.sel(task="x").curves.table()
+    assert table.columns.tolist() == ["e_N", "beta_N", "gamma", "alpha", "eta"]
+    assert table.index.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(table["beta_N"], fit.data_reliance.sel(task="x"))
+    assert fit.curves.table().index.names == ["task", "algorithm"]
+    assert xcurves.fit_power_law(simulate_errors(1, 0)[0][0]).curves.table().shape == (1, 5)
+
+
+def test_the_table_prints_as_latex(fit):
+    latex = fit.sel(task="x").curves.table()
+    assert latex.columns.map(str).tolist() == latex.columns.tolist()
+    pytest.importorskip("jinja2")
+    assert "beta_N" in latex.style.to_latex()
+
+
+def test_sentences_say_error_reliance_units_and_limits(fit):
+    lines = fit.curves.summary().split("\n")
+    assert len(lines) == 6 + 2
+    assert lines[0].startswith("task 'x', algorithm 'a': at size 400 the error is ")
+    assert " % (95 % interval " in lines[0]
+    assert "Errors were taken as percent, weighted by 1 / (F_i sigma_i^2)" in lines[-2]
+    assert "test set" in lines[-1]
+
+
+def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
+    one = errors.isel(task=0, algorithm=0)
+    far = xcurves.fit_power_law(one, at=1e5).curves.summary()
+    assert "Size 100000 is far outside the measured ones." in far
+    assert "far outside the measured sizes." in xcurves.fit_power_law(one).curves.predict(1e5).curves.summary()
+    lost = one.where(one.training < 0)
+    with pytest.warns(UserWarning, match="no errors"):
+        assert "nothing can be said; there are no errors." in xcurves.fit_power_law(lost).curves.summary()
+    flat = one.where(one.isnull(), 30.0)
+    with pytest.warns(UserWarning, match="all equal"):
+        assert "all errors are 30 %; nothing tells how" in xcurves.fit_power_law(flat).curves.summary()
+    steep = make_errors((20 + 3e4 * one.training.to_numpy() ** -2.0)[np.newaxis])
+    with pytest.warns(UserWarning, match="edge"):
+        assert "may not be a power law" in xcurves.fit_power_law(steep, sigma_hat_sq=1).curves.summary()
+    boot = xcurves.fit_power_law(one, n_resamples=25, rng=0).curves.summary()
+    assert "25 bootstrap refits" in boot
+
+
+def test_no_nan_in_a_sentence(errors):
+    exact = xcurves.fit_power_law(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
+    for result in (exact, exact.curves.predict(1600), exact.curves.compare_learners(reference="a")):
+        assert "nan" not in result.curves.summary()
+    assert "(no interval)" in exact.curves.summary()
+
+
+def test_curves_are_drawn_with_the_papers_axes(fit):
+    ax = fit.sel(task="x").curves.plot()
+    lines = [line for line in ax.lines if line.get_linestyle() == "-"]
+    assert len(lines) == 3
+    (bar,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(bar.get_xdata(), 1600**-0.5)
+    circles = [line for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(circles[0].get_xdata(), fit.training**-0.5)
+    np.testing.assert_allclose(circles[1].get_ydata(), fit.mean_error.sel(task="x", algorithm="b"))
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    here = fit.sel(task="x", algorithm="a")
+    assert labels[0].startswith("a: ")
+    assert f"{here.gamma.item():.2f}" in labels[0]
+    assert f"{here.error_at_n.item():.4g}" in labels[0]
+    assert f"{here.data_reliance.item():.4g}" in labels[0]
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert "0.05\n(400)" in ticks
+    assert len(ax.collections) == 3  # bounds
+    mpl.pyplot.close(ax.figure)
+
+
+def test_scatter_has_a_point_with_error_bars_for_each_learner(fit):
+    ax = fit.sel(task="x").curves.plot("scatter")
+    points = [container.lines[0].get_xydata()[0] for container in ax.containers]
+    here = fit.sel(task="x")
+    np.testing.assert_allclose(points, np.column_stack([here.data_reliance, here.error_at_n]))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+    assert "n = 400" in ax.get_xlabel()
+    mpl.pyplot.close(ax.figure)
+
+
+def test_tasks_are_columns_and_one_curve_needs_no_algorithm(fit, errors):
+    axes = fit.curves.plot()
+    assert axes.shape == (2,)
+    mpl.pyplot.close(axes[0].figure)
+    ax = xcurves.fit_power_law(errors.isel(task=0, algorithm=0, drop=True)).curves.plot()
+    assert len(ax.get_legend().get_texts()) == 1
+    mpl.pyplot.close(ax.figure)
+
+
+def test_methods_a_result_does_not_have_are_named(fit):
+    with pytest.raises(AttributeError, match=r"a result of predict has no \.curves\.plot"):
+        fit.curves.predict(10).curves.plot()
+    with pytest.raises(AttributeError, match=r"It has \.curves\.table\(\), \.curves\.summary\(\), \.curves\.plot\(\)"):
+        _ = fit.curves.to_frame

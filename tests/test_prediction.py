@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import oracles_powerlaw as oracle
+import xcurves
+from strategies import as_dict, simulate_errors
+
+N = [10, 100, 400, 1600, 1700]
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return simulate_errors(4, 0)[0]
+
+
+def test_predictions_lie_on_the_curve_with_the_variances_of_dense_matrices(errors):
+    fit = xcurves.fit_power_law(errors)
+    found = xcurves.predict(fit, N)
+    assert found.prediction.dims == ("task", "n")
+    assert found.prediction_ci.dims == ("task", "n", "ci_bound")
+    n = np.array(N, dtype=float)
+    for i in range(4):
+        here, curve = fit.isel(task=i), as_dict(errors[i])
+        alpha, eta, gamma = (here[name].item() for name in ("alpha", "eta", "gamma"))
+        _, variances = oracle.variance_model(curve)
+        np.testing.assert_allclose(found.prediction[i], alpha + eta * n**gamma, rtol=1e-10)
+        j = np.column_stack([np.ones(5), n**gamma, eta * n**gamma * np.log(n)])
+        free = oracle.sandwich(curve, (alpha, eta, gamma), variances)
+        half = stats.t.ppf(0.975, 26) * np.sqrt(np.einsum("np,pq,nq->n", j, free, j))
+        np.testing.assert_allclose(found.prediction_ci[i, :, 1] - found.prediction[i], half, rtol=1e-6)
+        _, given, _ = oracle.given_gamma(curve, gamma, variances)
+        half = stats.norm.ppf(0.975) * np.sqrt(np.einsum("np,pq,nq->n", j[:, :2], given, j[:, :2]))
+        np.testing.assert_allclose(found.prediction_ci_given_gamma[i, :, 1] - found.prediction[i], half, rtol=1e-7)
+    assert found.extrapolated.isel(task=0).values.tolist() == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"gamma": -0.5}, {"quadratic": True}, {"weights": "uniform"}, {"at": 50.0}])
+def test_a_fit_that_predicts_says_the_same(errors, options):
+    fit = xcurves.fit_power_law(errors, predict_at=N, **options)
+    later = xcurves.predict(fit, N)
+    for name in ("prediction", "prediction_ci", "extrapolated"):
+        np.testing.assert_allclose(fit[name], later[name], rtol=1e-6, err_msg=name)
+    here = later.sel(n=400)
+    if not options:
+        np.testing.assert_allclose(here.prediction, fit.error_at_n)
+        np.testing.assert_allclose(here.prediction_ci, fit.estimate_ci.sel(param="error_at_n"), rtol=1e-9)
+
+
+def test_bounds_of_fixed_gamma_are_the_same_but_for_t(errors):
+    fit = xcurves.fit_power_law(errors, gamma=-0.5, sigma_hat_sq=30)
+    found = xcurves.predict(fit, N)
+    np.testing.assert_allclose(found.prediction_ci, found.prediction_ci_given_gamma, rtol=1e-7)
+
+
+def test_the_linear_rule_is_equation_1(errors):
+    fit = xcurves.fit_power_law(errors)
+    found = xcurves.predict(fit, [100, 400, 1600, 1e15], method="linear").prediction
+    error, reliance = fit.error_at_n, fit.data_reliance
+    expected = [error + reliance, error, error - reliance / 2, error - reliance]
+    np.testing.assert_allclose(found.transpose(), expected, rtol=1e-4)
+
+
+def test_the_linear_rule_has_the_variance_of_a_sum(errors):
+    fit = xcurves.fit_power_law(errors, sigma_hat_sq=30)
+    found = xcurves.predict(fit, 1600, method="linear")
+    part = {"param": ["error_at_n", "data_reliance"], "cov_param": ["error_at_n", "data_reliance"]}
+    covariance = fit.covariance.sel(part).to_numpy()
+    half = stats.norm.ppf(0.975) * np.sqrt(np.einsum("p,tpq,q->t", [1, -0.5], covariance, [1, -0.5]))
+    np.testing.assert_allclose(found.prediction_ci[:, 0, 1] - found.prediction[:, 0], half, rtol=1e-9)
+
+
+def test_one_curve_and_one_size_keep_their_shape(errors):
+    found = xcurves.predict(xcurves.fit_power_law(errors[0]), 800.0)
+    assert found.prediction.dims == ("n",)
+    assert found.n.attrs["long_name"] == "training size"
+    assert found.prediction.attrs["units"] == "%"
+    assert found.curves.table().columns.tolist() == ["prediction", "lower", "upper", "extrapolated"]
+
+
+def test_a_fit_from_an_archive_predicts_the_same(errors, tmp_path):
+    fit = xcurves.fit_power_law(errors)
+    fit.to_netcdf(tmp_path / "fit.nc", engine="scipy")
+    back = xr.load_dataset(tmp_path / "fit.nc", engine="scipy")
+    xr.testing.assert_identical(xcurves.predict(back, N), xcurves.predict(fit, N))
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        ([0], {}, "n must be positive and finite; got 0"),
+        ([[1, 2]], {}, r"n must be a size or a list of sizes; got shape \(1, 2\)"),
+        ([1, 1], {}, "n has sizes twice"),
+        ([1], {"method": "cubic"}, "method must be 'power-law' or 'linear'; got 'cubic'"),
+    ],
+)
+def test_bad_sizes_and_methods_are_refused(errors, n, options, message):
+    with pytest.raises(ValueError, match=message):
+        xcurves.predict(xcurves.fit_power_law(errors), n, **options)
+
+
+def test_what_is_no_fit_is_refused(errors):
+    with pytest.raises(ValueError, match="this Dataset is no result"):
+        xcurves.predict(errors.to_dataset(), 100)
+    left_out = xcurves.leave_one_size_out(errors)
+    with pytest.raises(AttributeError, match=r"a result of leave_one_size_out has no \.curves\.predict"):
+        left_out.curves.predict(100)
