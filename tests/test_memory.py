@@ -6,14 +6,15 @@ import sys
 import pytest
 
 SETUP = """
-import resource, sys
+import sys
 import numpy as np, xarray as xr, xcurves
 def labelled(values):
     m, n, k = values.shape
     coords = {"algorithm": [f"a{i}" for i in range(m)], "run": np.arange(n), "training": np.arange(k)}
     return xr.DataArray(values, coords, list(coords))
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = open("/proc/self/status").read()  # ru_maxrss would have the peak of the process that started this one
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 """
 
 

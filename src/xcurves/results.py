@@ -30,10 +30,10 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate, lower, upper, T,
         p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of the simple
         profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table of
-        learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size: prediction, lower, upper, extrapolated. Of `leave_one_size_out`, the
-        table of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
-        `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
-        With extra dims, so for each task.
+        learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size:
+        prediction, lower, upper, extrapolated. Of `leave_one_size_out`, the table of the paper's Figure 2, a row for
+        each variant: R2, the RMSE at every size, their average, p. Of `compare_learners`, a row for each algorithm:
+        differences with their intervals, crossings, the data multiplier. With extra dims, so for each task.
 
     Raises
     ------
