@@ -23,6 +23,10 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles", "n_assignments",
     "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
     "weights", "training_weights", "algorithm_a", "algorithm_b",
+    "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",
+    "score_quantile_ci", "cdf", "cdf_ci", "cdf_band", "partial_mean_above", "prob_above", "optimality_gap", "n_trials",
+    "prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue", "ks_pvalue_adjusted", "quantile_difference",
+    "quantile_difference_band", "dominance",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
@@ -48,6 +52,15 @@ _KINDS = {
     "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
     "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
+    "performance_cdf": _kind(
+        "score_mean iqm score_quantile n_trials", "probability param", scalar="n_trials", methods="table summary plot"
+    ),
+    "compare_distributions": _kind(
+        "prob_greater prob_greater_ci quantile_difference",
+        "pair probability",
+        scalar="prob_greater",
+        methods="table summary plot",
+    ),
 }
 
 

@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 REFERENCES = {
     "anova": "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
     "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
+    "distribution": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark "
+    "Models",
+    "dkw": "Massart (1990), The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality, Ann. Probab. 18, "
+    "1269-1283",
+    "bootstrap": "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185",
+    "newcombe": "Newcombe (2006), Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic, "
+    "Part 2, Stat. Med. 25, 559-573",
 }
-_COUNTS = ("n_runs", "n_levels", "n_shuffles")
+BAND = "Dvoretzky-Kiefer-Wolfowitz-Massart, everywhere at once"
+_COUNTS = ("n_runs", "n_levels", "n_shuffles", "n_trials")
 
 
 def describe(

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import labels
-from xcurves.wording import randomization
+from xcurves.wording import distribution, randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -19,7 +19,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise` or `contrast` returned.
+        What a method of curves returned.
 
     Returns
     -------
@@ -28,7 +28,9 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         columns df, SS, MS, F and p with the pooled error, and F_stratum and p_stratum beside them. Training has an F
         but no p, since no reassignment of runs can change it. Of `pairwise`, a row for each pair: difference, its
         interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate, lower, upper, T,
-        p. With extra dims, so for each task.
+        p. Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
+        each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
+        Kolmogorov-Smirnov distance and its adjusted p. With extra dims, so for each task.
 
     Raises
     ------
@@ -52,12 +54,12 @@ def summary(result: xr.Dataset) -> str:
     Parameters
     ----------
     result : Dataset
-        What `randomized_anova`, `pairwise` or `contrast` returned.
+        What a method of curves returned.
 
     Returns
     -------
     str
-        A line for each statement, with the stratum error terms, then how p-values were got and what they can claim.
+        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim.
 
     Raises
     ------
@@ -106,19 +108,41 @@ def _contrast_table(result: xr.Dataset) -> pd.DataFrame:
     return _frame(columns, [])
 
 
+def _statistics_table(result: xr.Dataset) -> pd.DataFrame:
+    bounds = {bound: result["statistic_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
+    frame = _frame({"value": distribution.statistics(result).transpose(..., "param"), **bounds}, ["param"])
+    return frame.rename_axis(index={"param": "statistic"})
+
+
+def _distribution_pair_table(result: xr.Dataset) -> pd.DataFrame:
+    bounds = {bound: result["prob_greater_ci"].sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
+    columns = {"prob_greater": result["prob_greater"], **bounds}
+    if "ks_statistic" in result:
+        columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
+    return _frame(columns, ["pair"])
+
+
 def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
     """Join columns to a frame whose index has the extra dims, then the `last`."""
     dataset = xr.Dataset(columns)
     dataset = dataset.drop_vars([name for name in dataset.coords if name not in dataset.indexes])
-    extra = [str(dim) for dim in dataset.dims if dim not in last]
+    extra = [str(dim) for dim in next(iter(dataset.values())).dims if dim not in last]
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
 
 
-_TABLES = {"randomized_anova": _anova_table, "pairwise": _pair_table, "contrast": _contrast_table}
+_TABLES = {
+    "randomized_anova": _anova_table,
+    "pairwise": _pair_table,
+    "contrast": _contrast_table,
+    "performance_cdf": _statistics_table,
+    "compare_distributions": _distribution_pair_table,
+}
 _SENTENCES = {
     "randomized_anova": randomization.anova_sentences,
     "pairwise": randomization.pair_sentences,
     "contrast": randomization.contrast_sentences,
+    "performance_cdf": distribution.statistic_sentences,
+    "compare_distributions": distribution.comparison_sentences,
 }
