@@ -43,10 +43,12 @@ class PairBlock:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
+        """Places of the algorithms of each pair."""
         return list(combinations(range(len(self.algorithms)), 2))
 
     @property
     def layout(self) -> Layout:
+        """Layout of the results; strata leave out what is for one distribution."""
         sizes = {"pair": len(self.pairs), "ci_bound": 2, "probability": len(self.probabilities)}
         return Layout(FIELDS if self.stratified else FIELDS | UNSTRATIFIED, sizes)
 

@@ -16,6 +16,7 @@ from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
+_DUST = 1e-13
 MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
 
 
@@ -53,7 +54,7 @@ class Summaries:
         """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
         zero, half = np.zeros_like(n), n / 2
         quarter = np.floor(n / 4) if self.trim else n / 4
-        first = [(zero, n), (np.ceil(half) - 1, np.floor(half) + 1), (quarter, n - quarter)]
+        first = [(zero, n), (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1), (quarter, n - quarter)]
         cuts = [ecdf.whole(level * n, n) for level in self.levels]
         tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
@@ -110,7 +111,7 @@ class Summaries:
         ``(b x_n - a x_1 - Σ clip(W_j, a, b) (x_{j+1} - x_j)) / (b - a)``.
         """
         centre = x.mean(axis=-1, keepdims=True)
-        x = x - centre
+        z, x = x, x - centre
         total, inner = cumulative[..., -1], cumulative[..., :-1]
         spans = self.spans(total)
         if self.conditional:
@@ -122,21 +123,22 @@ class Summaries:
             below = inner if span == MEAN else np.clip(inner, low, high)
             whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (below @ step)[..., 0]
             means.append(whole / (high - low)[..., 0] + centre)
-        found = self._resampled_means(x, centre, inner, total[..., np.newaxis])
+        found = self._resampled_means(z, x, inner, total[..., np.newaxis])
         edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
         squares, partial, share, capped = np.split(found, edges, axis=-1)
         mean, n = means[MEAN][..., np.newaxis] - centre[..., np.newaxis], total[..., np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            deviation = np.sqrt(np.maximum(squares - mean**2, 0) * n / (n - 1))
+            variance = squares - mean**2
+            deviation = np.sqrt(np.where(variance > _DUST * squares, variance, 0.0) * n / (n - 1))
         gap = np.abs(self.targets - capped)
         return self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
 
-    def _resampled_means(self, x: Floats, centre: Floats, inner: Floats, total: Floats) -> Floats:
+    def _resampled_means(self, z: Floats, centred: Floats, inner: Floats, total: Floats) -> Floats:
         """Return the means of functions of the scores: squares about the centre, partial means, shares, capped."""
-        z = (x + centre)[..., np.newaxis]
+        z = z[..., np.newaxis]
         met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
         capped = np.minimum(z, self.targets) if self.higher else np.maximum(z, self.targets)
-        functions = np.concatenate([x[..., np.newaxis] ** 2, np.where(met, z, 0.0), met, capped], axis=-1)
+        functions = np.concatenate([centred[..., np.newaxis] ** 2, np.where(met, z, 0.0), met, capped], axis=-1)
         return functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total
 
     def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
