@@ -122,7 +122,7 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:
-    names = (dims,) if isinstance(dims, str) else tuple(dims)
+    names = (dims,) if isinstance(dims, str) or not isinstance(dims, Sequence) else tuple(dims)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{argument} must name dims; got {name!r}. Try dim='run'")

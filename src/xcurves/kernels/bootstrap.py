@@ -54,10 +54,9 @@ class Design:
         n_units = int(sizes.sum())
         counts = np.zeros(rows * n_units, np.int64)
         for size in np.unique(sizes):
-            drawn = rng.integers(size, size=(rows, int((sizes == size).sum()), size), dtype=np.int64)
-            drawn += starts[sizes == size, np.newaxis]
-            drawn += n_units * np.arange(rows)[:, np.newaxis, np.newaxis]
-            counts += np.bincount(drawn.ravel(), minlength=len(counts))
+            first = starts[sizes == size] + n_units * np.arange(rows)[:, np.newaxis]
+            drawn = rng.integers(size, size=(*first.shape, size), dtype=np.uint16 if size < 2**16 else np.int64)
+            counts += np.bincount((drawn + first[..., np.newaxis]).ravel(), minlength=len(counts))
         return counts.reshape(rows, n_units)
 
     def cumulative(self, counts: Ints, order: Ints) -> Floats:
@@ -212,9 +211,9 @@ def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     angle = np.zeros_like(size_of)
     for size in np.unique(sizes):
         seen, place = np.unique(counts[:, sizes == size], return_inverse=True)
-        place = place.reshape(len(counts), -1)
+        place = place.reshape(len(counts), np.count_nonzero(sizes == size))
         places = place + len(seen) * np.arange(len(counts))[:, np.newaxis]
-        times = np.bincount(places.ravel(), minlength=len(seen) * len(counts)).reshape(len(counts), -1).astype(float)
+        times = np.bincount(places.ravel(), minlength=len(seen) * len(counts)).reshape(len(counts), len(seen)).astype(float)
         factor = 1 + (seen / size)[:, np.newaxis] * (turn - 1)
         with np.errstate(divide="ignore"):
             size_of += times @ np.maximum(size * np.log(np.abs(factor)), -1e4)
