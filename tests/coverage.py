@@ -1,4 +1,4 @@
-"""How often intervals of performance distributions hold the truth: `python tests/coverage.py` prints the docs' table."""
+"""How often intervals of distributions hold the truth: `python tests/coverage.py` prints the table of the docs."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def inverse_cdf(sample, p):
 
 
 def mean_of_inverse_cdf(sample, low, high, shift=Fraction(0), ends=(None, None)):
-    """Integral of F⁻¹(p + shift) over (low, high) divided by its length, exactly; `ends` stand for F⁻¹ outside (0, 1]."""
+    """Mean of F⁻¹(p + shift) over (low, high), exactly; `ends` stand for F⁻¹ outside (0, 1]."""
     n = len(sample)
     cuts = sorted({low, high} | {Fraction(k, n) - shift for k in range(n + 1) if low < Fraction(k, n) - shift < high})
     total = Fraction(0)
@@ -83,7 +83,9 @@ def statistics(sample, levels, thresholds, target, *, conditional=False, fractio
 
 
 def ks_distance(x, y):
-    return max(abs(Fraction(sum(v <= z for v in x), len(x)) - Fraction(sum(v <= z for v in y), len(y))) for z in [*x, *y])
+    return max(
+        abs(Fraction(sum(v <= z for v in x), len(x)) - Fraction(sum(v <= z for v in y), len(y))) for z in [*x, *y]
+    )
 
 
 def ks_enumeration(x, y):

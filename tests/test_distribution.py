@@ -8,17 +8,13 @@ from scipy import stats
 
 import oracles_distribution as oracles
 import xcurves
+from strategies import make_scores
 
 SIZES = {"task": 3, "algorithm": 2, "run": 9}
 
 
 def refuse_to_compute(graph, keys, **options):
     raise AssertionError("something was computed")
-
-
-def make_scores(values, **coords):
-    values = np.asarray(values, float)
-    return xr.DataArray(values, coords, list(coords), name="score", attrs={"units": "points"})
 
 
 def quiet(scores, **options):
@@ -190,12 +186,16 @@ def test_shifting_and_scaling_scores_moves_the_results_along(seed, interval):
 
 @pytest.mark.parametrize("options", [{}, {"dim": ("task", "run"), "strata": "task"}])
 def test_order_of_runs_changes_nothing(scores, options):
-    plain, mixed = (quiet(each, scores_at=[3], **options) for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6])))
+    plain, mixed = (
+        quiet(each, scores_at=[3], **options) for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
+    )
     xr.testing.assert_allclose(plain, mixed)
 
 
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
-@pytest.mark.parametrize("design", [{}, {"strata": "task"}, {"unit": "run"}, {"unit": "task"}, {"strata": "seed", "unit": "run"}])
+@pytest.mark.parametrize(
+    "design", [{}, {"strata": "task"}, {"unit": "run"}, {"unit": "task"}, {"strata": "seed", "unit": "run"}]
+)
 def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
     more = xr.concat([scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed").fillna(3.0)
     dim = ("run",) if not design else ("run", "task", "seed")
@@ -221,9 +221,11 @@ def test_lazy_results_have_facts_for_warnings(scores):
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match="task 'y', algorithm 'b': scores has infinite values. Mask them"):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b': scores has infinite values\. Mask them"):
         lazy.compute(scheduler="synchronous")
-    with pytest.raises(ValueError, match="task 'y', algorithm 'b': bounds are 0 to 11, but there is a score of 12. Give"):
+    with pytest.raises(
+        ValueError, match=r"task 'y', algorithm 'b': bounds are 0 to 11, but there is a score of 12\. Give"
+    ):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
 
 

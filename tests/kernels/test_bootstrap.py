@@ -30,7 +30,9 @@ def within_monte_carlo_error(drawn, limits, alpha, z=4.0):
 @pytest.mark.parametrize("ties", [False, True])
 def test_pointwise_limits_are_those_of_200_000_resamples(sizes, ties):
     rng = np.random.default_rng(sum(sizes))
-    strata = [np.sort(rng.integers(0, 4, n) if ties else rng.normal(s, 1, n)).astype(float) for s, n in enumerate(sizes)]
+    strata = [
+        np.sort(rng.integers(0, 4, n) if ties else rng.normal(s, 1, n)).astype(float) for s, n in enumerate(sizes)
+    ]
     pool, n = np.sort(np.concatenate(strata)), sum(sizes)
     drawn = np.sort(np.concatenate([rng.choice(stratum, (N, len(stratum))) for stratum in strata], axis=1), axis=1)
     z = np.quantile(pool, [0.1, 0.5, 0.8], method="inverted_cdf")

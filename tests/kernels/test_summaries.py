@@ -27,9 +27,11 @@ def observe(sample, **options):
 def mirrored(sample, *, conditional, trim):
     """Statistics of scores where lower is better: those of the negative scores, by oracles."""
     upper, lower = (
-        (oracles.cvar_conditional, oracles.cvar_lower_conditional) if conditional else (oracles.cvar, oracles.cvar_lower)
+        (oracles.cvar_conditional, oracles.cvar_lower_conditional)
+        if conditional
+        else (oracles.cvar, oracles.cvar_lower)
     )
-    tails = [lower(sample, level) if not conditional else lower(sample, level) for level in LEVELS]
+    tails = [lower(sample, level) for level in LEVELS]
     tails += [upper(sample, level) for level in LEVELS]
     partial = [sum(z for z in sample if z <= t) / len(sample) for t in THRESHOLDS]
     share = [sum(z <= t for z in sample) / len(sample) for t in THRESHOLDS]
@@ -43,9 +45,7 @@ def mirrored(sample, *, conditional, trim):
 def test_statistics_are_those_of_rationals_and_loops(sample, conditional, trim):
     sample = [float(z) for z in sample]
     options = {"conditional": conditional, "trim": trim}
-    expected = oracles.statistics(
-        sample, LEVELS, THRESHOLDS, 0.5, conditional=conditional, fractional=not trim
-    )
+    expected = oracles.statistics(sample, LEVELS, THRESHOLDS, 0.5, conditional=conditional, fractional=not trim)
     np.testing.assert_allclose(observe(sample, **options), expected, atol=1e-12)
     np.testing.assert_allclose(observe(sample, higher=False, **options), mirrored(sample, **options), atol=1e-12)
 

@@ -108,4 +108,6 @@ def test_stratified_probability_and_interval_are_those_of_a_textbook_bootstrap()
     low, high = twosample.stratified_interval(x, y, 40_000, 0, 0.05)[0]
     for limit, tail in ((low, 0.025), (high, 0.975)):
         error = 4 * np.sqrt(0.025 * 0.975 / len(drawn))
-        assert np.mean(np.array(drawn) < limit - 1e-9) - error <= tail <= np.mean(np.array(drawn) <= limit + 1e-9) + error
+        assert (
+            np.mean(np.array(drawn) < limit - 1e-9) - error <= tail <= np.mean(np.array(drawn) <= limit + 1e-9) + error
+        )

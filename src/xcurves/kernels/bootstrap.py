@@ -213,7 +213,9 @@ def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
         seen, place = np.unique(counts[:, sizes == size], return_inverse=True)
         place = place.reshape(len(counts), np.count_nonzero(sizes == size))
         places = place + len(seen) * np.arange(len(counts))[:, np.newaxis]
-        times = np.bincount(places.ravel(), minlength=len(seen) * len(counts)).reshape(len(counts), len(seen)).astype(float)
+        times = (
+            np.bincount(places.ravel(), minlength=len(seen) * len(counts)).reshape(len(counts), len(seen)).astype(float)
+        )
         factor = 1 + (seen / size)[:, np.newaxis] * (turn - 1)
         with np.errstate(divide="ignore"):
             size_of += times @ np.maximum(size * np.log(np.abs(factor)), -1e4)
