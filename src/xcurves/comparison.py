@@ -18,7 +18,7 @@ from xcurves.trial_options import Dims
 _LONG_NAMES = {
     "prob_greater": "probability that the first scores higher, ties half",
     "prob_greater_ci": "confidence interval of the probability that the first scores higher",
-    "quantile_difference": "difference of scores at a probability",
+    "quantile_difference": "difference of scores",
     "quantile_difference_band": "confidence band of the difference of inverse CDFs",
     "dominance": "1: first higher somewhere outside the band, lower nowhere; -1: second; 2: each somewhere; 0: none",
     "ks_statistic": "Kolmogorov-Smirnov distance",

@@ -10,12 +10,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
+from xcurves.plots import distribution
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FAMILIES: Mapping[str, Family] = {}
+_FAMILIES: Mapping[str, Family] = {
+    "performance_cdf": distribution.PERFORMANCE_CDF,
+    "compare_distributions": distribution.COMPARE_DISTRIBUTIONS,
+}
 
 
 def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
@@ -26,7 +30,10 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     result : Dataset
         What a method returned, with at most one extra dim.
     view : str, optional
-        What to draw.
+        What to draw. Of `performance_cdf`, algorithms in one panel: ``inverse_cdf`` (score against probability, with
+        pointwise intervals; the default), ``cdf`` and ``profile`` (share of trials at or below, or above, a score, with
+        the band or, of a bootstrap, pointwise intervals), ``statistics`` (those on the scale of scores, with intervals
+        as far as they are finite). Of `compare_distributions`: ``prob_greater`` (the default), ``quantile_difference``.
     ax : matplotlib.axes.Axes, optional
         Where to draw it: one view of one task. By default a new figure, with a row for each view and a column for
         each label of the extra dim.
@@ -44,6 +51,14 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
         If the view is unknown, if there is more than one extra dim, or if several panels are asked of one Axes.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"].isel(training=-1)
+    >>> ax = scores.curves.performance_cdf().curves.plot()
+    >>> ax.get_xlabel()
+    'probability'
     """
     kind = labels.kind_of(result)
     if kind not in _FAMILIES:

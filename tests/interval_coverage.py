@@ -1,4 +1,4 @@
-"""How often intervals of distributions hold the truth: `python tests/coverage.py` prints the table of the docs."""
+"""How often intervals of distributions hold the truth: `python tests/interval_coverage.py` prints a table."""
 
 from __future__ import annotations
 

@@ -1,0 +1,40 @@
+"""Performance distributions beside their peers, checked equal: `pytest tests/benchmarks --benchmark-only`."""
+
+import numpy as np
+import pytest
+
+from benchmarks import distributions
+
+JOBS = [(workload, name) for workload, jobs in distributions.contenders().items() for name in jobs]
+
+
+def test_cdfs_are_those_of_peers():
+    scores = distributions.trials(5_000)
+    ours = distributions.describe(scores)
+    cdf, inverse = distributions.statsmodels_both(scores)
+    np.testing.assert_allclose(ours["cdf"], cdf)
+    np.testing.assert_allclose(ours["score_quantile"][:, 1:-1], inverse[:, 1:-1], atol=0.1)  # theirs interpolates
+    np.testing.assert_allclose(ours["cdf"], distributions.scipy_cdf(scores))
+
+
+@pytest.mark.skipif(not distributions.has_rliable(), reason="rliable is not here, or does not import with this pandas")
+def test_profiles_and_iqms_are_rliables():
+    scores = distributions.benchmark_scores()
+    ours = distributions.profile(scores)
+    theirs, bands = distributions.rliable_profile(scores, 2_000)
+    for name in scores["algorithm"].values:
+        np.testing.assert_allclose(1 - ours["cdf"].sel(algorithm=name), theirs[name], atol=1e-12)
+        band = 1 - ours["cdf_ci"].sel(algorithm=name, ci_bound=["upper", "lower"])
+        np.testing.assert_allclose(band, bands[name].T, atol=2.01 / 260)  # of 2,000 draws, on a grid of 1/260
+    point, (low, high) = (each["a"] for each in distributions.rliable_iqm(scores, 20_000))
+    one = distributions.aggregate(scores)
+    np.testing.assert_allclose(one["iqm"], point)
+    interval = one["statistic_ci"].sel(param="iqm").squeeze("algorithm")
+    np.testing.assert_allclose(interval, [low[0], high[0]], atol=4 * 0.012 * (high - low)[0])
+
+
+@pytest.mark.parametrize(("workload", "name"), JOBS, ids=" ".join)
+def test_speed(workload, name, benchmark):
+    benchmark.group = workload
+    benchmark.extra_info["scale"] = distributions.SCALES.get(workload, 1) if name == "rliable" else 1
+    benchmark.pedantic(distributions.contenders()[workload][name], rounds=3, warmup_rounds=1)
