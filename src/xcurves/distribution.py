@@ -125,7 +125,7 @@ def performance_cdf(
     are wide: that of the mean is up to 2ε times the range of scores, 0.27 of it for 100 trials.
 
     *Bootstrap* intervals are approximate and too short for few trials. At n = 10 and a nominal .95 percentile intervals
-    cover .90 for the mean and .38 for CVaR at .9 of normal scores, less for skewed ones; the docs have a table. For F
+    cover .90 for the mean and .32 for CVaR at .9 of normal scores; the docs have a table. For F
     and F⁻¹ of single trials they are computed as the limit of infinitely many resamples, without resampling.
 
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
@@ -281,14 +281,16 @@ def _warn(result: xr.Dataset, block: DistributionBlock) -> None:
     n_trials = result["n_trials"].to_numpy().ravel()
     outcomes.warn_of(n_trials == 0, block.names, lambda _: "no trial; the result is NaN", "groups")
     if block.interval != "exact":
+        what = "units" if block.by_unit else "trials"
+        n_drawn = np.minimum(n_trials, block.shape[0] * block.shape[1])
 
         def few(group: int) -> str:
             return (
-                f"{n_trials[group]} trials are few for a bootstrap: intervals are too short, the more so for tails "
+                f"{n_drawn[group]} {what} are few for a bootstrap: intervals are too short, the more so for tails "
                 "(coverage: see performance_cdf)"
             )
 
-        outcomes.warn_of((n_trials > 0) & (n_trials < _FEW), block.names, few, "groups")
+        outcomes.warn_of((n_trials > 0) & (n_drawn < _FEW), block.names, few, "groups")
 
 
 def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
