@@ -245,6 +245,14 @@ def test_few_trials_are_warned_of_once(scores):
     assert said[1].endswith("(in 5 groups)")
 
 
+def test_few_units_are_warned_of_however_many_trials_they_have():
+    scores = make_scores(np.random.default_rng(0).normal(size=(6, 50)), draw=np.arange(6), run=np.arange(50))
+    options = {"dim": ("draw", "run"), "interval": "percentile", "n_resamples": 9, "rng": 0}
+    xcurves.performance_cdf(scores, **options)
+    with pytest.warns(UserWarning, match="^6 units are few for a bootstrap"):
+        xcurves.performance_cdf(scores, **options, unit="draw")
+
+
 BAD = [
     ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),
     ({"cvar_level": [0.5, -0.1]}, "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials"),

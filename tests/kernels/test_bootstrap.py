@@ -119,7 +119,9 @@ def test_bca_is_scipys(seed):
     order = np.arange(25)[np.newaxis]
     found = bootstrap.intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0]
     for place, function in ((0, np.mean), (2, lambda s, axis: np.std(s, axis=axis, ddof=1))):
-        theirs = stats.bootstrap(sample, function, n_resamples=40_000, method="BCa", rng=rng).confidence_interval
+        theirs = stats.bootstrap(
+            sample, function, n_resamples=40_000, method="BCa", random_state=rng
+        ).confidence_interval
         spread = found[place, 1] - found[place, 0]
         np.testing.assert_allclose(found[place], theirs, atol=0.03 * spread)
 
@@ -136,7 +138,9 @@ def test_stratified_acceleration_is_that_of_several_samples_in_scipy():
     def pooled(a, b, axis):
         return (a.sum(axis=axis) + b.sum(axis=axis)) / (a.shape[axis] + b.shape[axis])
 
-    theirs = stats.bootstrap((first, second), pooled, n_resamples=40_000, method="BCa", rng=rng).confidence_interval
+    theirs = stats.bootstrap(
+        (first, second), pooled, n_resamples=40_000, method="BCa", random_state=rng
+    ).confidence_interval
     np.testing.assert_allclose(found, theirs, atol=0.03 * (found[1] - found[0]))
 
 

@@ -117,7 +117,8 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
         return
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
-        f"p is ({result.attrs.get('correction', 'holm')}). All hold for independent trials of one distribution."
+        f"p is adjusted ({result.attrs.get('correction', 'holm')}). All hold for independent trials of one "
+        "distribution, or independent pairs of them if paired."
     )
 
 
