@@ -20,6 +20,12 @@ def make_curves(values, training=None, **coords):
     return xr.DataArray(values, names, list(names), name="score")
 
 
+def make_scores(values, **coords):
+    """Label scores of trials; all dims are named by `coords`."""
+    values = np.asarray(values, float)
+    return xr.DataArray(values, coords, list(coords), name="score", attrs={"units": "points"})
+
+
 def absent(curves, sizes):
     """Make runs absent so that algorithm i has sizes[i] runs."""
     present = np.arange(curves.sizes["run"]) < np.array(sizes)[:, np.newaxis]

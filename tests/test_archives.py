@@ -46,6 +46,39 @@ def test_results_come_back_identical(curves, tmp_path, engine, options):
     pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
 
 
+def distributions(curves):
+    """Every kind of performance distribution and comparison."""
+    last = curves.isel(training=[-1])
+    everything = {
+        "scores_at": [-1, 0],
+        "threshold": 0.0,
+        "target": 1.0,
+        "cvar_level": [0.5, 0.9],
+        "confidence_level": 0.5,
+    }
+    drawn = {"n_resamples": 20, "rng": 2**62, "interval": "bca"}
+    pooled = {"dim": ("task", "run"), "strata": "task"}
+    return {
+        "exact": last.curves.performance_cdf(**everything, bounds=(-9, np.inf)),
+        "drawn": last.curves.performance_cdf(**everything, **drawn),
+        "strata": last.curves.performance_cdf(**everything, **drawn, **pooled),
+        "pairs": last.curves.compare_distributions(),
+        "pooled pairs": last.curves.compare_distributions(**pooled, n_resamples=20, rng=2**62),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*are few for a bootstrap")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["exact", "drawn", "strata", "pairs", "pooled pairs"])
+def test_distributions_come_back_identical(curves, tmp_path, engine, kind):
+    result = distributions(curves)[kind]
+    write(result, tmp_path / "result", engine)
+    back = read(tmp_path / "result", engine)
+    xr.testing.assert_identical(back, result)
+    assert back.curves.summary() == result.curves.summary()
+    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False, check_dtype=False)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("options", [{}, {"intervals": [0, 1e6, 2e6], "margin": 1.0}, {"n_resamples": 0}])
 def test_profiles_come_back_identical(curves, tmp_path, engine, options):
@@ -85,9 +118,14 @@ def test_hours_of_training_come_back_as_numbers_or_with_their_cure(curves, tmp_p
         xr.testing.assert_identical(opened["return"].load(), curves)
 
 
+@pytest.mark.filterwarnings("ignore:.*are few for a bootstrap")
 def test_no_attr_is_of_a_kind_that_an_archive_refuses(curves):
     result = xcurves.randomized_anova(curves, confidence_level=0.5, n_resamples=50, rng=2**62)
     everything = [result, *result.variables.values(), curves, *curves.coords.values()]
+    for other in distributions(curves).values():
+        everything += [other, *other.variables.values()]
+        assert not any(variable.dtype == bool for variable in other.variables.values())
+        assert not [name for name in other.data_vars if hasattr(xr.Dataset, name)]
     for holder in everything:
         for value in holder.attrs.values():
             assert type(value) in (str, float, int)

@@ -69,6 +69,20 @@ print(peak() - before)
     assert float(run(code)) < 250
 
 
+def test_three_million_trials_need_a_few_times_their_memory():
+    """Two algorithms, 48 MB; one sorted copy and what comes and goes."""
+    code = """
+scores = labelled(np.random.default_rng(0).normal(size=(2, 3_000_000, 1)))
+np.sort(scores.values[:, :10], axis=1)
+warm = xcurves.performance_cdf(scores[:, :10], scores_at=[0.0])
+before = peak()
+result = xcurves.performance_cdf(scores, scores_at=np.linspace(-3, 3, 101), cvar_level=[0.5, 0.9], bounds=(-9, 9))
+assert (result.n_trials == 3_000_000).all()
+print(peak() - before)
+"""
+    assert float(run(code)) < 4 * 48
+
+
 def test_blas_threads_change_no_p():
     code = """
 for shape in ((2, 10, 8), (5, 10, 60)):

@@ -211,3 +211,86 @@ def test_the_share_of_hopper_up_to_200_000_steps(tianshou):
     hopper = tianshou.sel(task="Hopper-v3", algorithm=["td3", "sac"], training=[0, *levels])
     share = hopper.curves.ss_profile(n_resamples=0).cumulative_fraction.sel(effect="simple", training=200_000)
     np.testing.assert_allclose(share, 49290532.95 / 56446484.57, rtol=1e-9)
+
+
+# --- performance distributions ---
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_quantiles_and_both_cvars_of_final_scores_agree(name, cases):
+    for final in cases[name]["final"].values():
+        trials = pd.Series(final["sorted"]).rename_axis("run").to_xarray()
+        p = [float(probability) for probability in final["quantile_inverse_ecdf"]]
+        upper, literal = (
+            xcurves.performance_cdf(trials, cvar_level=[0.5, 0.9], cvar=cvar, probabilities=p, scores_at=trials)
+            for cvar in ("tail-mean", "conditional")
+        )
+        assert upper.score_quantile.values.tolist() == list(final["quantile_inverse_ecdf"].values())
+        np.testing.assert_allclose(np.c_[upper.score, upper.cdf], final["ecdf"], rtol=1e-14)
+        np.testing.assert_allclose(upper.score_mean, final["mean"], rtol=1e-14)
+        np.testing.assert_allclose(upper.cvar, [final["cvar_upper_0.5"], final["cvar_upper_0.9"]], rtol=1e-14)
+        literals = [final["cvar_literal_conditional_0.5"], final["cvar_literal_conditional_0.9"]]
+        np.testing.assert_allclose(literal.cvar, literals, rtol=1e-14)
+
+
+@pytest.fixture(scope="module")
+def rliable():
+    return reference("dev_rliable.json")
+
+
+@pytest.fixture(scope="module")
+def normalized(rliable, tianshou):
+    at_a_million = tianshou.sel(training=1e6, task=rliable["tasks"], algorithm=["sac", "td3", "ddpg"], drop=True)
+    low, high = (pd.Series(rliable[name]).rename_axis("task").to_xarray() for name in ("low", "high"))
+    return at_a_million.curves.normalize(low=low, high=high)
+
+
+POOL = {"dim": ("task", "run"), "strata": "task"}
+
+
+@pytest.fixture(scope="module")
+def pooled(rliable, normalized):
+    tau = rliable["profile"]["tau"]
+    return normalized.curves.performance_cdf(**POOL, scores_at=tau, target=1.0, interval="percentile", rng=0)
+
+
+STATISTICS = {0: "score_mean", 2: "iqm", 3: "optimality_gap"}  # of rliable's four; its median is one of task means
+
+
+def test_point_values_are_rliables(rliable, normalized, pooled):
+    for algorithm, point in rliable["point"].items():
+        here = pooled.sel(algorithm=algorithm)
+        np.testing.assert_allclose(
+            [here[name] for name in STATISTICS.values()], [point[i] for i in STATISTICS], rtol=1e-12
+        )
+        of_means = normalized.sel(algorithm=algorithm).mean("run").median("task")
+        np.testing.assert_allclose(of_means, point[1], rtol=1e-12)
+        np.testing.assert_allclose(1 - here.cdf, rliable["profile"]["point"][algorithm], atol=1e-12)
+
+
+def test_intervals_are_rliables_within_monte_carlo_error(rliable, pooled):
+    for algorithm, (low, high) in rliable["interval"].items():
+        for place, name in STATISTICS.items():
+            interval = pooled.statistic_ci.sel(algorithm=algorithm, param=name)
+            width = high[place] - low[place]
+            # percentiles of 9,999 draws: standard error about 0.012 of the width; those of 50,000 add little
+            np.testing.assert_allclose(interval, [low[place], high[place]], atol=4 * 0.013 * width)
+
+
+def test_profile_bands_are_rliables_within_monte_carlo_error(rliable, normalized, pooled):
+    """Its ends are multiples of 1/90; with 2,000 replicates they may be the next one."""
+    for algorithm, (low, high) in rliable["profile"]["interval"].items():
+        band = 1 - pooled.cdf_ci.sel(algorithm=algorithm, ci_bound=["upper", "lower"])
+        np.testing.assert_allclose(band, np.transpose([low, high]), atol=1.01 / 90)
+
+
+def test_probabilities_of_improvement_are_rliables(rliable, normalized):
+    result = normalized.curves.compare_distributions(**POOL, rng=0)
+    by_task = normalized.curves.compare_distributions()
+    for names, point in rliable["improvement"]["point"].items():
+        pair = names.replace(",", " - ")
+        np.testing.assert_allclose(result.prob_greater.sel(pair=pair), point, rtol=1e-12)
+        np.testing.assert_allclose(by_task.prob_greater.sel(pair=pair).mean("task"), point, rtol=1e-12)
+        low, high = rliable["improvement"]["interval"][names]
+        interval = result.prob_greater_ci.sel(pair=pair)
+        np.testing.assert_allclose(interval, [low, high], atol=4 * 0.02 * (high - low) + 0.5 / 900)

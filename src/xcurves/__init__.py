@@ -9,9 +9,12 @@ from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
+from xcurves.comparison import compare_distributions
 from xcurves.contrasts import contrast
+from xcurves.distribution import performance_cdf, trials_needed
 from xcurves.frames import to_dataarray
 from xcurves.learners import compare_learners
+from xcurves.normalization import normalize
 from xcurves.pairs import pairwise
 from xcurves.plot import plot
 from xcurves.powerlaw import fit_power_law
@@ -24,12 +27,15 @@ __version__ = _version("xcurves")
 
 __all__ = [
     "align",
+    "compare_distributions",
     "compare_learners",
     "contrast",
     "drop_incomplete",
     "fit_power_law",
     "leave_one_size_out",
+    "normalize",
     "pairwise",
+    "performance_cdf",
     "plot",
     "predict",
     "randomized_anova",
@@ -37,5 +43,6 @@ __all__ = [
     "summary",
     "table",
     "to_dataarray",
+    "trials_needed",
     "tutorial",
 ]

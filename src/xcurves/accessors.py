@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 
 from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
 from xcurves.align import align, drop_incomplete
+from xcurves.comparison import compare_distributions
 from xcurves.contrasts import Weights, contrast
+from xcurves.distribution import performance_cdf
 from xcurves.fitoptions import At, Gamma, Weighting
 from xcurves.frames import Duplicates, to_dataarray
 from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
+from xcurves.normalization import Reference, normalize
 from xcurves.plot import plot
 from xcurves.prediction import Rule
 from xcurves.profile import ss_profile
 from xcurves.sizes import Variants
+from xcurves.trial_options import Dims, Numbers
+from xcurves.trials import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,6 +194,74 @@ class DataArrayCurves:
             sigma_hat_sq=sigma_hat_sq,
             prior_strength=prior_strength,
         )
+
+    def performance_cdf(
+        self,
+        *,
+        dim: Dims = "run",
+        scores_at: Numbers | None = None,
+        probabilities: Numbers | None = None,
+        cvar_level: Numbers = 0.5,
+        cvar: Literal["tail-mean", "conditional"] = "tail-mean",
+        iqm: Literal["trim", "fractional"] = "trim",
+        threshold: Numbers | None = None,
+        target: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        higher_is_better: bool = True,
+        interval: Interval = "exact",
+        n_resamples: int | None = None,
+        strata: Dims | None = None,
+        unit: str | None = None,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.performance_cdf`."""
+        return performance_cdf(
+            self._curves,
+            dim=dim,
+            scores_at=scores_at,
+            probabilities=probabilities,
+            cvar_level=cvar_level,
+            cvar=cvar,
+            iqm=iqm,
+            threshold=threshold,
+            target=target,
+            bounds=bounds,
+            higher_is_better=higher_is_better,
+            interval=interval,
+            n_resamples=n_resamples,
+            strata=strata,
+            unit=unit,
+            confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def compare_distributions(
+        self,
+        *,
+        dim: Dims = "run",
+        n_resamples: int | None = None,
+        paired: bool = False,
+        correction: Literal["holm", "bonferroni"] = "holm",
+        strata: Dims | None = None,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.compare_distributions`."""
+        return compare_distributions(
+            self._curves,
+            dim=dim,
+            n_resamples=n_resamples,
+            paired=paired,
+            correction=correction,
+            strata=strata,
+            confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
+        """Call :func:`xcurves.normalize`."""
+        return normalize(self._curves, low=low, high=high)
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations

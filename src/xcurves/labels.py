@@ -30,6 +30,10 @@ RESULTS = frozenset((  # variables of results, which a coordinate that lasts int
     "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "mean_error",
     "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
     "n_curves", "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
+    "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",
+    "score_quantile_ci", "cdf", "cdf_ci", "cdf_band", "partial_mean_above", "prob_above", "optimality_gap", "n_trials",
+    "prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue", "ks_pvalue_adjusted", "quantile_difference",
+    "quantile_difference_band", "dominance",
 ))
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
@@ -75,6 +79,15 @@ _KINDS = {
     "predict": _kind("prediction prediction_ci extrapolated", "n ci_bound", scalar="at_extrapolated"),
     "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves"),
     "compare_learners": _kind("difference difference_ci data_multiplier", "param crossing", scalar="data_multiplier"),
+    "performance_cdf": _kind(
+        "score_mean iqm score_quantile n_trials", "probability param", scalar="n_trials", methods="table summary plot"
+    ),
+    "compare_distributions": _kind(
+        "prob_greater prob_greater_ci quantile_difference",
+        "pair probability",
+        scalar="prob_greater",
+        methods="table summary plot",
+    ),
 }
 
 

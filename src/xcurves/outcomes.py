@@ -23,8 +23,18 @@ REFERENCES = {
     "(2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
     "learning curves": "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, "
     "ICML, PMLR 139, 4287-4296",
+    "distribution": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark "
+    "Models",
+    "dkw": "Massart (1990), The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality, Ann. Probab. 18, "
+    "1269-1283",
+    "bootstrap": "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185",
+    "newcombe": "Newcombe (2006), Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic, "
+    "Part 2, Stat. Med. 25, 559-573",
 }
-_WHOLE: dict[str, type] = dict.fromkeys(("n_runs", "n_levels", "n_shuffles", "n_folds", "n_curves"), np.int64)
+BAND = "Dvoretzky-Kiefer-Wolfowitz-Massart, everywhere at once"
+_WHOLE: dict[str, type] = dict.fromkeys(
+    ("n_runs", "n_levels", "n_shuffles", "n_folds", "n_curves", "n_trials"), np.int64
+)
 _WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated", "crossing_extrapolated"), np.int8)
 
 

@@ -10,13 +10,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
-from xcurves.plots import learning, profile
+from xcurves.plots import distribution, learning, profile
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FAMILIES: Mapping[str, Family] = {"ss_profile": profile.FAMILY, "fit_power_law": learning.FIT}
+_FAMILIES: Mapping[str, Family] = {
+    "ss_profile": profile.FAMILY,
+    "fit_power_law": learning.FIT,
+    "performance_cdf": distribution.PERFORMANCE_CDF,
+    "compare_distributions": distribution.COMPARE_DISTRIBUTIONS,
+}
 
 
 def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
@@ -55,6 +60,11 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     Of `fit_power_law`, all algorithms on one Axes: ``"curve"`` (the default), error against n^-0.5, where an exponent
     of -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at
     4N; and ``"scatter"``, error against data-reliance, with intervals.
+
+    Of `performance_cdf`, algorithms in one panel: ``"inverse_cdf"`` (score against probability, with pointwise
+    intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band
+    or, of a bootstrap, pointwise intervals), ``"statistics"`` (those on the scale of scores, with intervals as far as
+    they are finite). Of `compare_distributions`: ``"prob_greater"`` (the default) and ``"quantile_difference"``.
 
     Examples
     --------

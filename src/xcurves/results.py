@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import labels
-from xcurves.wording import learning, profile, randomization
+from xcurves.wording import distribution, learning, profile, randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -33,7 +33,10 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size:
         prediction, lower, upper, extrapolated. Of `leave_one_size_out`, the table of the paper's Figure 2, a row for
         each variant: R2, the RMSE at every size, their average, p. Of `compare_learners`, a row for each algorithm:
-        differences with their intervals, crossings, the data multiplier. With extra dims, so for each task.
+        differences with their intervals, crossings, the data multiplier.
+        Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
+        each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
+        Kolmogorov-Smirnov distance and its adjusted p. With extra dims, so for each task.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def summary(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        A line for each statement, with the stratum error terms, then how p-values were got and what they can claim.
+        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim.
 
     Raises
     ------
@@ -111,6 +114,14 @@ def _contrast_table(result: xr.Dataset) -> pd.DataFrame:
     return _frame(columns, [])
 
 
+def _profile_table(result: xr.Dataset) -> pd.DataFrame:
+    simple = result.sel(effect="simple", drop=True)
+    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
+    names = {"F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}
+    columns |= {column: simple[name] for column, name in names.items() if name in simple}
+    return _frame(columns, ["training"])
+
+
 def _fit_table(result: xr.Dataset) -> pd.DataFrame:
     names = {"error_at_n": "e_N", "data_reliance": "beta_N"}
     known = [name for name in ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta") if name in result]
@@ -144,6 +155,19 @@ def _bounds(interval: xr.DataArray) -> dict[str, xr.DataArray]:
     return {bound: interval.sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
 
 
+def _statistics_table(result: xr.Dataset) -> pd.DataFrame:
+    columns = {"value": distribution.statistics(result).transpose(..., "param"), **_bounds(result["statistic_ci"])}
+    frame = _frame(columns, ["param"])
+    return frame.rename_axis(index={"param": "statistic"})
+
+
+def _distribution_pair_table(result: xr.Dataset) -> pd.DataFrame:
+    columns = {"prob_greater": result["prob_greater"], **_bounds(result["prob_greater_ci"])}
+    if "ks_statistic" in result:
+        columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
+    return _frame(columns, ["pair"])
+
+
 def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
     """Join columns to a frame whose index has the extra dims, then the `last`."""
     dataset = xr.Dataset(columns)
@@ -155,14 +179,6 @@ def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame
     return dataset.to_dataframe([*extra, *last])
 
 
-def _profile_table(result: xr.Dataset) -> pd.DataFrame:
-    simple = result.sel(effect="simple", drop=True)
-    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
-    names = {"F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}
-    columns |= {column: simple[name] for column, name in names.items() if name in simple}
-    return _frame(columns, ["training"])
-
-
 _TABLES = {
     "randomized_anova": _anova_table,
     "pairwise": _pair_table,
@@ -172,6 +188,8 @@ _TABLES = {
     "predict": _prediction_table,
     "leave_one_size_out": _left_out_table,
     "compare_learners": _learner_table,
+    "performance_cdf": _statistics_table,
+    "compare_distributions": _distribution_pair_table,
 }
 _SENTENCES = {
     "randomized_anova": randomization.anova_sentences,
@@ -182,4 +200,6 @@ _SENTENCES = {
     "predict": learning.prediction_sentences,
     "leave_one_size_out": learning.left_out_sentences,
     "compare_learners": learning.learner_sentences,
+    "performance_cdf": distribution.statistic_sentences,
+    "compare_distributions": distribution.comparison_sentences,
 }

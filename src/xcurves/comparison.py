@@ -1,0 +1,194 @@
+"""All pairs of algorithms by the distributions of their trials."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels, outcomes
+from xcurves import trial_options as options
+from xcurves.arrays import check_curves
+from xcurves.pair_trials import PairBlock
+from xcurves.randomization import apply_block
+from xcurves.trial_options import Dims
+
+_LONG_NAMES = {
+    "prob_greater": "probability that the first scores higher, ties half",
+    "prob_greater_ci": "confidence interval of the probability that the first scores higher",
+    "quantile_difference": "difference of scores",
+    "quantile_difference_band": "confidence band of the difference of inverse CDFs",
+    "dominance": "1: first higher somewhere outside the band, lower nowhere; -1: second; 2: each somewhere; 0: none",
+    "ks_statistic": "Kolmogorov-Smirnov distance",
+    "ks_pvalue": "permutation p-value of the Kolmogorov-Smirnov distance",
+    "ks_pvalue_adjusted": "permutation p-value of the Kolmogorov-Smirnov distance, adjusted over pairs",
+}
+
+
+def compare_distributions(
+    scores: xr.DataArray,
+    *,
+    dim: Dims = "run",
+    n_resamples: int | None = None,
+    paired: bool = False,
+    correction: Literal["holm", "bonferroni"] = "holm",
+    strata: Dims | None = None,
+    confidence_level: float = 0.95,
+    rng: labels.Rng = None,
+) -> xr.Dataset:
+    r"""Compare every pair of algorithms by the distributions of their scores over trials.
+
+    Parameters
+    ----------
+    scores : DataArray, dims (..., algorithm, *dim)
+        One score for each trial, NaN where there is none. All dims but `algorithm` and `dim` broadcast.
+    dim : str or sequence of str, default "run"
+        What the trials are.
+    n_resamples : int, optional
+        Paired: ceiling on the number of swaps within runs, as for `randomized_anova`. With `strata`: number of
+        bootstrap resamples, by default 9,999. Otherwise nothing is random and this must be left out.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms (same fold, seed or data).
+    correction : {"holm", "bonferroni"}
+        How p-values are adjusted for the number of pairs.
+    strata : str or sequence of str, optional
+        Dims of `dim` that are a fixed set of tasks. Then `prob_greater` is the mean over them of the probability within
+        each, and there are no KS test, band and verdict, which are for independent trials of one distribution.
+    confidence_level : float, default 0.95
+        Of each interval, and of each band as a whole; not adjusted for the number of pairs.
+    rng : int, Generator or None
+        Seed of what is random.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `scores` in front, on (pair): `prob_greater`, P(X > Y) + P(X = Y)/2 (a probability), and
+        `prob_greater_ci` (ci_bound); `quantile_difference` (probability 0.01 ... 0.99; first minus second, in score
+        units) and `quantile_difference_band` (probability, ci_bound); `dominance` (1: the first is higher somewhere
+        outside the band and lower nowhere outside it; -1: so the second; 2: each is higher somewhere; 0: none of
+        these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. `pair` has labels ``"a - b"``, with
+        coordinates `algorithm_a` and `algorithm_b`. NaN (and 0) where an algorithm has no trial.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims or options are not as described, if scores are infinite, or if `paired` and runs do not match.
+
+    Warns
+    -----
+    UserWarning
+        If an algorithm has no trial. Not for dask-backed scores.
+
+    Notes
+    -----
+    *prob_greater*: from independent samples Newcombe's interval (his method 5), the θ with
+
+    .. math:: (\theta - \hat\theta)^2 \le z^2 \frac{\theta (1 - \theta)}{m n}
+              \left[1 + \left(\frac{m + n}{2} - 1\right)
+              \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right]
+
+    Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits that take ties
+    for losses below and for wins above. With `strata`, a percentile bootstrap within strata, as in rliable.
+
+    *Band and verdict*: each inverse CDF lies within :math:`\pm\sqrt{\ln(4/\delta) / 2n}` of its own probability; both
+    do at once at the confidence level, and so does their difference, whether the samples are independent or paired. The
+    verdict looks at all probabilities, not only those of the result. That one is not shown to be lower anywhere is no
+    proof that it is higher everywhere.
+
+    *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are (a path
+    of counts from (0, 0) to (m, n) is compared only where a block of ties ends), up to 10,000 trials in a pair; beyond,
+    Kolmogorov's limit. Paired, the two trials of a run change places.
+
+    References
+    ----------
+    .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the Mann-Whitney statistic.
+       Part 2. Statistics in Medicine 25, 559-573. doi:10.1002/sim.2324
+    .. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
+       1269-1283. doi:10.1214/aop/1176990746
+    .. [3] Schröer, G. & Trenkler, D. (1995). Exact and randomization distributions of Kolmogorov-Smirnov tests two or
+       three samples. Comput. Stat. Data Anal. 20, 185-202. doi:10.1016/0167-9473(94)00040-P
+    .. [4] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"].isel(training=-1)
+    >>> pairs = scores.curves.compare_distributions()
+    >>> pairs.pair.values.tolist()
+    ['rate 0.001 - rate 0.8', 'rate 0.001 - rate 0.1', 'rate 0.8 - rate 0.1']
+    >>> pairs.dominance.values.tolist()
+    [0, 0, 0]
+    """
+    dims = options.check_dims(dim)
+    within = options.check_strata(dims, strata)
+    core = (*within, *(name for name in dims if name not in within))
+    scores = check_curves(scores, core=("algorithm", *core), name="scores")
+    options.check_choice("correction", correction, ("holm", "bonferroni"))
+    if scores.sizes["algorithm"] < 2:
+        raise ValueError("scores has one algorithm; a comparison needs two. Add one")
+    if labels.check_flag("paired", paired) and within:
+        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
+    if n_resamples is not None and not (paired or within):
+        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
+    block = PairBlock(
+        names=labels.task_names(scores, ("algorithm", *dims)),
+        algorithms=labels.words(scores["algorithm"]),
+        shape=(
+            int(np.prod([scores.sizes[name] for name in within], dtype=int)),
+            int(np.prod([scores.sizes[name] for name in core[len(within) :]], dtype=int)),
+        ),
+        stratified=bool(within),
+        probabilities=options.check_probabilities(None),
+        n_resamples=labels.check_count("n_resamples", n_resamples),
+        paired=paired,
+        correction=correction,
+        alpha=labels.check_confidence_level(confidence_level),
+        entropy=labels.check_rng(rng if paired or within or rng is not None else 0),
+    )
+    packed = apply_block(block, [scores], [["algorithm", *core]], block.layout.length)
+    first, second = zip(*combinations(scores["algorithm"].to_numpy(), 2), strict=True)
+    coords = {
+        **packed.coords,
+        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
+        "algorithm_a": ("pair", np.array(first)),
+        "algorithm_b": ("pair", np.array(second)),
+        "ci_bound": list(labels.CI_BOUNDS),
+        "probability": block.probabilities,
+    }
+    attrs = outcomes.provenance(
+        "compare_distributions",
+        scores,
+        "; ".join(outcomes.REFERENCES[name] for name in ("distribution", "newcombe", "dkw")),
+        block.entropy,
+        confidence_level,
+        dim=", ".join(dims),
+        n_resamples=n_resamples,
+        paired=paired,
+        correction=correction,
+        strata=", ".join(within) or None,
+    )
+    result = xr.Dataset(_variables(packed, block, scores), coords, attrs)
+    if scores.chunks is None:
+        where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
+        none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
+        outcomes.warn_of(none, where, lambda _: "no trial of one of them; the result is NaN", "comparisons")
+    return result
+
+
+def _variables(packed: xr.DataArray, block: PairBlock, scores: xr.DataArray) -> dict[str, xr.Variable]:
+    variables = block.layout.unpack(packed)
+    if "dominance" in variables:
+        variables["dominance"] = variables["dominance"].astype(np.int8)
+    differences = [name for name in variables if name.startswith("quantile_difference")]
+    described = outcomes.describe(variables, _LONG_NAMES, scores, scores=differences)
+    kind = "Newcombe's method 5"
+    if block.stratified:
+        kind = "percentile bootstrap within strata"
+    elif block.paired:
+        kind = "exact binomial (Clopper-Pearson), ties against it"
+    described["prob_greater_ci"].attrs["interval"] = kind
+    if not block.stratified:
+        described["quantile_difference_band"].attrs["interval"] = outcomes.BAND
+    return described

@@ -1,0 +1,105 @@
+"""Empirical distribution functions: look-ups and partial sums of sorted samples, and intervals that need no resampling.
+
+Samples are rows ``x`` of shape (task, trial), sorted, missing trials NaN at the end; ``n``, shape (task,), counts the
+others. Ranks are numbers of trials from below, whole or not: the sum up to rank 2.5 has half of the third trial.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
+
+Ints = NDArray[np.int64]
+
+_DUST = 1e-12  # of binary fractions: a probability this near to k/n is k/n
+_AT_ONCE = 2**16
+
+
+def count(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
+    """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
+    shape = np.broadcast_shapes((len(x), 1), z.shape)
+    low, high = np.zeros(shape, np.int64), np.full(shape, x.shape[-1])
+    for _ in range(x.shape[-1].bit_length()):
+        middle = (low + high) // 2
+        value = np.take_along_axis(x, np.minimum(middle, x.shape[-1] - 1), axis=-1)
+        passed = (middle < high) & ((value <= z) if side == "up to" else (value < z))
+        low, high = np.where(passed, middle + 1, low), np.where(passed, high, middle)
+    return low
+
+
+def whole(ranks: Floats, n: Ints | Floats) -> Floats:
+    """Take dust off ranks, so that 10 (1 - 0.9) is 1."""
+    nearest = np.rint(ranks)
+    return np.where(np.abs(ranks - nearest) <= _DUST * n, nearest, ranks)
+
+
+def quantile_ranks(probabilities: Floats, n: Ints) -> Ints:
+    """Return the rank of F⁻¹(p), the smallest z with F(z) >= p, shape (task, probability); of p = 0 the first."""
+    per_task = np.maximum(n, 1)[:, np.newaxis]
+    return np.clip(np.ceil(whole(probabilities * per_task, per_task)), 1, per_task).astype(np.int64)
+
+
+def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
+    """Return the trials at ranks 1 .. n; below them minus infinity, above them infinity."""
+    inside = np.take_along_axis(x, np.clip(ranks - 1, 0, x.shape[-1] - 1), axis=-1)
+    return np.where(ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside))
+
+
+def sums(x: Floats, ranks: Floats) -> Floats:
+    """Return the sums of all trials up to ranks, shape (task, rank), by one pass over the trials."""
+    n_tasks, width = x.shape
+    full = np.floor(ranks).astype(np.int64)
+    order = full.argsort(axis=-1)
+    cuts = np.take_along_axis(full, order, axis=-1)
+    cuts = np.concatenate([np.zeros((n_tasks, 1), np.int64), cuts], axis=-1)
+    cuts += width * np.arange(n_tasks)[:, np.newaxis]
+    flat = x.ravel()
+    parts = np.add.reduceat(flat, np.minimum(cuts, x.size - 1).ravel()).reshape(cuts.shape)[:, :-1]
+    begin, end = cuts[:, :-1], cuts[:, 1:]
+    parts = np.where(begin == end, 0.0, parts + np.where((end == x.size) & (begin < x.size - 1), flat[-1], 0.0))
+    found = np.empty(ranks.shape)
+    np.put_along_axis(found, order, np.cumsum(parts, axis=-1), axis=-1)
+    rest = ranks - full
+    following = np.take_along_axis(x, np.minimum(full, width - 1), axis=-1)
+    return found + np.where(rest > 0, rest * following, 0.0)
+
+
+def deviations(x: Floats, n: Ints, mean: Floats) -> Floats:
+    """Return the standard deviation of every row, divisor n - 1, in pieces that fit the cache."""
+    squares = np.zeros(len(x))
+    rows = max(1, _AT_ONCE // x.shape[-1])
+    for row in range(0, len(x), rows):
+        for start in range(0, x.shape[-1], _AT_ONCE):
+            part = x[row : row + rows, start : start + _AT_ONCE] - mean[row : row + rows, np.newaxis]
+            part[np.isnan(part)] = 0.0
+            squares[row : row + rows] += np.einsum("ti,ti->t", part, part)
+    return np.sqrt(np.where(n > 1, squares, np.nan) / np.maximum(n - 1, 1))
+
+
+def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
+    """Return exact limits of a probability from `k` successes in `n` trials."""
+    inverse = scipy.special.betaincinv
+    lower = inverse(np.maximum(k, 1), n - k + 1, alpha / 2)
+    upper = inverse(k + 1, np.maximum(n - k, 1), 1 - alpha / 2)
+    return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
+
+
+def dkw(n: Ints, alpha: float) -> Floats:
+    """Return ε of the Dvoretzky-Kiefer-Wolfowitz band with Massart's constant."""
+    return np.asarray(np.sqrt(np.log(2 / alpha) / (2 * np.maximum(n, 1))))
+
+
+def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
+    """Return the ranks between which F⁻¹(p) lies, 0 or n + 1 where no trial is far enough out.
+
+    P(X_(l) > F⁻¹(p)) = P(Bin(n, F(F⁻¹(p))) < l) <= P(Bin(n, p) < l), and likewise above.
+    """
+    per_task = np.maximum(n, 1)[:, np.newaxis]
+    lower = scipy.stats.binom.ppf(alpha / 2, per_task, probabilities)
+    upper = scipy.stats.binom.ppf(1 - alpha / 2, per_task, probabilities) + 1
+    return lower.astype(np.int64), upper.astype(np.int64)

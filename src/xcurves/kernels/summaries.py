@@ -1,0 +1,205 @@
+"""Statistics of a performance distribution: of a sample, of its bootstrap resamples, and bounds from a band.
+
+Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others are means of a function of
+the scores, but for the standard deviation. `Summaries` says which are wanted; all arrays of them end in the same order:
+mean, median, standard deviation, IQM, CVaR of the best and of the worst share at each level, partial mean and share
+above each threshold, optimality gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcurves.kernels import ecdf
+from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.moments import Floats
+
+_DUST = 1e-13
+MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """Which statistics are wanted.
+
+    Attributes
+    ----------
+    levels : ndarray
+        Of CVaR: at level α, the mean of the best and of the worst share 1 - α.
+    conditional : bool
+        CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial, instead of the mean of the tail.
+    trim : bool
+        IQM without the ⌊n/4⌋ lowest and highest trials, instead of the middle half with fractional weights.
+    thresholds, targets : ndarray
+        Of partial mean and share; of the optimality gap, one or none.
+    higher : bool
+        Whether higher scores are better.
+    """
+
+    levels: Floats
+    conditional: bool
+    trim: bool
+    thresholds: Floats
+    targets: Floats
+    higher: bool
+
+    @property
+    def length(self) -> int:
+        """Number of statistics."""
+        return 4 + 2 * len(self.levels) + 2 * len(self.thresholds) + len(self.targets)
+
+    def spans(self, n: Floats) -> Floats:
+        """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
+        zero, half = np.zeros_like(n), n / 2
+        quarter = np.floor(n / 4) if self.trim else n / 4
+        first = [(zero, n), (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1), (quarter, n - quarter)]
+        cuts = [ecdf.whole(level * n, n) for level in self.levels]
+        tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
+        return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
+
+    def observe(self, x: Floats, n: Ints) -> Floats:
+        """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
+        spans = self.spans(n.astype(float))
+        if self.conditional:
+            self._whole_boundaries(spans, x, n)
+        met = ecdf.count(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
+        reached = ecdf.count(x, self.targets[np.newaxis])
+        ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
+        up_to = ecdf.sums(x, ends)
+        both = up_to[:, : spans.shape[1] * 2].reshape(spans.shape)
+        up_to = up_to[:, spans.shape[1] * 2 :]
+        per = _positive(n)[:, np.newaxis]
+        means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0])
+        below, of_target, total = np.split(up_to, [len(self.thresholds), -1], axis=-1)
+        partial = (total - below if self.higher else below) / per
+        share = (n[:, np.newaxis] - met if self.higher else met) / per
+        capped = self._capped(of_target, total, reached.astype(float), per, np.zeros_like(per))
+        gap = np.abs(self.targets - capped / per)
+        return self._in_order(means, ecdf.deviations(x, n, means[:, MEAN])[:, np.newaxis], partial, share, gap)
+
+    def _whole_boundaries(self, spans: Floats, x: Floats, n: Ints) -> None:
+        """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans."""
+        size, rows = len(self.levels), np.arange(len(x))[:, np.newaxis]
+        upper, lower = slice(IQM + 1, IQM + 1 + size), slice(IQM + 1 + size, None)
+        first = np.clip(np.ceil(spans[:, upper, 0]), 1, None).astype(np.int64)
+        last = np.ceil(spans[:, lower, 1]).astype(np.int64)
+        spans[:, upper, 0] = ecdf.count(x, x[rows, first - 1], "below")
+        spans[:, lower, 1] = ecdf.count(x, x[rows, np.maximum(last - 1, 0)])
+        spans[n == 0] = 0
+
+    def _capped(self, of_target: Floats, total: Floats, reached: Floats, n: Floats, start: Floats) -> Floats:
+        """Return Σ min(x, target), or max if lower is better, over ranks `start` to `n`, up to `reached` below it."""
+        if self.higher:
+            return of_target + self.targets * (n - reached)
+        return self.targets * (reached - start) + total - of_target
+
+    def _in_order(self, means: Floats, deviation: Floats, partial: Floats, share: Floats, gap: Floats) -> Floats:
+        size = len(self.levels)
+        tails = means[..., IQM + 1 :]
+        best_first = tails if self.higher else np.roll(tails, size, axis=-1)
+        return np.concatenate(
+            [means[..., :IQM], deviation, means[..., IQM : IQM + 1], best_first, partial, share, gap], axis=-1
+        )
+
+    def resampled(self, x: Floats, cumulative: Floats) -> Floats:
+        """Return the statistics of resamples, shape (task, resample, statistic).
+
+        `x`, shape (task, trial), has sorted samples without gaps; `cumulative`, shape (task or 1, resample, trial),
+        how many trials of a resample are the first ones of `x`, up to each. The mean of F⁻¹ over ranks a to b is then
+        ``(b x_n - a x_1 - Σ clip(W_j, a, b) (x_{j+1} - x_j)) / (b - a)``.
+        """
+        centre = x.mean(axis=-1, keepdims=True)
+        z, x = x, x - centre
+        total, inner = cumulative[..., -1], cumulative[..., :-1]
+        spans = self.spans(total)
+        if self.conditional:
+            spans = self._resampled_boundaries(spans, x, cumulative)
+        step = np.diff(x, axis=-1)[..., np.newaxis]
+        means = []
+        for span in range(spans.shape[-2]):
+            low, high = spans[..., span, :1], spans[..., span, 1:]
+            below = inner if span == MEAN else np.clip(inner, _same(low), _same(high))
+            whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (below @ step)[..., 0]
+            means.append(whole / (high - low)[..., 0] + centre)
+        found = self._resampled_means(z, x, inner, total[..., np.newaxis])
+        edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
+        squares, partial, share, capped = np.split(found, edges, axis=-1)
+        mean, n = means[MEAN][..., np.newaxis] - centre[..., np.newaxis], total[..., np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = squares - mean**2
+            deviation = np.sqrt(np.where(variance > _DUST * squares, variance, 0.0) * n / (n - 1))
+        gap = np.abs(self.targets - capped)
+        return self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
+
+    def _resampled_means(self, z: Floats, centred: Floats, inner: Floats, total: Floats) -> Floats:
+        """Return the means of functions of the scores: squares about the centre, partial means, shares, capped."""
+        z = z[..., np.newaxis]
+        met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
+        capped = np.minimum(z, self.targets) if self.higher else np.maximum(z, self.targets)
+        functions = np.concatenate([centred[..., np.newaxis] ** 2, np.where(met, z, 0.0), met, capped], axis=-1)
+        return functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total
+
+    def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
+        size, n_tasks = len(self.levels), len(x)
+        first = ecdf.count(x, x, "below")  # trials below each one
+        up_to = ecdf.count(x, x)
+        padded = np.concatenate([np.zeros_like(cumulative[..., :1]), cumulative], axis=-1)
+        padded = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
+        spans = np.broadcast_to(spans, (n_tasks, *spans.shape[1:])).copy()
+        for level in range(size):
+            for span, end, ranks in ((IQM + 1 + level, 0, first), (IQM + 1 + size + level, 1, up_to)):
+                rank = np.maximum(np.ceil(spans[:, :, span, end]), 1)
+                place = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
+                tied = np.take_along_axis(ranks, place, axis=-1)
+                spans[:, :, span, end] = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)[..., 0]
+        return spans
+
+    def bounds(self, x: Floats, n: Ints, epsilon: Floats, low: float, high: float) -> Floats:
+        """Return limits of the statistics from the band F ± ε and scores between `low` and `high`.
+
+        Shape (task, statistic, 2): those of means of F⁻¹ and of the gap, NaN of the others. The lower limit of F⁻¹(p)
+        is F⁻¹(p - ε), `low` for p <= ε, and the upper one F⁻¹(p + ε), `high` beyond 1.
+        """
+        per = n[:, np.newaxis].astype(float)
+        spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
+        outside = np.minimum(epsilon * n, n)[:, np.newaxis]
+        reached = ecdf.count(x, self.targets[np.newaxis]).astype(float)
+        found = []
+        for shift, end in ((-1, low), (1, high)):
+            ranks = np.clip(spans + shift * outside[..., np.newaxis], 0, per[..., np.newaxis])
+            start, stop = (outside, per) if shift > 0 else (np.zeros_like(per), per - outside)
+            kept = np.clip(reached, start, stop)
+            up_to = ecdf.sums(x, np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1))
+            inside = np.diff(up_to[:, : ranks[0].size].reshape(ranks.shape), axis=-1)[..., 0]
+            width = np.diff(spans, axis=-1)[..., 0]
+            lacking = width - np.diff(ranks, axis=-1)[..., 0]
+            means = (inside + _times(end, lacking)) / _positive(width)
+            means[:, MEDIAN] = np.nan
+            of_target, first, last = np.split(up_to[:, ranks[0].size :], [-2, -1], axis=-1)
+            capped = self._capped(of_target - first, last - first, kept, stop, start)
+            cap = np.minimum(end, self.targets) if self.higher else np.maximum(end, self.targets)
+            gap = np.abs(self.targets - (capped + _times(cap, outside)) / _positive(per))
+            empty = np.full((len(x), len(self.thresholds)), np.nan)
+            found.append(self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap))
+        both = np.stack(found, axis=-1)
+        if self.conditional:
+            both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
+        both[:, both.shape[1] - len(self.targets) :].sort(axis=-1)
+        return both
+
+
+def _same(bound: Floats) -> Floats:
+    """Return one number for all if they are equal, with which clipping is four times faster."""
+    return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
+
+
+def _positive(divisor: Floats | Ints) -> Floats:
+    return np.where(divisor > 0, divisor, np.nan)
+
+
+def _times(value: Floats | float, weight: Floats) -> Floats:
+    """Return the product, 0 where the weight is (next to) nothing, whatever the value."""
+    with np.errstate(invalid="ignore"):
+        return np.where(weight > 1e-9, value * weight, 0.0)

@@ -1,0 +1,211 @@
+"""Two samples: which is greater how often, and the Kolmogorov-Smirnov distance with its permutation distribution.
+
+Samples are rows of shape (task, trial), missing trials NaN; the first has ``m`` trials, the second ``n``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from xcurves.kernels import bootstrap
+from xcurves.kernels.ecdf import Ints, clopper_pearson
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import Plan
+
+EXACT_TRIALS = 10_000  # of both samples together, beyond which the p-value of KS is asymptotic
+
+_HELD = 2**20
+_HALVINGS = 60
+
+
+class Merged(NamedTuple):
+    """Both samples in one ascending order.
+
+    Attributes
+    ----------
+    order : ndarray, shape (task, trial)
+        Places of the trials in the concatenated samples.
+    first : ndarray of bool, shape (task, trial)
+        Whether a trial is of the first sample.
+    end : ndarray of bool, shape (task, trial)
+        Whether the next trial is greater: only there can distribution functions be compared.
+    m, n : ndarray, shape (task, 1)
+        Numbers of trials.
+    """
+
+    order: Ints
+    first: NDArray[np.bool_]
+    end: NDArray[np.bool_]
+    m: Ints
+    n: Ints
+
+
+def merge(x: Floats, y: Floats) -> Merged:
+    """Put the trials of two samples into one order."""
+    both = np.concatenate([x, y], axis=-1)
+    order = both.argsort(axis=-1, kind="stable")
+    values = np.take_along_axis(both, order, axis=-1)
+    present = ~np.isnan(values)
+    end = present.copy()
+    end[:, :-1] &= values[:, 1:] != values[:, :-1]
+    m, n = (np.count_nonzero(~np.isnan(each), axis=-1)[:, np.newaxis] for each in (x, y))
+    return Merged(order, (order < x.shape[-1]) & present, end, m, n)
+
+
+def select(merged: Merged, tasks: NDArray[np.intp], n_runs: int) -> Merged:
+    """Return tasks of matched samples that have `n_runs` runs, places numbered without the missing ones."""
+    order = merged.order[tasks, : 2 * n_runs].argsort(axis=-1).argsort(axis=-1)
+    first, end = merged.first[tasks, : 2 * n_runs], merged.end[tasks, : 2 * n_runs]
+    return Merged(order, first, end, merged.m[tasks], merged.n[tasks])
+
+
+def prob_greater(merged: Merged) -> Floats:
+    """Return P(X > Y) + P(X = Y) / 2, shape (task,), by the midranks of the first sample."""
+    place = np.arange(merged.order.shape[-1])
+    last = np.minimum.accumulate(np.where(merged.end, place, place[-1])[:, ::-1], axis=-1)[:, ::-1]
+    starts = np.concatenate([np.ones((len(merged.end), 1), bool), merged.end[:, :-1]], axis=-1)
+    start = np.maximum.accumulate(np.where(starts, place, 0), axis=-1)
+    midrank = (start + last) / 2 + 1
+    m, n = merged.m[:, 0].astype(float), merged.n[:, 0]
+    ranks = np.where(merged.first, midrank, 0.0).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((ranks - m * (m + 1) / 2) / (m * n))
+
+
+def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
+    """Return Newcombe's (2006) interval by his method 5, shape (task, 2).
+
+    Its limits are the θ whose distance from the estimate is z standard errors, by Hanley & McNeil's variance at θ with
+    both sample sizes in the numerator at their mean.
+    """
+    z = -scipy.special.ndtri(alpha / 2)
+    more = (m + n) / 2 - 1
+    ends = []
+    for outer in (0.0, 1.0):
+        inside, outside = probability, np.full_like(probability, outer)
+        for _ in range(_HALVINGS):
+            theta = (inside + outside) / 2
+            variance = theta * (1 - theta) * (1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
+            near = (theta - probability) ** 2 <= z**2 * variance
+            inside, outside = np.where(near, theta, inside), np.where(near, outside, theta)
+        ends.append(np.where(probability == outer, outer, outside))
+    return np.where(np.isnan(probability)[:, np.newaxis], np.nan, np.stack(ends, axis=-1))
+
+
+def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return the share of runs in which the first is greater, ties half, and its exact interval.
+
+    The lower limit takes ties for losses, the upper for wins, each by Clopper & Pearson.
+    """
+    n = np.count_nonzero(~np.isnan(x), axis=-1)
+    wins, ties = np.count_nonzero(x > y, axis=-1), np.count_nonzero(x == y, axis=-1)
+    some = np.maximum(n, 1)
+    limits = np.stack([clopper_pearson(wins, some, alpha)[0], clopper_pearson(wins + ties, some, alpha)[1]], axis=-1)
+    none = n == 0
+    return np.where(none, np.nan, (wins + ties / 2) / some), np.where(none[:, np.newaxis], np.nan, limits)
+
+
+def gaps(merged: Merged) -> tuple[Ints, Ints]:
+    """Return m n times the greatest excess of the second's CDF over the first's, and of the first's."""
+    k = np.cumsum(merged.first, axis=-1)
+    j = np.arange(1, k.shape[-1] + 1) - k
+    excess = np.where(merged.end, j * merged.m - k * merged.n, 0)
+    return np.maximum(excess.max(axis=-1), 0), np.maximum(-excess.min(axis=-1), 0)
+
+
+def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
+    """Return P(D >= D observed) when all assignments of the trials to samples are equally likely, shape (task,).
+
+    Exact up to `EXACT_TRIALS` trials, given the ties; beyond by Kolmogorov's limit.
+    """
+    pvalue = np.full(len(gap), np.nan)
+    sizes = np.column_stack([merged.m, merged.n])
+    for m, n in np.unique(sizes[(sizes > 0).all(axis=-1)], axis=0):
+        tasks = np.flatnonzero((sizes == (m, n)).all(axis=-1))
+        if m + n > EXACT_TRIALS:
+            pvalue[tasks] = scipy.special.kolmogorov(gap[tasks] / (m * n) * np.sqrt(m * n / (m + n)))
+            continue
+        rows = max(1, int(_HELD // (m + 1)))
+        for start in range(0, len(tasks), rows):
+            some = tasks[start : start + rows]
+            pvalue[some] = _lattice_paths(merged.end[some, : m + n], gap[some], int(m), int(n))
+    return pvalue
+
+
+def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
+    """Add up the probabilities of the paths from (0, 0) to (m, n) that reach the gap at the end of a block of ties."""
+    k = np.arange(m + 1)
+    mass = np.zeros((len(gap), m + 1))
+    mass[:, 0] = 1.0
+    reached = np.zeros(len(gap))
+    for step in range(1, m + n + 1):
+        left = m + n - step + 1
+        right = mass * ((m - k) / left)  # the next trial is of the first sample
+        mass *= np.maximum(n - (step - 1 - k), 0) / left
+        mass[:, 1:] += right[:, :-1]
+        far = end[:, step - 1, np.newaxis] & (np.abs((step - k) * m - k * n) >= gap[:, np.newaxis])
+        reached += np.where(far, mass, 0.0).sum(axis=-1)
+        mass[far] = 0.0
+    return np.minimum(reached, 1.0)
+
+
+def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
+    """Return the p-value of D when the two trials of a run may change places, (task,), all of as many runs."""
+    n_tasks, width = merged.order.shape
+    hits = np.full(n_tasks, plan.n_total - plan.n_shuffles)
+    n_runs = width // 2
+    for order in plan.blocks():
+        sign = np.ones((len(order), width), np.int32)
+        np.put_along_axis(sign, order[:, :n_runs], -1, axis=1)
+        rows = max(1, _HELD // sign.size)
+        for start in range(0, n_tasks, rows):
+            part = slice(start, start + rows)
+            walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)  # (task, trial, shuffle)
+            walk[~merged.end[part]] = 0
+            hits[part] += np.count_nonzero(np.abs(walk).max(axis=1) * n_runs >= gap[part, np.newaxis], axis=-1)
+    return np.asarray(hits / plan.n_total)
+
+
+def stratified_probability(x: Floats, y: Floats) -> Floats:
+    """Return the mean over strata of P(X > Y) + P(X = Y) / 2, of trials of shape (task, stratum, trial)."""
+    beats, m, n = _comparisons(x, y)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((beats.sum(axis=(-1, -2)) / (m * n)).mean(axis=-1))
+
+
+def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, alpha: float) -> Floats:
+    """Return the percentile bootstrap interval of that mean, trials resampled within strata, shape (task, 2).
+
+    All tasks have the same strata sizes; trials are sorted, missing ones last.
+    """
+    beats, m, n = _comparisons(x, y)
+    beats = beats / (m * n)[..., np.newaxis, np.newaxis] / m.shape[-1]
+    sizes = [tuple(int(size) for size in each[0]) for each in (m, n)]
+    designs = [bootstrap.Design(size, None, n_resamples, entropy + i) for i, size in enumerate(sizes)]
+    places = [
+        np.arange(width) < np.array(size)[:, np.newaxis] for width, size in zip(beats.shape[-2:], sizes, strict=True)
+    ]
+    rows = max(1, _HELD // (8 * places[0].size * beats.shape[-1]))
+    drawn = []
+    for number, start in enumerate(range(0, n_resamples, rows)):
+        count = min(rows, n_resamples - start)
+        weights = []
+        for design, place in zip(designs, places, strict=True):
+            weight = np.zeros((count, *place.shape))
+            weight[:, place] = design.block(number, count)
+            weights.append(weight.swapaxes(0, 1))  # (stratum, resample, trial)
+        wins = weights[0] @ beats  # (task, stratum, resample, trial of the second)
+        drawn.append((wins * weights[1]).sum(axis=(1, -1)))
+    tails = np.array([alpha / 2, 1 - alpha / 2])
+    return bootstrap.percentiles(np.concatenate(drawn, axis=-1)[..., np.newaxis], tails)[:, 0]
+
+
+def _comparisons(x: Floats, y: Floats) -> tuple[Floats, Ints, Ints]:
+    first, second = x[..., :, np.newaxis], y[..., np.newaxis, :]
+    beats = (first > second) + (first == second) / 2
+    m, n = (np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y))
+    return beats, m, n

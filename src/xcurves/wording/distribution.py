@@ -1,0 +1,135 @@
+"""The sentences of `summary()` for performance distributions, for a reader who is no statistician."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels
+
+_FEW = 30
+_WHAT = {
+    "score_mean": "mean",
+    "score_median": "median",
+    "score_std": "standard deviation",
+    "iqm": "IQM",
+    "optimality_gap": "optimality gap",
+}
+_SHARES = ("cvar", "cvar_lower", "partial_mean_above", "prob_above")
+_HOW = {
+    "exact": "Intervals hold for independent trials of one distribution, whatever it is. Trials that share a "
+    "hyper-parameter draw, a data set or a seed are not independent, and a pool of tasks is not one distribution.",
+    "percentile": "Intervals are percentile bootstrap intervals",
+    "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
+}
+_VERDICTS = {
+    1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
+    -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
+    2: "each of them scores higher somewhere outside the band: which is better depends on how lucky a trial is",
+    0: "nowhere does one of them score higher outside the band",
+}
+
+
+def statistics(result: xr.Dataset) -> xr.DataArray:
+    """Return the statistics of a performance distribution in one array, in the order of their intervals."""
+    names = [str(name) for name in result["param"].to_numpy()]
+    values = [_statistic(result, name) for name in names]
+    return xr.concat(values, "param", coords="minimal", compat="override", combine_attrs="drop").assign_coords(
+        param=result["param"]
+    )
+
+
+def _statistic(result: xr.Dataset, name: str) -> xr.DataArray:
+    variable, *at = name.split(" ")
+    array = result[variable]
+    if at:
+        dim = next(dim for dim in ("cvar_level", "threshold") if dim in array.dims)
+        told = [label.split(" ")[1] for label in result["param"].to_numpy().tolist() if label.split(" ")[0] == variable]
+        array = array.isel({dim: told.index(at[0])}, drop=True)
+    return array
+
+
+def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each group of trials, then what the intervals are."""
+    values, bounds = statistics(result), result["statistic_ci"]
+    dims = labels.task_dims(result)
+    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, result.sizes["param"])
+    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, result.sizes["param"], 2)
+    n_trials = result["n_trials"].transpose(*dims).to_numpy().ravel()
+    said = [_say_statistic(result, str(name)) for name in result["param"].to_numpy()]
+    for group, name in enumerate(labels.result_names(result)):
+        if n_trials[group] == 0:
+            yield f"{name}no trial."
+            continue
+        each = "; ".join(
+            f"{what} {_interval(*numbers)}"
+            for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
+        )
+        yield f"{name}{n_trials[group]} trials: {each}."
+    interval = result.attrs.get("interval", "exact")
+    level = 100 * float(result.attrs.get("confidence_level", 0.95))
+    yield f"In brackets: {level:g} % intervals, where there is one. {_say_intervals(result, interval, n_trials)}"
+
+
+def _say_statistic(result: xr.Dataset, name: str) -> str:
+    variable, *at = name.split(" ")
+    if variable not in _SHARES:
+        return _WHAT[variable]
+    higher = bool(result.attrs.get("higher_is_better", 1))
+    if variable in ("cvar", "cvar_lower"):
+        side = "best" if variable == "cvar" else "worst"
+        return f"mean of the {side} {100 * (1 - float(at[0])):g} %"
+    side = "at least" if higher else "at most"
+    return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    if np.isfinite(low) and np.isfinite(high):
+        return f"{value:.4g} ({low:.4g} to {high:.4g})"
+    one_sided = f" (at least {low:.4g})" * bool(np.isfinite(low)) + f" (at most {high:.4g})" * bool(np.isfinite(high))
+    return f"{value:.4g}{one_sided}"
+
+
+def _say_intervals(result: xr.Dataset, interval: str, n_trials: np.ndarray) -> str:
+    if interval == "exact":
+        return _HOW[interval]
+    whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
+    within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
+    least = n_trials[n_trials > 0].min(initial=_FEW)
+    few = f" With {least} trials they cover less than they say, the more so for tails." if least < _FEW else ""
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}"
+
+
+def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and pair, then what holds for all."""
+    dims = labels.task_dims(result)
+    tasks = result.stack(_task=dims) if dims else result.expand_dims("_task")
+    for number, name in enumerate(labels.result_names(result)):
+        for place in range(result.sizes["pair"]):
+            yield f"{name}{_compared(tasks.isel(_task=number, pair=place))}"
+    if "ks_statistic" not in result:
+        yield (
+            "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "
+            "within strata, approximate. KS test and band are for one distribution, and left out."
+        )
+        return
+    yield (
+        "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
+        f"p is adjusted ({result.attrs.get('correction', 'holm')}). All hold for independent trials of one "
+        "distribution, or independent pairs of them if paired."
+    )
+
+
+def _compared(pair: xr.Dataset) -> str:
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    low, high = pair["prob_greater_ci"].to_numpy()
+    if pair["prob_greater"].isnull():
+        return f"{a} - {b}: nothing can be said; trials are missing."
+    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g} ({low:.3g} to {high:.3g})"
+    if "dominance" not in pair:
+        return f"{said}."
+    verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
+    distance, p = pair["ks_statistic"].item(), pair["ks_pvalue_adjusted"].item()
+    return f"{said}; {verdict}; KS distance {distance:.3g}, p = {p:.3g}."

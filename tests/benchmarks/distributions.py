@@ -1,0 +1,165 @@
+"""Performance distributions beside their peers; prints ratios: `python tests/benchmarks/distributions.py`.
+
+rliable draws its replicates one by one, so its time is in proportion to their number; it is timed for fewer and scaled.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import xarray as xr
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import xcurves  # noqa: F401  # registers .curves
+
+Floats = NDArray[np.float64]
+
+N_TRIALS = 3_000_000
+POINTS = np.linspace(-3, 3, 101)
+PROBABILITIES = np.arange(1, 100) / 100
+TAU = np.linspace(0, 2, 101)
+N_TASKS, N_ALGORITHMS, N_RUNS = 26, 5, 10
+REPLICATES = 50_000
+PROFILE_SHARE, IQM_SHARE = 500, 10  # of the replicates, one in so many is drawn by rliable
+POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "rng": 0}
+
+
+@cache
+def trials(n_trials: int = N_TRIALS) -> xr.DataArray:
+    """Return two algorithms with very many trials, as in the paper's second experiment."""
+    values = np.random.default_rng(0).normal(size=(2, n_trials))
+    return xr.DataArray(values, {"algorithm": ["a", "b"], "run": np.arange(n_trials)}, ("algorithm", "run"))
+
+
+@cache
+def benchmark_scores() -> xr.DataArray:
+    """Return normalized scores of a benchmark of 26 tasks."""
+    values = np.random.default_rng(0).gamma(2, 0.3, size=(N_ALGORITHMS, N_TASKS, N_RUNS))
+    coords = {"algorithm": list("abcde"), "task": np.arange(N_TASKS), "run": np.arange(N_RUNS)}
+    return xr.DataArray(values, coords, list(coords))
+
+
+# --- xcurves ---
+
+
+def describe(scores: xr.DataArray) -> xr.Dataset:
+    """Make everything that `performance_cdf` has: 101 points of the CDF, 99 of the inverse, intervals, statistics."""
+    return scores.curves.performance_cdf(scores_at=POINTS)
+
+
+def profile(scores: xr.DataArray) -> xr.Dataset:
+    """Make profiles with 95 % bands, and statistics with intervals from 9,999 resamples besides."""
+    return scores.curves.performance_cdf(**POOL, scores_at=TAU)
+
+
+def aggregate(scores: xr.DataArray) -> xr.Dataset:
+    """Make the IQM with a stratified interval from 50,000 resamples, and the other statistics besides."""
+    return scores.isel(algorithm=[0]).curves.performance_cdf(**POOL, n_resamples=REPLICATES)
+
+
+# --- peers: CDF at points and inverse CDF at probabilities, shape (algorithm, point) each ---
+
+
+def statsmodels_cdf(scores: xr.DataArray) -> Floats:
+    """Make `ECDF` and look 101 points up."""
+    from statsmodels.distributions.empirical_distribution import ECDF
+
+    return np.array([ECDF(row)(POINTS) for row in scores.to_numpy()])
+
+
+def statsmodels_both(scores: xr.DataArray) -> tuple[Floats, Floats]:
+    """Make `ECDF` and its inverse, as statsmodels inverts it."""
+    from statsmodels.distributions.empirical_distribution import ECDF, monotone_fn_inverter
+
+    made = [
+        (ecdf(POINTS), monotone_fn_inverter(ecdf, row)(PROBABILITIES))
+        for row in scores.to_numpy()
+        for ecdf in [ECDF(row)]
+    ]
+    cdf, inverse = zip(*made, strict=True)
+    return np.array(cdf), np.array(inverse)
+
+
+def scipy_cdf(scores: xr.DataArray) -> Floats:
+    """Make `scipy.stats.ecdf` and look 101 points up."""
+    return np.array([scipy.stats.ecdf(row).cdf.evaluate(POINTS) for row in scores.to_numpy()])
+
+
+def matrices(scores: xr.DataArray) -> dict[str, Floats]:
+    """Return scores as rliable takes them: for each algorithm a matrix of runs by tasks."""
+    return {
+        name: scores.sel(algorithm=name).transpose("run", "task").to_numpy() for name in scores.algorithm.to_numpy()
+    }
+
+
+def rliable_profile(scores: xr.DataArray, replicates: int = REPLICATES // PROFILE_SHARE) -> Any:
+    """Make profiles by `create_performance_profile`."""
+    from rliable import library
+
+    return library.create_performance_profile(matrices(scores), TAU, reps=replicates)
+
+
+def rliable_iqm(scores: xr.DataArray, replicates: int = REPLICATES // IQM_SHARE) -> Any:
+    """Make the IQM and its interval by `get_interval_estimates`."""
+    from rliable import library, metrics
+
+    one = matrices(scores.isel(algorithm=[0]))
+    return library.get_interval_estimates(one, lambda each: np.array([metrics.aggregate_iqm(each)]), reps=replicates)
+
+
+def has_rliable() -> bool:
+    """Return whether rliable can be imported; with recent pandas its dependency arch cannot."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import rliable.library  # noqa: F401
+        except Exception:  # whatever keeps it from being imported
+            return False
+    return True
+
+
+def contenders() -> dict[str, dict[str, Callable[[], Any]]]:
+    """Return for each workload ours and the peers."""
+    rows: dict[str, dict[str, Callable[[], Any]]] = {
+        "2 x 3,000,000 trials": {
+            "xcurves": partial(describe, trials()),
+            "np.sort alone": partial(np.sort, trials().to_numpy()),
+            "statsmodels ECDF": partial(statsmodels_cdf, trials()),
+            "scipy.stats.ecdf": partial(scipy_cdf, trials()),
+            "statsmodels ECDF and inverse": partial(statsmodels_both, trials()),
+        }
+    }
+    if has_rliable():
+        scores = benchmark_scores()
+        rows["profile"] = {"xcurves": partial(profile, scores), "rliable": partial(rliable_profile, scores)}
+        rows["IQM"] = {"xcurves": partial(aggregate, scores), "rliable": partial(rliable_iqm, scores)}
+    return rows
+
+
+SCALES = {"profile": PROFILE_SHARE, "IQM": IQM_SHARE}
+
+
+def main() -> None:
+    """Print medians in milliseconds and ratios."""
+    from benchmarks.table import print_machine, print_table, show, time_in_turn
+
+    rows = []
+    for workload, jobs in contenders().items():
+        times = {name: np.median(found) for name, found in time_in_turn(jobs).items()}
+        times |= {"rliable": times["rliable"] * SCALES[workload]} if "rliable" in times else {}
+        rows += [[workload, name, f"{time:.4g}", show(time / times["xcurves"])] for name, time in times.items()]
+    print_table(["workload", "", "ms, median", "/ xcurves"], rows)
+    print_machine()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import oracles_distribution as oracles
+from xcurves.kernels import bootstrap, ecdf
+from xcurves.kernels.summaries import Summaries
+
+WANTED = Summaries(np.array([0.5, 0.9]), False, True, np.array([0.3]), np.array([1.0]), True)
+N = 200_000
+
+
+def statistic(wanted, sample):
+    x = np.sort(sample)[np.newaxis]
+    return wanted.observe(x, np.array([x.shape[-1]]))[0]
+
+
+def within_monte_carlo_error(drawn, limits, alpha, z=4.0):
+    """Whether limits are where a bootstrap of so many draws could have had its percentiles."""
+    for limit, tail in zip(limits, (alpha / 2, 1 - alpha / 2), strict=True):
+        error = z * np.sqrt(tail * (1 - tail) / len(drawn))
+        assert np.mean(drawn < limit) - error <= tail <= np.mean(drawn <= limit) + error, limit
+
+
+@pytest.mark.parametrize("sizes", [(10,), (4, 6), (5, 5, 5), (1, 7, 3)])
+@pytest.mark.parametrize("ties", [False, True])
+def test_pointwise_limits_are_those_of_200_000_resamples(sizes, ties):
+    rng = np.random.default_rng(sum(sizes))
+    strata = [
+        np.sort(rng.integers(0, 4, n) if ties else rng.normal(s, 1, n)).astype(float) for s, n in enumerate(sizes)
+    ]
+    pool, n = np.sort(np.concatenate(strata)), sum(sizes)
+    drawn = np.sort(np.concatenate([rng.choice(stratum, (N, len(stratum))) for stratum in strata], axis=1), axis=1)
+    z = np.quantile(pool, [0.1, 0.5, 0.8], method="inverted_cdf")
+    counts = np.array([[np.count_nonzero(stratum <= value) for stratum in strata] for value in z])
+    lower, upper = bootstrap.cdf_limits(counts, np.array(sizes), 0.05)
+    for place, value in enumerate(z):
+        within_monte_carlo_error((drawn <= value).mean(axis=1), (lower[place], upper[place]), 0.05)
+
+    def counts_at(rank):
+        return np.array([np.searchsorted(stratum, pool[rank - 1], "right") for stratum in strata]).transpose(1, 2, 3, 0)
+
+    ranks = ecdf.quantile_ranks(np.array([0.05, 0.25, 0.5, 0.9]), np.array([n]))
+    low, high = bootstrap.quantile_limits(ranks, np.array(sizes), counts_at, 0.05)
+    for rank, a, b in zip(ranks[0], low[0], high[0], strict=True):
+        within_monte_carlo_error(drawn[:, rank - 1], (pool[a - 1], pool[b - 1]), 0.05)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_sum_of_binomials_is_their_convolution(sizes, seed):
+    counts = np.random.default_rng(seed).integers(0, np.array(sizes) + 1, (3, len(sizes)))
+    for row, mass in zip(counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True):
+        expected = np.ones(1)
+        for k, n in zip(row, sizes, strict=True):
+            expected = np.convolve(expected, stats.binom.pmf(np.arange(n + 1), n, k / n))
+        np.testing.assert_allclose(mass, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("sizes", [(12,), (5, 7), (4, 4, 4)])
+def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
+    rng = np.random.default_rng(3)
+    strata = [rng.gamma(2, 1, n) for n in sizes]
+    flat = np.concatenate(strata)
+    order = np.argsort(flat)[np.newaxis]
+    unit = None if len(sizes) == 1 else np.arange(len(flat))
+    design = bootstrap.Design(sizes, unit, 40_000, 1)
+    found = bootstrap.resample(flat[order], order, design, WANTED.resampled)[0]
+    expected = oracles.resample(strata, rng, 4_000, lambda sample: statistic(WANTED, sample))
+    for ours, theirs in zip(found.T, expected.T, strict=True):
+        for tail in (0.025, 0.5, 0.975):
+            place = np.quantile(theirs, tail)
+            slack = 1e-9 * (1 + abs(place))
+            error = 4 * np.sqrt(tail * (1 - tail) * (1 / len(theirs) + 1 / len(ours)))
+            assert np.mean(ours < place - slack) - error <= tail <= np.mean(ours <= place + slack) + error
+
+
+def test_all_resamples_of_three_trials_are_equally_likely():
+    """Every statistic has the distribution over all 27 resamples."""
+    sample = np.array([[0.0, 1.0, 5.0]])
+    design = bootstrap.Design((3,), None, 27_000, 0)
+    drawn = bootstrap.resample(sample, np.arange(3)[np.newaxis], design, WANTED.resampled)[0]
+    every = [statistic(WANTED, np.array(each)) for each in itertools.product(*[sample[0]] * 3)]
+    np.testing.assert_allclose(drawn.mean(axis=0), np.mean(every, axis=0), atol=4 * np.std(every, axis=0).max() / 164)
+    values, counts = np.unique(np.round(drawn[:, 0], 9), return_counts=True)
+    truth = np.unique(np.round([each[0] for each in every], 9), return_counts=True)
+    np.testing.assert_allclose(values, truth[0])
+    low, high = stats.binom.interval(0.9999, 27_000, truth[1] / 27)
+    assert ((counts >= low) & (counts <= high)).all()
+
+
+def test_units_are_resampled_whole():
+    """Two units of two equal trials: a resample is one of three, all in pairs."""
+    x = np.array([[1.0, 1.0, 4.0, 4.0]])
+    design = bootstrap.Design((2,), np.array([0, 0, 1, 1]), 4_000, 0)
+    drawn = bootstrap.resample(x, np.arange(4)[np.newaxis], design, WANTED.resampled)[0]
+    means, counts = np.unique(drawn[:, 0], return_counts=True)
+    np.testing.assert_allclose(means, [1, 2.5, 4])
+    low, high = stats.binom.interval(0.999, 4_000, [0.25, 0.5, 0.25])
+    assert ((counts >= low) & (counts <= high)).all()
+
+
+def test_units_of_unequal_sizes_make_resamples_of_unequal_sizes():
+    x = np.array([[0.0, 3.0, 3.0, 3.0]])
+    design = bootstrap.Design((2,), np.array([0, 1, 1, 1]), 1_000, 0)
+    drawn = bootstrap.resample(x, np.arange(4)[np.newaxis], design, WANTED.resampled)[0]
+    np.testing.assert_allclose(np.unique(np.round(drawn[:, 0], 9)), [0, 2.25, 3])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bca_is_scipys(seed):
+    rng = np.random.default_rng(seed)
+    sample = np.sort(rng.exponential(size=25))[np.newaxis]
+    design = bootstrap.Design((25,), None, 40_000, 0)
+    order = np.arange(25)[np.newaxis]
+    found = bootstrap.intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0]
+    for place, function in ((0, np.mean), (2, lambda s, axis: np.std(s, axis=axis, ddof=1))):
+        theirs = stats.bootstrap(
+            sample, function, n_resamples=40_000, method="BCa", random_state=rng
+        ).confidence_interval
+        spread = found[place, 1] - found[place, 0]
+        np.testing.assert_allclose(found[place], theirs, atol=0.03 * spread)
+
+
+def test_stratified_acceleration_is_that_of_several_samples_in_scipy():
+    """The difference of two means is a statistic of two samples; so is the mean of a pool of two strata."""
+    rng = np.random.default_rng(5)
+    first, second = rng.exponential(size=8), rng.exponential(size=14) ** 2
+    flat = np.concatenate([first, second])
+    order = np.argsort(flat)[np.newaxis]
+    design = bootstrap.Design((8, 14), np.arange(22), 40_000, 0)
+    found = bootstrap.intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
+
+    def pooled(a, b, axis):
+        return (a.sum(axis=axis) + b.sum(axis=axis)) / (a.shape[axis] + b.shape[axis])
+
+    theirs = stats.bootstrap(
+        (first, second), pooled, n_resamples=40_000, method="BCa", random_state=rng
+    ).confidence_interval
+    np.testing.assert_allclose(found, theirs, atol=0.03 * (found[1] - found[0]))
+
+
+def test_a_constant_sample_has_intervals_of_no_length():
+    x = np.full((1, 6), 2.0)
+    design = bootstrap.Design((6,), None, 100, 0)
+    for bca in (False, True):
+        found = bootstrap.intervals(x, np.arange(6)[np.newaxis], design, WANTED.resampled, WANTED.length, 0.05, bca=bca)
+        np.testing.assert_allclose(found[0, 0], 2.0)
+        np.testing.assert_allclose(found[0, 2], 0.0)

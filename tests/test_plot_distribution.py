@@ -1,0 +1,74 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from strategies import make_scores
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def scores():
+    values = np.random.default_rng(0).normal(size=(2, 3, 40)) + np.arange(3)[:, np.newaxis]
+    return make_scores(values, task=["x", "y"], algorithm=["a", "b", "c"], run=np.arange(40))
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return scores.curves.performance_cdf(scores_at=np.linspace(-3, 5, 81), cvar_level=[0.5, 0.9], threshold=1, target=3)
+
+
+@pytest.mark.parametrize("view", [None, "inverse_cdf", "cdf", "profile", "statistics"])
+def test_every_view_has_a_panel_for_each_task_and_a_line_for_each_algorithm(result, view):
+    axes = result.curves.plot(view)
+    assert axes.shape == (2,)
+    for ax, task in zip(axes, ("x", "y"), strict=True):
+        assert ax.get_title() == f"task = {task}"
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+        assert len(ax.get_lines()) == 3
+
+
+def test_what_is_drawn_is_what_was_found(result):
+    here = result.sel(task="x")
+    line = here.curves.plot().get_lines()[1]
+    np.testing.assert_array_equal(line.get_ydata(), here.score_quantile.sel(algorithm="b"))
+    np.testing.assert_array_equal(line.get_xdata(), here.probability)
+    np.testing.assert_array_equal(here.curves.plot("cdf").get_lines()[2].get_ydata(), here.cdf.sel(algorithm="c"))
+    np.testing.assert_allclose(here.curves.plot("profile").get_lines()[2].get_ydata(), 1 - here.cdf.sel(algorithm="c"))
+    dots = here.curves.plot("statistics")
+    names = [label.get_text() for label in dots.get_yticklabels()]
+    assert names == ["mean", "median", "iqm", "cvar 0.5", "cvar 0.9", "cvar lower 0.5", "cvar lower 0.9"]
+    expected = [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
+    np.testing.assert_array_equal(dots.get_lines()[0].get_xdata(), [each.sel(algorithm="a") for each in expected])
+    assert dots.get_xlabel() == "score (points)"
+
+
+def test_one_group_needs_no_legend(scores):
+    ax = scores[0, 0].drop_vars("algorithm").curves.performance_cdf().curves.plot()
+    assert ax.get_legend() is None
+    assert ax.get_ylabel() == "score (points)"
+
+
+def test_a_cdf_that_was_not_asked_for_cannot_be_drawn(scores):
+    with pytest.raises(ValueError, match=r"has no CDF\. Say where: performance_cdf"):
+        scores[0].curves.performance_cdf().curves.plot("cdf")
+
+
+@pytest.mark.parametrize("view", ["prob_greater", "quantile_difference"])
+def test_comparisons_are_drawn(scores, view):
+    pairs = scores.sel(task="x").curves.compare_distributions()
+    ax = pairs.curves.plot(view)
+    if view == "prob_greater":
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["a - b", "a - c", "b - c"]
+        np.testing.assert_array_equal(ax.get_lines()[1].get_xdata(), pairs.prob_greater)
+    else:
+        np.testing.assert_array_equal(ax.get_lines()[1].get_ydata(), pairs.quantile_difference[0])
+    pooled = scores.curves.compare_distributions(dim=("task", "run"), strata="task", n_resamples=9, rng=0)
+    assert pooled.curves.plot(view) is not None

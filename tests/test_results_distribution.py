@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+import xcurves
+from strategies import make_scores
+
+
+@pytest.fixture(scope="module")
+def scores():
+    values = np.random.default_rng(0).normal(size=(2, 2, 12)).round(2)
+    return make_scores(values, task=["x", "y"], algorithm=["a", "b"], run=np.arange(12))
+
+
+def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
+    result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1], target=2, bounds=(-4, 4))
+    table = result.curves.table()
+    assert table.columns.tolist() == ["value", "lower", "upper"]
+    assert table.index.names == ["task", "algorithm", "statistic"]
+    here, group = table.loc["y", "a"], result.sel(task="y", algorithm="a")
+    for name in ("score_mean", "score_median", "score_std", "iqm", "optimality_gap"):
+        assert here.loc[name, "value"] == group[name]
+    for level in (0.5, 0.9):
+        assert here.loc[f"cvar {level}", "value"] == group.cvar.sel(cvar_level=level)
+        assert here.loc[f"cvar_lower {level}", "value"] == group.cvar_lower.sel(cvar_level=level)
+    for threshold in (0, 1):
+        assert here.loc[f"prob_above {threshold}", "value"] == group.prob_above.sel(threshold=threshold)
+        assert here.loc[f"partial_mean_above {threshold}", "value"] == group.partial_mean_above.sel(threshold=threshold)
+    np.testing.assert_array_equal(here[["lower", "upper"]], group.statistic_ci)
+    known = here.dropna()
+    assert ((known["lower"] <= known["value"]) & (known["value"] <= known["upper"])).all()
+
+
+def test_summary_says_what_intervals_there_are(scores):
+    said = xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")
+    low, high = xcurves.performance_cdf(scores[0, 0]).statistic_ci.sel(param="score_median").values
+    assert said[0].startswith("algorithm 'a': 12 trials: mean ")
+    assert f"({low:.4g} to {high:.4g})" in said[0]
+    assert "inf" not in said[0]
+    assert "(at most " in said[0]
+    assert "not independent" in said[-1]
+
+
+@pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
+def test_summary_of_a_bootstrap_says_where_it_is_poor(scores):
+    pool = {"dim": ("task", "run"), "n_resamples": 19, "rng": 0, "interval": "percentile"}
+    said = xcurves.performance_cdf(scores, **pool, strata="task", confidence_level=0.9).curves.summary()
+    assert "90 % intervals" in said
+    assert "percentile bootstrap intervals, within task: approximate. With 24 trials they cover less" in said
+    by_unit = xcurves.performance_cdf(scores, **pool, unit="run").curves.summary()
+    assert "of whole labels of 'run'" in by_unit
+
+
+def test_summary_of_lower_is_better_says_so(scores):
+    said = xcurves.performance_cdf(scores[0], threshold=0.5, higher_is_better=False).curves.summary()
+    assert "share of scores at most 0.5" in said
+    assert "mean of the best 50 %" in said
+
+
+def test_groups_without_trials_have_nothing_to_say(scores):
+    scores = scores.where(scores.algorithm != "b")
+    with pytest.warns(UserWarning, match="no trial"):
+        said = xcurves.performance_cdf(scores[0]).curves.summary().split("\n")
+    assert said[1] == "algorithm 'b': no trial."
+    with pytest.warns(UserWarning, match="no trial"):
+        pairs = xcurves.compare_distributions(scores[0])
+    assert pairs.curves.summary().split("\n")[0] == "a - b: nothing can be said; trials are missing."
+
+
+def test_comparisons_are_told_pair_by_pair():
+    values = np.stack([np.arange(60.0), np.arange(60.0) + 100, np.arange(60.0)])
+    scores = make_scores(values, algorithm=["a", "b", "c"], run=np.arange(60))
+    result = xcurves.compare_distributions(scores)
+    said = result.curves.summary().split("\n")
+    assert said[0].startswith("a scores higher than b with probability 0 (0 to 0.0")
+    assert (
+        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p = "
+        in said[0]
+    )
+    assert said[1].startswith("a scores higher than c with probability 0.5 (")
+    assert "nowhere does one of them score higher outside the band" in said[1]
+    assert "p is adjusted (holm)" in said[-1]
+    table = result.curves.table()
+    assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
+    assert table.loc["a - b", "dominance"] == -1
+
+
+def test_a_result_says_which_methods_it_has(scores):
+    with pytest.raises(AttributeError, match=r"It has .curves.table\(\), .curves.summary\(\) and .curves.plot\(\)"):
+        _ = xcurves.performance_cdf(scores[0]).curves.predict
