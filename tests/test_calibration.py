@@ -142,9 +142,9 @@ def test_clusters_under_a_threshold_of_ones_own_and_paired_profiles():
 
 @pytest.mark.parametrize(("sizes", "paired"), [((10, 10), False), ((15, 5), False), ((5, 5, 5), False), ((8, 8), True)])
 def test_equivalence_is_claimed_wrongly_no_more_often_than_its_level(sizes, paired):
-    """At a true difference of just the margin, at all levels: each claim is wrong."""
+    """At a true difference of just the margin, now to one side and now to the other: each claim is wrong."""
     margin = 20.0
-    curves = simulate(sizes, margin + 0 * MAIN, 14, paired=paired)
+    curves = simulate(sizes, margin * np.resize([1, -1], LEVELS), 14, paired=paired)
     result = xcurves.ss_profile(curves, margin=margin, paired=paired, n_resamples=RESAMPLES, rng=1)
     assert int(result.equivalent.max("training").sum()) <= stats.binom.ppf(0.999, N, ALPHA)
     nearer = simulate(sizes, 0 * MAIN, 14, paired=paired)

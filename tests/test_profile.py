@@ -14,7 +14,7 @@ from test_anova import refuse_to_compute
 from xcurves.kernels import assignments, levels, profiles
 
 PROFILES = ["simple", "algorithm", "interaction"]
-TRY = "Try intervals=[0, 1000, 5000]"
+TRY = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
 LEAVE = "Leave it out for the default"
 QUIET = 0.01  # a confidence level that any number of runs can reach
 
@@ -260,9 +260,57 @@ def test_without_inference_there_is_the_profile_alone(curves, offset):
     assert alone.attrs["rng"] == "0"
 
 
-def test_an_offset_of_a_billion_costs_no_digit_that_the_scores_had(curves):
-    whole = (curves * 64).round() / 64  # exact beside a billion
-    xr.testing.assert_allclose(profile(whole + 1e9, rng=0), profile(whole, rng=0), rtol=1e-10)
+@pytest.mark.parametrize("offset", [1e7, 1e9, 1e15])
+@pytest.mark.parametrize("sizes", [(5, 3), (3, 3, 2), (5, 5)])
+def test_an_offset_costs_no_digit_and_no_tie_that_the_scores_had(sizes, offset):
+    """Means of 3 or 5 whole scores are no binary fractions: an offset that is added and taken off again would show."""
+    rng = np.random.default_rng(len(sizes))
+    curves = absent(make_curves(rng.integers(0, 4, (len(sizes), max(sizes), 30)).astype(float)), sizes)
+    near, far = (profile(each, intervals=[0, 1000, 2900], rng=0) for each in (curves, curves + offset))
+    for name in (
+        "pvalue",
+        "pvalue_adjusted",
+        "cluster",
+        "cluster_pvalue",
+        "interval_pvalue",
+        "interval_pvalue_adjusted",
+    ):
+        xr.testing.assert_equal(far[name], near[name])
+    xr.testing.assert_allclose(far.f, near.f, rtol=1e-12)
+    alone = xcurves.ss_profile(curves + offset, n_resamples=0)
+    np.testing.assert_allclose(alone.ss, near.ss, rtol=1e-10, atol=1e-12)
+
+
+def test_an_effect_of_nothing_has_no_fractions():
+    parallel = np.array([[[1, 2, 3.0], [2, 3, 1], [0, 1, 2]], [[2, 3, 4], [3, 4, 2], [1, 2, 3]]]) * 0.1
+    crossing = np.array([[[0.1, 0.5], [0.2, 0.9]], [[0.5, 0.1], [0.9, 0.2]]])
+    for values, effect in ((parallel, "interaction"), (crossing, "algorithm")):
+        for options in ({"rng": 0}, {"n_resamples": 0}):
+            result = profile(make_curves(values), intervals=[0, 100, 200], **options).sel(effect=effect)
+            assert (result.ss == 0).all()
+            assert result[["fraction", "cumulative_fraction", "interval_fraction"]].to_array().isnull().all()
+
+
+def test_equal_means_are_no_empty_interval():
+    values = np.random.default_rng(0).normal(size=(1, 5, 3))
+    result = profile(make_curves(np.concatenate([values, values])), intervals=[0, 100, 200], rng=0)
+    assert (result.interval_pvalue == 1).all()
+    assert "The mean curves are equal at every training level." in result.curves.summary()
+
+
+def test_open_ended_intervals_are_summarized(curves):
+    assert "Interval -inf to 200:" in profile(curves, intervals=[-np.inf, 200, np.inf], rng=0).curves.summary()
+
+
+def test_a_cluster_begins_above_its_threshold_and_not_at_it(curves):
+    f = profile(curves, rng=0).f
+    at = profile(curves, cluster_threshold=f[2].item(), rng=0)
+    assert np.isnan(at.cluster[2])
+    assert profile(curves, cluster_threshold=f[2].item() * (1 - 1e-6), rng=0).cluster[2] >= 1
+
+
+def test_an_alpha_of_almost_one_is_no_trouble(curves):
+    assert (profile(curves, confidence_level=1e-12, n_resamples=5, rng=0).ss_null_upper >= 0).all()
 
 
 def test_intervals_sum_their_levels(curves):
@@ -282,7 +330,13 @@ def test_an_interval_index_has_the_ends_that_it_says(curves, closed, chosen):
     result = profile(curves, intervals=index, rng=0)
     expected = result.fraction.sel(training=chosen).sum("training")
     np.testing.assert_allclose(result.interval_fraction.isel(interval=0), expected, rtol=1e-12)
-    assert closed in result.interval_left.attrs["long_name"] or "end belongs" in result.interval_left.attrs["long_name"]
+    said = {
+        "left": "the left end belongs",
+        "right": "the right end belongs",
+        "both": "both ends",
+        "neither": "neither end",
+    }
+    assert said[closed] in result.interval_left.attrs["long_name"]
 
 
 def test_an_interval_without_levels_is_nan_and_named(curves):
@@ -414,8 +468,9 @@ def test_incomplete_and_infinite_runs_are_refused(curves):
     gap[1, 2, 3] = np.inf
     with pytest.raises(ValueError, match=r"^algorithm 'a1', run 2 has infinite values"):
         profile(gap)
-    with pytest.raises(ValueError, match=r"^scores are too large to be squared"):
-        profile(curves * 1e160)
+    for options in ({}, {"n_resamples": 0}):
+        with pytest.raises(ValueError, match=r"^scores are too large to be squared"):
+            profile(curves * 1e160, **options)
     with pytest.raises(ValueError, match=r"^scores are too small to be squared"):
         profile(curves * 1e-170, n_resamples=0)
     with pytest.raises(ValueError, match=r"^only algorithm 'a0' has runs"):
@@ -455,8 +510,25 @@ def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
 
 def test_three_runs_show_no_equivalence():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)) * 1e-9)
+    curves[:, :, 3] = [[1.0], [0.9]]
     with pytest.warns(UserWarning, match="no p below"):
         assert (xcurves.ss_profile(curves, margin=1e9).equivalent == 0).all()
+
+
+def test_runs_that_all_score_the_same_show_no_equivalence():
+    """Ten coarse scores of 1 each are no proof that the next is 1 too."""
+    values = np.random.default_rng(0).normal(size=(3, 8, 4))
+    values[0, :, 1], values[:, :, 2] = 0.5, 0.5
+    with pytest.warns(UserWarning, match="training 200: all scores are equal"):
+        result = xcurves.ss_profile(make_curves(values), margin=1e9, n_resamples=199, rng=0)
+    np.testing.assert_array_equal(result.equivalent, [1, 0, np.nan, 1])
+
+
+def test_an_algorithm_with_one_run_is_not_shown_to_be_equivalent():
+    curves = absent(make_curves(np.random.default_rng(0).normal(size=(2, 9, 3))), [9, 1])
+    with pytest.warns(UserWarning, match="no p below"):
+        assert (xcurves.ss_profile(curves, margin=1e9, rng=0).equivalent == 0).all()
+    assert (profile(curves, margin=1e9, rng=0).equivalent == 0).all()
 
 
 def test_same_seed_same_result_and_the_generator_moves_on(curves):

@@ -238,5 +238,5 @@ def test_summary_of_several_profiles_names_each_and_says_of_absent_ones_nothing(
         result = xcurves.ss_profile(make_curves(values, task=["a", "b"]), rng=0)
     lines = result.curves.summary().split("\n")
     assert lines[0].startswith("task 'a': No training level shows a difference")
-    assert "task 'b': Nothing can be said; runs are missing, or all means are equal." in lines
+    assert "task 'b': Nothing can be said; there are no runs." in lines
     assert "nan" not in result.curves.summary()

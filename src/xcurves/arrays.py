@@ -62,7 +62,7 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str) -> None:
         if needed not in dims:
             raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
     lasting = {str(coord) for coord, values in curves.coords.items() if not set(values.dims) & set(core)}
-    reserved = sorted((RESERVED | RESULTS) & lasting.union(dims))
+    reserved = sorted((RESERVED | RESULTS[name]) & lasting.union(dims))
     if reserved:
         cure = ", ".join(f"{taken}='{taken}_'" for taken in reserved)
         raise ValueError(

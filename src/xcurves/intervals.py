@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 Intervals = Sequence[float] | NDArray[np.float64] | pd.IntervalIndex
-_CURE = "Try intervals=[0, 1000, 5000]"
+_CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
 
 
 @dataclass(frozen=True)

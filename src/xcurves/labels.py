@@ -18,23 +18,31 @@ RESERVED = frozenset((
     "effect", "error_term", "source", "shuffle", "pair", "ci_bound", "param", "cov_param", "n", "crossing", "score",
     "probability", "cvar_level", "threshold", "interval", "variant",
 ))
-RESULTS = frozenset((  # variables of results, which a coordinate that lasts into them would clash with
-    "pvalue", "f", "ss", "df", "critical_value", "pvalue_stderr", "pvalue_parametric", "pvalue_rank", "eta_sq_partial",
-    "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles", "n_assignments",
-    "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic", "estimate", "estimate_ci",
-    "weights", "training_weights", "algorithm_a", "algorithm_b",
-    "fraction", "cumulative_fraction", "ss_null_upper", "ss_null_upper_simultaneous", "cluster", "cluster_pvalue",
-    "first_significant", "last_significant", "equivalent", "interval_fraction", "interval_pvalue",
-    "interval_pvalue_adjusted", "interval_left", "interval_right",
-    "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "stderr", "stderr_given_gamma", "covariance",
-    "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at", "at_extrapolated", "mean_error",
-    "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
-    "n_curves", "rmse", "crossing_size", "crossing_extrapolated", "data_multiplier", "data_multiplier_ci",
-    "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",
-    "score_quantile_ci", "cdf", "cdf_ci", "cdf_band", "partial_mean_above", "prob_above", "optimality_gap", "n_trials",
-    "prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue", "ks_pvalue_adjusted", "quantile_difference",
-    "quantile_difference_band", "dominance",
-))
+# Variables of results by the argument they come from: a coordinate that lasts into them must not be called like one.
+RESULTS = {
+    "curves": frozenset((
+        "pvalue", "f", "ss", "df", "critical_value", "pvalue_stderr", "pvalue_parametric", "pvalue_rank",
+        "eta_sq_partial", "eta_sq_generalized", "error_ss", "error_df", "n_runs", "n_levels", "n_shuffles",
+        "n_assignments", "null_distribution", "pvalue_adjusted", "difference", "difference_ci", "statistic",
+        "estimate", "estimate_ci", "weights", "training_weights", "algorithm_a", "algorithm_b", "fraction",
+        "cumulative_fraction", "ss_null_upper", "ss_null_upper_simultaneous", "cluster", "cluster_pvalue",
+        "first_significant", "last_significant", "equivalent", "interval_fraction", "interval_pvalue",
+        "interval_pvalue_adjusted", "interval_left", "interval_right",
+    )),
+    "errors": frozenset((
+        "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "estimate_ci", "stderr", "stderr_given_gamma",
+        "covariance", "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at",
+        "at_extrapolated", "mean_error", "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
+        "n_curves", "rmse", "pvalue", "difference", "difference_ci", "crossing_size", "crossing_extrapolated",
+        "data_multiplier", "data_multiplier_ci",
+    )),
+    "scores": frozenset((
+        "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",
+        "score_quantile_ci", "cdf", "cdf_ci", "cdf_band", "partial_mean_above", "prob_above", "optimality_gap",
+        "n_trials", "algorithm_a", "algorithm_b", "prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue",
+        "ks_pvalue_adjusted", "quantile_difference", "quantile_difference_band", "dominance",
+    )),
+}
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")

@@ -166,7 +166,7 @@ class ProfileBlock(Block):
         with np.errstate(divide="ignore", invalid="ignore"):
             np.divide(part.measured.simple * (df[1] / df[0]), part.measured.error, out=out["f"])
         assignments = Assignments(plan, self.batch)
-        width = levels.panel_width(plan, part.curves.shape[-1])
+        width = levels.panel_width(plan, part.curves.shape[-1], len(self.stretches))
         for start in range(0, len(part.tasks), width):
             self._infer(out, part, slice(start, start + width), assignments)
 
@@ -197,7 +197,8 @@ class ProfileBlock(Block):
         out["last_significant"][tasks] = np.where(np.isfinite(last), last, np.nan)
         if self.margin is not None:
             difference, half_width = simultaneous.intervals(curves, assignments, self.alpha)
-            out["equivalent"][tasks] = (np.abs(difference) + half_width <= self.margin).all(axis=1)
+            shown = (np.abs(difference) + half_width <= self.margin).all(axis=1)
+            out["equivalent"][tasks] = np.where(total > 0, shown, np.nan)
 
     def _df(self, sizes: tuple[int, ...]) -> tuple[float, float]:
         """Return the degrees of freedom of the F of a level."""

@@ -68,14 +68,15 @@ def ss_profile(
     cluster_threshold : float, optional
         F above which neighbouring levels form a cluster; by default each level's own critical value.
     n_resamples : int, optional
-        Ceiling on the number of reassignments, as for `randomized_anova`; by default all distinct ones if these, times
-        the number of levels, are no more than a million. With 0 the profile alone is returned, without inference.
+        Ceiling on the number of reassignments, as for `randomized_anova`; by default all distinct ones if these are no
+        more than 9,999 or, times the number of levels, than a million. With 0 the profile alone is returned, without
+        inference.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
     confidence_level : float, default 0.95
         One minus the significance level of bands, clusters, marks and `equivalent`.
     batch : int, optional
-        Most reassignments evaluated at once; changes no number.
+        Most reassignments multiplied at once, never more than 256; changes no p-value.
     progress : bool, default False
         Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
     rng : int, Generator or None
@@ -93,9 +94,9 @@ def ss_profile(
           no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and `cluster_pvalue`, NaN outside.
         * Scalars `first_significant` and `last_significant`, in units of `training`, NaN where there is none.
         * With `intervals`, on (effect, interval) `interval_fraction`, on (interval) `interval_pvalue` and
-          `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels. The ends are coordinates
-          `interval_left` and `interval_right`.
-        * With `margin`, on (training) `equivalent`, 0 or 1 (NaN at a level that a task does not have).
+          `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels or differences. The ends
+          are coordinates `interval_left` and `interval_right`.
+        * With `margin`, on (training) `equivalent`, 0 or 1 (NaN where all scores are equal or a task has no scores).
         * Coordinates `n_shuffles` and `n_assignments`.
 
     Raises
@@ -124,9 +125,10 @@ def ss_profile(
 
     *p-values* come from one plan of whole-curve shuffles. The F of a level uses that level alone, so `pvalue_adjusted`
     (largest F over levels, step-down [2]_) controls the chance of any false mark even where other levels do
-    differ. It tests that the runs at a level are exchangeable between algorithms; unequal variances with
-    unequal numbers of runs can reject that as well. The fractions of algorithm and interaction in an interval have no
-    p-value, since they depend on the whole curves.
+    differ. What is tested is that runs are jointly exchangeable between algorithms at the levels that do not differ:
+    that whole stretches of runs, not only their values at each level, have one distribution. Unequal spread is found as
+    a difference too, with few runs and many levels even where their numbers are equal. The fractions of algorithm and
+    interaction in an interval have no p-value, since they depend on the whole curves.
 
     *Clusters* [3]_ say that the curves differ somewhere in a stretch. Their edges are no estimate of where a
     difference begins or ends: only the mass of the whole was tested.
@@ -134,7 +136,8 @@ def ss_profile(
     `last_significant` is a lower bound: with the given confidence the curves still differ there. It is not where the
     difference ends. To say that a difference has gone takes a margin: `equivalent` is 1 where the simultaneous
     intervals, over levels and pairs, of all differences of mean scores lie within ± `margin`. They take the residual
-    curves to be exchangeable, so that algorithms differ in their means alone.
+    curves to be exchangeable, so that algorithms differ in their means alone, and scores not to be coarse: a level at
+    which all runs of an algorithm score the same, or an algorithm has one run, is never shown to be equivalent.
 
     References
     ----------
@@ -220,8 +223,7 @@ def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
     profiled = np.asarray(in_grid.any(axis=1))
     outcomes.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
     if len(block.stretches):
-        share = result["interval_fraction"].sel(effect="simple").transpose(..., "interval").to_numpy()
-        empty = profiled[:, np.newaxis] & np.isnan(share.reshape(len(block.names), -1))
+        empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ block.stretches.holds.T == 0)
         where = [name + interval for name in block.names for interval in block.stretches.names()]
         outcomes.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
     if block.inference:

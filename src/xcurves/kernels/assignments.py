@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.shuffles import Plan
 
-_KEPT = 2**26  # bytes of groups kept
+_KEPT = 2**27  # bytes of groups kept
 _ROWS = 256  # shuffles in a batch
 PRODUCT = 2**18  # multiply-adds up to which BLAS stays on one thread: small products on many threads are a trap
 
@@ -22,8 +22,8 @@ class Assignments:
     def __init__(self, plan: Plan, batch: int | None = None) -> None:
         self.plan = plan
         self._rows = min(batch or _ROWS, _ROWS)
-        self._observed = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
-        small = plan.n_shuffles * self._observed.nbytes <= _KEPT
+        self.observed: Groups = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
+        small = plan.n_shuffles * self.observed.nbytes <= _KEPT
         self._kept = list(self._made()) if small else None
 
     @property
@@ -40,6 +40,6 @@ class Assignments:
 
     def _made(self) -> Iterator[Groups]:
         for order in self.plan.blocks():
-            groups = np.empty(order.shape, np.int16)
-            np.put_along_axis(groups, order, self._observed, axis=1)
+            groups = np.empty(order.shape, self.observed.dtype)
+            np.put_along_axis(groups, order, self.observed, axis=1)
             yield from (groups[start : start + self._rows] for start in range(0, len(groups), self._rows))

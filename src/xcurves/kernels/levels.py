@@ -59,9 +59,9 @@ class Rules(NamedTuple):
     threshold: float | None
 
 
-def panel_width(plan: Plan, n_levels: int) -> int:
-    """Return how many tasks may be evaluated together for their table to be one block."""
-    return max(1, _HELD // (plan.n_shuffles * n_levels))
+def panel_width(plan: Plan, n_levels: int, n_intervals: int) -> int:
+    """Return how many tasks may be evaluated together for their tables to be one block."""
+    return max(1, _HELD // (plan.n_shuffles * max(n_levels, n_intervals)))
 
 
 def evaluate(
@@ -80,7 +80,7 @@ def evaluate(
         interval): `interval_pvalue` and `interval_pvalue_adjusted`.
     """
     plan = assignments.plan
-    n_tail = int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact
+    n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_shuffles)
     observed = np.nan_to_num(design.share)  # where all scores are equal, every shuffled R is zero as well
     weights = np.nan_to_num(design.weights)
     count, critical = np.empty(observed.shape), np.empty(observed.shape)

@@ -16,6 +16,7 @@ from xcurves.kernels.assignments import PRODUCT
 from xcurves.kernels.moments import Floats
 
 _CACHE = 2**16  # doubles of the curves that are worked on at once
+_NOTHING = 1e-21  # share of the sum of squares that is but rounding
 _FAR = 1e3  # scores may be so many times larger than what groups usually differ by
 
 
@@ -65,7 +66,6 @@ def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
         scores = n_curves * curves[:, 0] ** 2
         if (scores.max(axis=-1) > _FAR**2 * found.simple.mean(axis=-1)).any():
             return measure(curves, sizes, paired=False)._replace(error=found.error)
-        found.simple[found.simple <= _dust(scores + found.simple)] = 0.0
     return found
 
 
@@ -85,6 +85,11 @@ def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floa
         ss[:, 1][part] = ((weights[:, np.newaxis] * own).swapaxes(1, 2) @ deviations)[:, 0]
         ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
     total = ss.sum(axis=-1, keepdims=True)
+    everything = (measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))[:, np.newaxis, np.newaxis]
+    nothing = total <= _NOTHING * everything
+    if nothing.any():
+        np.copyto(ss, 0.0, where=nothing)
+        total = np.where(nothing, np.nan, total)
     with np.errstate(divide="ignore", invalid="ignore"):
         np.divide(ss, total, out=fraction)
     np.cumsum(fraction, axis=-1, out=cumulative)
@@ -102,22 +107,18 @@ def centre(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
 
 
 def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
-    scores = curves[:, 0] ** 2
+    spread = np.zeros(())
     if paired:
+        apart = curves - curves[:, :1]
+        spread = np.einsum("tnh,tnh->th", apart, apart)
         curves = centre(curves, sizes, paired=True)
     weights = np.array(sizes, float)
     means, error = _groups(curves, sizes)
     deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
     simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
-    dust = _dust(curves.shape[1] * scores + simple + error)
-    simple[simple <= dust] = 0.0
-    error[error <= dust] = 0.0
+    for ss in (simple, error):
+        ss[ss <= 64 * np.finfo(float).eps ** 2 * spread] = 0.0  # what rounding of run means leaves of nothing
     return deviations, simple, error
-
-
-def _dust(squares: Floats) -> Floats:
-    """Return what rounding of the scores, or of the run means, leaves of a sum of squares of nothing."""
-    return 64 * np.finfo(float).eps ** 2 * squares
 
 
 def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
@@ -134,8 +135,7 @@ def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
         mean /= size
         within += np.einsum("tgnh,tgnh->th", apart, apart)
         within -= size * np.einsum("tgh,tgh->th", mean, mean)
-        mean += groups[:, :, 0]
-        mean -= curves[:, :1]
+        mean += groups[:, :, 0] - curves[:, :1]  # not one after the other: an offset must cost no digit
         means.append(mean)
         start = end
     return np.concatenate(means, axis=1), within

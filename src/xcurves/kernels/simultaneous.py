@@ -8,7 +8,7 @@ residual curves are reassigned; ``T`` is Welch's, or if paired that of the diffe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -24,25 +24,27 @@ def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[F
     """
     plan = assignments.plan
     n_tasks, _, n_levels = curves.shape
-    observed = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
     apart = curves - curves[:, :1]
-    means = np.stack([apart[:, observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
-    residuals = np.moveaxis(apart - means[:, observed], 1, 2)
+    means = np.stack([apart[:, assignments.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
+    residuals = np.moveaxis(apart - means[:, assignments.observed], 1, 2)
+    compare = _within_runs if plan.paired else _between_groups
     largest = np.zeros((n_tasks, plan.n_shuffles))
     for level in range(0, n_levels, assignments.width):
         part = residuals[:, level : level + assignments.width]
         for shuffles, groups in assignments.batches():
-            squared = [_square(*pair) for pair in _compare(part, groups, plan.sizes, plan.paired)]
-            np.maximum(largest[:, shuffles], np.max(squared, axis=(0, 2)), out=largest[:, shuffles])
+            for difference, variance in compare(part, groups, plan.sizes):
+                np.maximum(largest[:, shuffles], _square(difference, variance).max(axis=1), out=largest[:, shuffles])
     n_rare = int(np.floor(alpha * plan.n_total + 1e-9))
     critical = np.sqrt(np.partition(largest, -n_rare)[:, -n_rare]) if n_rare else np.full(n_tasks, np.inf)
-    variance = np.stack(
-        [pair[1][..., 0] for pair in _compare(residuals, observed[np.newaxis], plan.sizes, plan.paired)], 1
-    )
+    own = compare(residuals, assignments.observed[np.newaxis], plan.sizes)
+    variance = np.stack([pair[1][..., 0] for pair in own], axis=1)
+    # Runs that all scored the same tell nothing of how far others would be from them.
+    spread = [residuals[..., assignments.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
+    pairs = list(combinations(range(len(plan.sizes)), 2))
+    known = np.stack([spread[a] & spread[b] for a, b in pairs], axis=1) & (variance > 0)
     with np.errstate(invalid="ignore"):
-        half = np.where(variance > 0, critical[:, np.newaxis, np.newaxis] * np.sqrt(variance), 0.0)
-    pairs = combinations(range(len(plan.sizes)), 2)
-    return np.stack([means[:, a] - means[:, b] for a, b in pairs], axis=1), half
+        half_width = np.where(known, critical[:, np.newaxis, np.newaxis] * np.sqrt(variance), np.inf)
+    return np.stack([means[:, a] - means[:, b] for a, b in pairs], axis=1), half_width
 
 
 def _square(difference: Floats, variance: Floats) -> Floats:
@@ -52,9 +54,7 @@ def _square(difference: Floats, variance: Floats) -> Floats:
         return np.divide(difference**2, variance, out=squared, where=difference != 0)
 
 
-def _compare(
-    residuals: Floats, groups: Groups, sizes: tuple[int, ...], paired: bool
-) -> Iterator[tuple[Floats, Floats]]:
+def _between_groups(residuals: Floats, groups: Groups, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the difference of the means of every pair of groups, and its variance.
 
     `residuals` has the shape (task, level, curve), `groups` (shuffle, curve); what is yielded (task, level, shuffle).
@@ -62,19 +62,20 @@ def _compare(
     members = [(groups == group).T.astype(float) for group in range(len(sizes))]
     sums = [residuals @ member for member in members]
     squares = [residuals**2 @ member for member in members]
-    if not paired:
-        variances = [_variance(total, square, size) for total, square, size in zip(sums, squares, sizes, strict=True)]
-        for a, b in combinations(range(len(sizes)), 2):
-            yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
-        return
-    by_run = groups.reshape(len(groups), len(sizes), sizes[0])
-    grid = residuals.reshape(*residuals.shape[:2], len(sizes), sizes[0])
+    variances = [_variance(total, square, size) for total, square, size in zip(sums, squares, sizes, strict=True)]
     for a, b in combinations(range(len(sizes)), 2):
-        products = np.zeros_like(sums[a])
-        for c, d in permutations(range(len(sizes)), 2):
-            products += (grid[:, :, c] * grid[:, :, d]) @ ((by_run[:, c] == a) & (by_run[:, d] == b)).T.astype(float)
-        difference = sums[a] - sums[b]
-        yield difference / sizes[0], _variance(difference, squares[a] + squares[b] - 2 * products, sizes[0])
+        yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
+
+
+def _within_runs(residuals: Floats, groups: Groups, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the same for pairs of matched groups, from the differences within their runs."""
+    order = groups.argsort(axis=1, kind="stable").reshape(len(groups), len(sizes), sizes[0])
+    order = np.take_along_axis(order, (order % sizes[0]).argsort(axis=2), axis=2)  # by run in every group
+    placed = residuals[..., order]  # (task, level, shuffle, group, run)
+    for a, b in combinations(range(len(sizes)), 2):
+        apart = placed[..., a, :] - placed[..., b, :]
+        total = apart.sum(axis=-1)
+        yield total / sizes[0], _variance(total, np.einsum("...r,...r->...", apart, apart), sizes[0])
 
 
 def _variance(total: Floats, squares: Floats, size: int) -> Floats:

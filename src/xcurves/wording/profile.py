@@ -21,8 +21,8 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield sentences for each task, then what holds for all."""
     for task, name in zip(tasks_of(result), labels.result_names(result), strict=True):
         here = task.isel(training=task["ss"].notnull().all("effect").to_numpy())
-        if here.sizes["training"] == 0 or here["fraction"].sel(effect="simple").isnull().any():
-            yield f"{name}Nothing can be said; runs are missing, or all means are equal."
+        if here.sizes["training"] == 0:
+            yield f"{name}Nothing can be said; there are no runs."
             continue
         if "pvalue_adjusted" in task:
             yield name + _differ(here)
@@ -39,6 +39,8 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
 
 
 def _gathered(cumulative: xr.DataArray) -> str:
+    if np.isnan(cumulative.to_numpy()).any():
+        return "The mean curves are equal at every training level."
     reached = [np.argmax(cumulative.to_numpy() >= share - 1e-12) for share in (0.5, 0.9)]
     half, most = (_amount(level) for level in cumulative["training"].to_numpy()[reached])
     return (
@@ -71,11 +73,12 @@ def _intervals(task: xr.Dataset) -> Iterator[str]:
     for i in range(task.sizes["interval"]):
         interval = task.isel(interval=i)
         share = interval["interval_fraction"].sel(effect="simple").item()
+        pvalue = interval["interval_pvalue_adjusted"].item() if "interval_pvalue" in task else np.nan
         ends = " to ".join(_amount(interval[f"interval_{side}"].item()) for side in ("left", "right"))
         if share != share:
-            yield f"Interval {ends}: it has no training level."
+            yield f"Interval {ends}: nothing can be said; it has no training level, or the mean curves are equal."
             continue
-        p = f", p = {interval['interval_pvalue_adjusted'].item():.3g} adjusted" if "interval_pvalue" in task else ""
+        p = "" if pvalue != pvalue else f", p = {pvalue:.3g} adjusted"
         yield f"Interval {ends}: {100 * share:.3g} % of the observed difference (simple sum of squares){p}."
 
 
@@ -108,4 +111,4 @@ def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
 
 
 def _amount(level: float) -> str:
-    return f"{level:.0f}" if level == round(level) and abs(level) < 1e15 else f"{level:g}"
+    return f"{level:.0f}" if abs(level) < 1e15 and level == round(level) else f"{level:g}"
