@@ -12,9 +12,11 @@ def labelled(values):
     m, n, k = values.shape
     coords = {"algorithm": [f"a{i}" for i in range(m)], "run": np.arange(n), "training": np.arange(k)}
     return xr.DataArray(values, coords, list(coords))
-def peak():
+def memory(what):
     status = open("/proc/self/status").read()  # ru_maxrss would have the peak of the process that started this one
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    return int(status.split(what)[1].split()[0]) / 1024
+def peak():
+    return memory("VmHWM:")
 """
 
 
@@ -28,7 +30,7 @@ def run(code, **environment):
     return done.stdout.strip()
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 
 
 @linux
@@ -102,8 +104,7 @@ errors[:, np.arange(16)[:, None] >= np.array([16, 8, 4, 2, 1])] = np.nan
 coords = {"task": np.arange(100_000), "run": np.arange(16), "training": n}
 curves = xr.DataArray(errors, coords, list(coords), attrs={"units": "%"})
 xcurves.fit_power_law(curves.isel(task=slice(10)), gamma=-0.5)
-resident = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
-filler = np.ones(int((peak() - resident) * 2**17))  # temporaries of the input have left a higher peak
+filler = np.ones(int((peak() - memory("VmRSS:")) * 2**17))  # temporaries of the input have left a higher peak
 before = peak()
 xcurves.fit_power_law(curves, sigma0_sq=1.0)
 print(peak() - before)
