@@ -13,6 +13,7 @@ from xcurves import anova, labels, pairs, results
 from xcurves.align import align, drop_incomplete
 from xcurves.contrasts import Weights, contrast
 from xcurves.frames import Duplicates, to_dataarray
+from xcurves.grids import Method, On
 from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
 from xcurves.plot import plot
@@ -29,9 +30,11 @@ class DataArrayCurves:
     def __init__(self, curves: xr.DataArray) -> None:
         self._curves = curves
 
-    def align(self, on: Literal["intersection"] = "intersection") -> xr.DataArray:
+    def align(
+        self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+    ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return align(self._curves, on)
+        return align(self._curves, on, method=method, tolerance=tolerance)
 
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
