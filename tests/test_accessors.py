@@ -28,7 +28,7 @@ METHODS = [
 def test_a_method_has_the_signature_of_its_function(accessor, name):
     method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
     own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
-    assert first == OBJECTS[accessor]
+    assert first in (OBJECTS[accessor], "data")  # data: curves or a result
     assert own == list(function.parameters.values())[1:]
     assert method.return_annotation == function.return_annotation
     assert getattr(accessor, name).__doc__ == f"Call :func:`xcurves.{name}`."
@@ -82,5 +82,6 @@ def test_a_result_says_which_methods_it_has():
     with pytest.raises(AttributeError) as caught:
         _ = result.curves.predict
     assert str(caught.value) == (
-        "a result of randomized_anova has no .curves.predict. It has .curves.table() and .curves.summary()"
+        "a result of randomized_anova has no .curves.predict. "
+        "It has .curves.table(), .curves.summary() and .curves.to_frame()"
     )

@@ -10,11 +10,12 @@ from xcurves import tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.contrasts import contrast
-from xcurves.frames import to_dataarray
+from xcurves.frames import to_dataarray, to_dataset
 from xcurves.pairs import pairwise
 from xcurves.plot import plot
 from xcurves.profile import ss_profile
 from xcurves.results import summary, table
+from xcurves.tidy import to_frame
 
 __version__ = _version("xcurves")
 
@@ -29,5 +30,7 @@ __all__ = [
     "summary",
     "table",
     "to_dataarray",
+    "to_dataset",
+    "to_frame",
     "tutorial",
 ]

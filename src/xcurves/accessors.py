@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from xcurves import anova, labels, pairs, results
 from xcurves.align import align, drop_incomplete
+from xcurves.columns import Duplicates
 from xcurves.contrasts import Weights, contrast
-from xcurves.frames import Duplicates, to_dataarray
+from xcurves.frames import to_dataarray, to_dataset
 from xcurves.grids import Method, On
 from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
 from xcurves.plot import plot
 from xcurves.profile import ss_profile
+from xcurves.tidy import to_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +41,10 @@ class DataArrayCurves:
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
         return drop_incomplete(self._curves)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return to_frame(self._curves)
 
     def randomized_anova(
         self,
@@ -153,6 +159,10 @@ class DatasetCurves:
         """Call :func:`xcurves.summary`."""
         return results.summary(self._result)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return to_frame(self._result)
+
     def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return plot(self._result, view, ax=ax)
@@ -171,8 +181,11 @@ class DataFrameCurves:
         *,
         algorithm: str = "algorithm",
         run: str = "run",
-        training: str = "training",
+        training: str | None = "training",
         extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
         duplicates: Duplicates = "raise",
     ) -> xr.DataArray:
         """Call :func:`xcurves.to_dataarray`."""
@@ -183,5 +196,35 @@ class DataFrameCurves:
             run=run,
             training=training,
             extra=extra,
+            on=on,
+            method=method,
+            tolerance=tolerance,
+            duplicates=duplicates,
+        )
+
+    def to_dataset(
+        self,
+        values: Sequence[str],
+        *,
+        algorithm: str = "algorithm",
+        run: str = "run",
+        training: str | None = "training",
+        extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        duplicates: Duplicates = "raise",
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.to_dataset`."""
+        return to_dataset(
+            self._frame,
+            values,
+            algorithm=algorithm,
+            run=run,
+            training=training,
+            extra=extra,
+            on=on,
+            method=method,
+            tolerance=tolerance,
             duplicates=duplicates,
         )

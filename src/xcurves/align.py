@@ -80,7 +80,8 @@ def align(
     lines = grids.dropped(asked, levels, names) if asked.method is None else []
     if curves.chunks is None and asked.may_lack:
         present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
-        lines += grids.lacking("align()", aligned, kept, present, names)
+        scores = aligned.to_numpy().reshape(*present.shape, -1)
+        lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
     return record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
@@ -90,8 +91,8 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
         return Levels.none(n_tasks)
     has = curves.notnull()
     in_any = has.any(["algorithm", "run"])
-    shared = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
-    found = xr.Dataset({"known": in_any, "shared": shared}).compute()
+    in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
+    found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
     known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
     return Levels(curves["training"].to_numpy(), known, shared)
 
@@ -116,7 +117,7 @@ def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) ->
         made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
-    made = xr.apply_ufunc(
+    made: xr.DataArray = xr.apply_ufunc(
         block,
         curves,
         input_core_dims=[["training"]],

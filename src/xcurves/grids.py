@@ -126,7 +126,7 @@ def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
         return levels.known & np.isin(levels.values, asked.on)
     if asked.on == "final":
         from_here = levels.shared[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return levels.shared & (from_here == 1)
+        return np.asarray(levels.shared & (from_here == 1))
     return levels.known if asked.on == "union" else levels.shared
 
 
@@ -169,28 +169,33 @@ def dropped(asked: Asked, levels: Levels, names: Sequence[str]) -> list[str]:
     return [
         f"{names[task]}kept {kept[task].sum()} of {levels.known[task].sum()} training levels, "
         f"dropped {gone.size}: {_list(gone)}"
-        for task in np.flatnonzero((levels.known & ~kept).any(axis=1))
+        for task in np.flatnonzero((levels.known & ~kept).any(axis=1)).tolist()
         for gone in [levels.values[levels.known[task] & ~kept[task]]]
     ]
 
 
 def lacking(
-    call: str, aligned: xr.DataArray, kept: NDArray[np.bool_], present: NDArray[np.bool_], names: Sequence[str]
+    call: str,
+    scores: NDArray[np.float64],
+    grid: NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    present: NDArray[np.bool_],
+    names: Sequence[str],
+    runs_of: xr.DataArray,
 ) -> list[str]:
-    """Say which runs, `present` of shape (task, algorithm, run), have no score at which levels of their task's grid.
+    """Say which runs have no score at which levels of their task's grid.
 
-    One warning tells of runs that are left with none: they look absent from now on.
+    `scores` have the shape (task, algorithm, run, level), `kept` (task, level), `present` (task, algorithm, run). One
+    warning tells of runs that are left with no score at all: they look absent from now on.
     """
-    levels = aligned["training"].to_numpy()
-    scores = aligned.to_numpy().reshape(*present.shape, len(levels))
-    gaps = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
-    algorithms, runs = labels.words(aligned["algorithm"]), labels.words(aligned["run"])
+    gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
+    algorithms, runs = labels.words(runs_of["algorithm"]), labels.words(runs_of["run"])
     short = np.argwhere(gaps.any(axis=-1))
     curves = [f"{names[task]}algorithm {algorithms[i]}, run {runs[j]}" for task, i, j in short]
-    emptied = np.isnan(scores).all(axis=-1)[tuple(short.T)]
+    emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
     outcomes.warn_of(emptied, curves, lambda _: f": {call} leaves no score of it", "runs")
     lines = [
-        f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(levels[gap])}"
+        f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
         for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]
         for gap in [gaps[task, i, j]]
     ]

@@ -37,7 +37,8 @@ SOURCES = ("interaction", "algorithm", "training", "error", "total")
 class Kind(NamedTuple):
     """What tells a kind of result: its variables and dims.
 
-    One of them, the `scalar`, has the dims of its tasks, reserved ones, and the `core` dims of the method.
+    One of them, the `scalar`, has the dims of its tasks, reserved ones, and the `core` dims of the method. In a frame
+    each task has a row for every combination of `rows`.
     """
 
     variables: frozenset[str]
@@ -45,6 +46,7 @@ class Kind(NamedTuple):
     scalar: str = "n_shuffles"
     methods: str = "table summary"
     core: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 def _kind(variables: str, dims: str, **more: Any) -> Kind:
@@ -52,8 +54,10 @@ def _kind(variables: str, dims: str, **more: Any) -> Kind:
 
 
 _KINDS = {
-    "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
-    "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
+    "randomized_anova": _kind("pvalue f ss df", "effect error_term source", rows=("effect", "error_term")),
+    "pairwise": _kind(
+        "pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound", rows=("effect", "pair")
+    ),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
     "ss_profile": Kind(
         frozenset(["fraction", "cumulative_fraction", "ss"]),
@@ -61,6 +65,7 @@ _KINDS = {
         scalar="fraction",
         methods="table summary plot",
         core=("training",),
+        rows=("effect", "training"),
     ),
 }
 
@@ -147,6 +152,11 @@ def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     return extra_dims(*_scalar(result))
 
 
+def row_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
+    """Return the dims of which every combination is a row in a frame."""
+    return (*task_dims(result), *_KINDS[kind_of(result)].rows)
+
+
 def result_names(result: xr.Dataset) -> list[str]:
     """Return the prefix of `task_names` for each task of a result."""
     return task_names(*_scalar(result))
@@ -168,5 +178,5 @@ def no_method(dataset: xr.Dataset, name: str) -> str:
     kind = find_kind(dataset)
     if kind is None:
         return f"a Dataset has no .curves.{name}. {pick_one(dataset)}.{name}"
-    *methods, last = (f".curves.{method}()" for method in _KINDS[kind].methods.split())
+    *methods, last = (f".curves.{method}()" for method in [*_KINDS[kind].methods.split(), "to_frame"])
     return f"a result of {kind} has no .curves.{name}. It has {', '.join(methods)} and {last}"
