@@ -6,7 +6,7 @@ Importing this package registers ``.curves`` on xarray DataArrays and Datasets a
 from importlib.metadata import version as _version
 
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
-from xcurves import tutorial
+from xcurves import readers, tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.contrasts import contrast
@@ -26,6 +26,7 @@ __all__ = [
     "pairwise",
     "plot",
     "randomized_anova",
+    "readers",
     "ss_profile",
     "summary",
     "table",

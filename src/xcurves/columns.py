@@ -74,7 +74,7 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
     """Return the labels of a column, categories in their order, anything else sorted; and each row's place in them."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories().cat
-        return _plain(used.categories), used.codes.to_numpy(dtype=np.int64)
+        return _plain(used.categories), np.asarray(used.codes, dtype=np.int64)
     codes, uniques = pd.factorize(column)
     index = pd.Index(uniques)
     try:

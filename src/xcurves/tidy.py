@@ -90,5 +90,5 @@ def _frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, 
             frame[dim] = pd.Categorical(frame[dim], values)
     carried = {name: told for name, told in attrs.items() if name not in _DESCRIBED}
     described = {key: {name: data[name].attrs[key] for name in frame if key in data[name].attrs} for key in _DESCRIBED}
-    frame.attrs = {**carried, **described}
+    frame.attrs = dict(carried) | described
     return frame
