@@ -62,7 +62,7 @@ def _run(folder: Path) -> pd.DataFrame:
         from tensorboard.util import tensor_util
     except ImportError:
         raise ImportError(
-            "readers.tensorboard needs tensorboard. Install: pip install 'xcurves[tensorboard]'"
+            "readers.tensorboard needs tensorboard. Install it: pip install 'xcurves[tensorboard]'"
         ) from None
     everything = {event_accumulator.SCALARS: 0, event_accumulator.TENSORS: 0}
     # With purging, a run that was restarted would lose what it had logged after the restart's first step.

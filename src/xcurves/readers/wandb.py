@@ -137,20 +137,23 @@ def chart(path: str | Path) -> pd.DataFrame:
     strange = [column for column in head[1:] if _BETWEEN not in column]
     if strange or len(head) < 2:
         raise ValueError(
-            f"{path} is no export of a chart: columns must be 'run - metric' after the first; got {head[-1:] + strange}"
+            f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
+            f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
-    numbers = wide.iloc[1:].replace({"": np.nan, **_WORDS}).apply(pd.to_numeric).set_axis(head, axis=1)
+    try:
+        numbers = wide.iloc[1:].replace({"": np.nan, **_WORDS}).apply(pd.to_numeric).set_axis(head, axis=1)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}. Mend it, or export the chart again") from None
     pointwise = [column for column in head[1:] if not column.endswith(_BOUNDS)]
     _warn_of_means(path, numbers, pointwise)
     keys = {column: tuple(column.rsplit(_BETWEEN, 1)) for column in pointwise}
     steps = numbers[head[0]]
-    tall = numbers[pointwise].set_axis(pd.MultiIndex.from_tuples(keys.values(), names=["name", None]), axis=1)
+    names, metrics = (list(dict.fromkeys(parts)) for parts in zip(*keys.values(), strict=True))
     runs = [
-        tall[name].assign(**{"name": name, head[0]: steps}) for name in dict.fromkeys(name for name, _ in keys.values())
+        pd.DataFrame({"name": name, head[0]: steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
+        for name in names
     ]
-    metrics = list(dict.fromkeys(metric for _, metric in keys.values()))
     frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
-    frame = frame[["name", head[0], *metrics]]
     frame.attrs = {"source": f"Weights & Biases chart, {Path(path).name}"}
     return frame
 
@@ -161,8 +164,6 @@ def _warn_of_means(path: str | Path, numbers: pd.DataFrame, columns: list[str]) 
     outcomes.warn_of(
         np.asarray((low < high).any(axis=0)),
         [f"{path}: {column!r}" for column in bounded],
-        lambda _: (
-            " has points that stand for several scores (a group of runs, or sampled steps), not single runs' scores"
-        ),
+        lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",
         "columns",
     )
