@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -52,16 +52,22 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     3  interaction    stratum  0.879   0.551
     """
     if isinstance(data, xr.DataArray):
-        return _frame(data.to_dataset(name=data.name or "score"), _ordered(data.dims), data.attrs)
+        return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)
     if labels.find_kind(data) is None and set(labels.DIMS) & set(data.dims):
-        return _frame(data, _ordered(data.dims), data.attrs)
+        return _curves_frame(data, data.attrs)
     dims = labels.row_dims(data)
     return _frame(_spread(data, dims), dims, data.attrs)
 
 
-def _ordered(dims: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    there = tuple(dims)
-    return (*(dim for dim in there if dim not in labels.DIMS), *(dim for dim in labels.DIMS if dim in there))
+def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+    tasks = [dim for dim in data.dims if dim not in labels.DIMS]
+    dims = [*tasks, *(dim for dim in labels.DIMS if dim in data.dims)]
+    frame = _frame(data, dims, attrs)
+    for dim in dims:
+        values = data[dim].to_numpy()
+        if values.tolist() != sorted(values.tolist()):
+            frame[dim] = pd.Categorical(frame[dim], values)
+    return frame
 
 
 def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
@@ -84,10 +90,6 @@ def _frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, 
         frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
     else:
         frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
-    for dim in dims:
-        values = data[dim].to_numpy()
-        if values.tolist() != sorted(values.tolist()):
-            frame[dim] = pd.Categorical(frame[dim], values)
     carried = {name: told for name, told in attrs.items() if name not in _DESCRIBED}
     described = {key: {name: data[name].attrs[key] for name in frame if key in data[name].attrs} for key in _DESCRIBED}
     frame.attrs = dict(carried) | described
