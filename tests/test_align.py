@@ -74,8 +74,7 @@ def test_grids_that_do_not_meet_are_named():
         curves.curves.align("intersection")
     assert str(caught.value) == (
         "on='intersection' leaves 1 common training level (0): the grids of 'a0' and 'a2'; 'a1' and 'a2' do not meet. "
-        "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], "
-        "method='linear'"
+        "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
     )
 
 
@@ -93,10 +92,15 @@ def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
         curves.curves.align("intersection")
 
 
-def test_the_task_whose_grids_do_not_meet_is_named():
+def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
-    with pytest.raises(ValueError, match=r"^task 'y': on='intersection' leaves 1 common training level \(1\)"):
-        tasks.curves.align("intersection")
+    said = r"task 'y': on='intersection' leaves 1 common training level \(1\): the grids of 'a0' and 'a1' do not meet"
+    with pytest.warns(UserWarning, match=rf"^left out, as runs do not meet: {said}. Compare algorithms") as caught:
+        aligned = tasks.curves.align("intersection")
+    assert len(caught) == 1
+    assert aligned.sel(task="y").isnull().all()
+    xr.testing.assert_equal(aligned.sel(task="x"), tasks.sel(task="x"))
+    assert f"{said}; left out".replace("\\", "") in aligned.attrs["history"]
 
 
 def test_a_single_level_that_all_have_is_no_mistake():
@@ -216,8 +220,11 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
     kept = final.notnull().any(["algorithm", "run"])
     assert final.training[kept.sel(task="Ant")].values.tolist() == [300]
     assert final.training[kept.sel(task="Hopper")].values.tolist() == [500]
-    assert "task 'Ant': kept 1 of 6 training levels, dropped 5: 0, 100, 200, 400, 500" in final.attrs["history"]
     result = xcurves.randomized_anova(final, confidence_level=0.5)
+    assert result.attrs["history"].startswith(
+        "align(on='final'): task 'Ant': the last common training level is 300, some runs go up to 500; "
+        "task 'Hopper': the last common training level is 500, some runs go up to 500"
+    )
     assert result.n_levels.values.tolist() == [1, 1]
     expected = xcurves.randomized_anova(ragged.sel(task="Ant", training=[300]), confidence_level=0.5)
     np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)

@@ -164,12 +164,15 @@ def test_nullable_and_short_numbers_are_scores(frame, dtype):
     assert curves.max() == len(frame) - 1
 
 
-@pytest.mark.parametrize("on", ["intersection", "union", "final", [5, 20, 30.5]])
-@pytest.mark.parametrize("method", [None, "linear", "previous"])
+@pytest.mark.parametrize(
+    ("on", "method"),
+    [
+        *[("intersection", None), ("final", None), ("union", None), ([5, 20, 30.5], None)],
+        *[("union", "linear"), ("union", "previous"), ([5, 20, 30.5], "linear"), ([5, 20, 30.5], "previous")],
+    ],
+)
 def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
     """Two roads to one place: rows run by run here, the dense array of all levels there."""
-    if method is not None and on in ("intersection", "final"):
-        pytest.skip("levels that all runs have need no method")
     rng = np.random.default_rng(0)
     common = {"x": [5, 12, 30], "y": [20, 40]}
     own = [

@@ -46,8 +46,9 @@ def align(
     Raises
     ------
     ValueError
-        If a task keeps fewer than two levels of an intersection, or no common level is last; the message names the
-        algorithms whose grids do not meet. If options do not go together.
+        If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
+        whose grids do not meet. Of several tasks, those without common levels are left out (absent) with one warning
+        that names each and why. If options do not go together.
 
     Examples
     --------
@@ -72,12 +73,13 @@ def align(
     curves = check_curves(curves)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
-    grid, kept = grids.choose(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    levels, lines = grids.leave_apart(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    grid, kept = grids.choose(asked, levels)
     aligned = _at_levels(curves, grid, asked)
     if isinstance(asked.on, str):
         shape = [curves.sizes[dim] for dim in labels.extra_dims(curves)]
         aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*labels.extra_dims(curves), "training"]))
-    lines = grids.dropped(asked, levels, names) if asked.method is None else []
+    lines += grids.dropped(asked, levels, names) if asked.method is None else []
     if curves.chunks is None and asked.may_lack:
         present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)

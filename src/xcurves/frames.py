@@ -99,7 +99,7 @@ def to_dataarray(
         curves[dim].attrs = _about(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if isinstance(told, str | int | float)}
     curves.attrs = carried | _about(frame, value)
-    for line in _say_kept(repeated.size, duplicates) + lines:
+    for line in _say_kept(np.count_nonzero(~np.isnan(every.score)) - len(rows.score), duplicates) + lines:
         curves = grids.record(curves, line)
     return curves
 
@@ -244,10 +244,11 @@ def _aligned(
         return grids.who_is_apart(mine, shape[2], labels.words(runs["algorithm"]))
 
     levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else Levels.none(len(names))
-    grid, kept = grids.choose(asked, levels, names, who_is_apart)
+    levels, lines = grids.leave_apart(asked, levels, names, who_is_apart)
+    grid, kept = grids.choose(asked, levels)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
-    lines = grids.dropped(asked, levels, names) if asked.method is None else []
+    lines += grids.dropped(asked, levels, names) if asked.method is None else []
     if asked.may_lack:
         present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
         lines += grids.lacking("to_dataarray()", scores, grid, kept, present, names, runs)

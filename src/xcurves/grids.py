@@ -105,17 +105,41 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
     return Levels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
 
 
-def choose(
+def leave_apart(
     asked: Asked, levels: Levels, names: Sequence[str], explain: Callable[[int], str]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the levels to keep, and which of them each task keeps, shape (task, level).
+) -> tuple[Levels, list[str]]:
+    """Return levels without those of tasks whose runs do not meet, and the words for why; refuse if no runs do.
 
-    `explain` says why the runs of a task do not meet.
+    `explain` says of a task which of its algorithms do not meet.
     """
+    if asked.may_lack:
+        return levels, []
+    met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
+    apart = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
+    if not apart.any():
+        return levels, []
+    why = [names[task] + _why_apart(asked, levels, task, explain(task)) for task in np.flatnonzero(apart).tolist()]
+    cure = "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
+    if apart[known > 0].all():
+        others = [names[task].removesuffix(": ") for task in np.flatnonzero(apart)[1:].tolist()]
+        also = f". The same holds for {'; '.join(others)}" if others else ""
+        raise ValueError(f"{why[0]}. {cure}{also}")
+    outcomes.warn(f"left out, as runs do not meet: {'; '.join(why)}. {cure}")
+    rest = ~apart[:, np.newaxis]
+    return Levels(levels.values, levels.known & rest, levels.shared & rest), [f"{reason}; left out" for reason in why]
+
+
+def _why_apart(asked: Asked, levels: Levels, task: int, who: str) -> str:
+    shared = levels.values[levels.shared[task]]
+    at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
+    count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
+    return f"on={asked.on!r} leaves {count}{at}: {who}"
+
+
+def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the levels to keep, and which of them each task keeps, shape (task, level)."""
     if not isinstance(asked.on, str):
-        return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_)
-    if asked.on != "union":
-        _check_met(asked, levels, names, explain)
+        return asked.on, np.ones((len(levels.known), len(asked.on)), dtype=np.bool_)
     kept = _kept(asked, levels)
     some = kept.any(axis=0)
     return levels.values[some], kept[:, some]
@@ -128,22 +152,6 @@ def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
         from_here = levels.shared[:, ::-1].cumsum(axis=1)[:, ::-1]
         return np.asarray(levels.shared & (from_here == 1))
     return levels.known if asked.on == "union" else levels.shared
-
-
-def _check_met(asked: Asked, levels: Levels, names: Sequence[str], explain: Callable[[int], str]) -> None:
-    least = 2 if asked.on == "intersection" else 1
-    met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
-    apart = np.flatnonzero((met < least) & (known > met))
-    for task in apart[:1]:
-        shared = levels.values[levels.shared[task]]
-        at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
-        count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
-        others = "; ".join(names[other].removesuffix(": ") for other in apart[1:])
-        also = f". The same holds for {others}" if others else ""
-        raise ValueError(
-            f"{names[task]}on={asked.on!r} leaves {count}{at}: {explain(task)}. Compare algorithms that were scored at "
-            f"the same levels, or give levels that all reach: on=[...], method='linear'{also}"
-        )
 
 
 def who_is_apart(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
@@ -164,8 +172,14 @@ def who_is_apart(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
 
 
 def dropped(asked: Asked, levels: Levels, names: Sequence[str]) -> list[str]:
-    """Say, for each task that loses levels, how many it keeps and which it loses."""
+    """Say, for each task that loses levels, how many it keeps and which it loses; of a final level, which it is."""
     kept = _kept(asked, levels)
+    if isinstance(asked.on, str) and asked.on == "final":
+        return [
+            f"{names[task]}the last common training level is {levels.values[kept[task]].item():.12g}, "
+            f"some runs go up to {levels.values[levels.known[task]][-1]:.12g}"
+            for task in np.flatnonzero(kept.any(axis=1)).tolist()
+        ]
     return [
         f"{names[task]}kept {kept[task].sum()} of {levels.known[task].sum()} training levels, "
         f"dropped {gone.size}: {_list(gone)}"
