@@ -82,7 +82,7 @@ def to_dataarray(
     check_frame(frame, value, columns, duplicates)
     runs, curve = _runs(frame, columns)
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
-    order = np.lexsort((level, curve))
+    order = _order(curve, level)
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     repeated = order[1:][(np.diff(every.curve) == 0) & (np.diff(every.level) == 0)]
     if duplicates == "raise" and repeated.size:
@@ -99,7 +99,7 @@ def to_dataarray(
         curves[dim].attrs = _about(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if isinstance(told, str | int | float)}
     curves.attrs = carried | _about(frame, value)
-    for line in _say_kept(np.count_nonzero(~np.isnan(every.score)) - len(rows.score), duplicates) + lines:
+    for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
         curves = grids.record(curves, line)
     return curves
 
@@ -186,6 +186,15 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
     return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
 
 
+def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the order of curves, then of levels, then of rows."""
+    # Small codes are sorted in linear time, and most logs have the levels of a run in order.
+    small = np.uint16 if curve.max() < 2**16 else np.int64
+    order = np.argsort(curve.astype(small), kind="stable")
+    falls = (np.diff(level[order]) < 0) & (np.diff(curve[order]) == 0)
+    return np.lexsort((level, curve)) if falls.any() else order
+
+
 def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
     units, long_names = (frame.attrs.get(key, {}) for key in ("units", "long_name"))
     unit = {"units": units[column]} if column in units else {}
@@ -195,13 +204,17 @@ def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
 def _one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     """Return one score for each curve and level, of the rows that have one."""
     scored = ~np.isnan(rows.score)
-    curve, level, score = rows.curve[scored], rows.level[scored], rows.score[scored]
+    if not scored.all():
+        rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
+    curve, level, score = rows
     changes = np.flatnonzero((np.diff(curve) != 0) | (np.diff(level) != 0)) + 1
+    if len(changes) + 1 == len(score):
+        return rows
     first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
     ends = np.append(first[1:], len(score))
     if duplicates == "mean":
-        score = np.add.reduceat(score, first) / (ends - first) if len(score) else score
-        return Rows(curve[first], level[first], score)
+        means = np.add.reduceat(score, first) / (ends - first) if len(score) else score
+        return Rows(curve[first], level[first], means)
     kept = ends - 1 if duplicates == "last" and len(score) else first
     return Rows(curve[kept], level[kept], score[kept])
 
