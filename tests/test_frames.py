@@ -283,3 +283,22 @@ def test_provenance_is_carried_on_and_history_goes_on(frame):
     assert curves.attrs["source"] == "logs of 2026"
     assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
     assert "tags" not in curves.attrs
+
+
+def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("xcurves.frames.at_levels", full)
+    with pytest.raises(
+        MemoryError, match=r"^curves of 2 task x 2 algorithm x 2 run x 3 training do not fit in memory\. "
+    ):
+        frame.curves.to_dataarray("return", **NAMES)
+
+
+def test_rows_in_any_order_are_aligned_alike(frame):
+    shuffled = frame.sample(frac=1, random_state=2)
+    options = {**NAMES, "on": [0, 30, 70], "method": "linear"}
+    xr.testing.assert_identical(
+        shuffled.curves.to_dataarray("return", **options), frame.curves.to_dataarray("return", **options)
+    )
