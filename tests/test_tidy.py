@@ -2,7 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
 
+import strategies
 import xcurves
 from strategies import absent, make_curves
 
@@ -25,6 +27,11 @@ def test_curves_come_back_identical(curves):
     xr.testing.assert_identical(frame.curves.to_dataarray("return", extra="task"), curves)
     shuffled = frame.sample(frac=1, random_state=0)
     xr.testing.assert_identical(shuffled.curves.to_dataarray("return", extra="task"), curves)
+
+
+@given(strategies.curves())
+def test_any_curves_come_back(curves):
+    xr.testing.assert_equal(curves.curves.to_frame().curves.to_dataarray("score"), curves)
 
 
 def test_a_dataset_of_curves_comes_back_identical(curves):

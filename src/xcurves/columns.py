@@ -80,9 +80,11 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
     try:
         order = np.asarray(index.argsort())
     except TypeError:
-        kinds = sorted({type(label).__name__ for label in index})
+        kinds = column.map(lambda label: type(label).__name__)
+        other = column[kinds != kinds.iloc[0]]
         raise TypeError(
-            f"column {column.name!r} mixes {' and '.join(kinds)}. Convert: frame[{column.name!r}].astype(str)"
+            f"column {column.name!r} mixes {' and '.join(sorted(kinds.unique()))}, first {other.iloc[0]!r} in row "
+            f"{_plain_label(other.index[0])}. Convert: frame[{column.name!r}].astype(str)"
         ) from None
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
