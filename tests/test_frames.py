@@ -278,11 +278,20 @@ def test_a_frame_of_rows_without_any_score_gives_gaps(frame):
 
 
 def test_provenance_is_carried_on_and_history_goes_on(frame):
-    frame.attrs = {"source": "logs of 2026", "history": "read", "units": {"return": "points"}, "tags": ["x"]}
+    frame.attrs = {"source": "logs of 2026", "history": "read", "units": {"return": "points"}}
+    frame.attrs |= {"tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
     curves = frame.curves.to_dataarray("return", **NAMES, on="final")
     assert curves.attrs["source"] == "logs of 2026"
     assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
-    assert "tags" not in curves.attrs
+    assert curves.attrs["n"] == 3
+    assert not {"tags", "smoothed", "seed"} & set(curves.attrs)
+
+
+def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
+    frame.attrs["units"] = "points"
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.attrs == {"units": "points", "long_name": "return"}
+    assert "units" not in curves.training.attrs
 
 
 def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):

@@ -97,7 +97,7 @@ def to_dataarray(
     curves = curves.isel(training=0, drop=True) if training is None else curves
     for dim, column in columns.items():
         curves[dim].attrs = _about(frame, column)
-    carried = {str(name): told for name, told in frame.attrs.items() if isinstance(told, str | int | float)}
+    carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
     curves.attrs = carried | _about(frame, value)
     for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
         curves = grids.record(curves, line)
@@ -196,9 +196,14 @@ def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.i
 
 
 def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
-    units, long_names = (frame.attrs.get(key, {}) for key in ("units", "long_name"))
-    unit = {"units": units[column]} if column in units else {}
-    return {"long_name": long_names.get(column, column), **unit}
+    told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
+    by_column = {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
+    return {"long_name": column} | by_column
+
+
+def _lasts(told: object) -> bool:
+    """Whether every archive can hold an attr."""
+    return isinstance(told, str | float) or (type(told) is int and abs(told) < 2**31)
 
 
 def _one_each(rows: Rows, duplicates: Duplicates) -> Rows:
