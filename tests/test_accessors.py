@@ -29,7 +29,7 @@ METHODS = [
 def test_a_method_has_the_signature_of_its_function(accessor, name):
     method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
     own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
-    assert first in OBJECTS[accessor]
+    assert first in (*OBJECTS[accessor], "data")  # data: curves or a result
     assert own == list(function.parameters.values())[1:]
     assert method.return_annotation == function.return_annotation
     assert getattr(accessor, name).__doc__ == f"Call :func:`xcurves.{name}`."
@@ -81,9 +81,10 @@ def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
 def test_a_result_says_which_methods_it_has():
     result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
     with pytest.raises(AttributeError) as caught:
-        _ = result.curves.to_frame
+        _ = result.curves.align
     assert str(caught.value) == (
-        "a result of randomized_anova has no .curves.to_frame. It has .curves.table() and .curves.summary()"
+        "a result of randomized_anova has no .curves.align. "
+        "It has .curves.table(), .curves.summary() and .curves.to_frame()"
     )
     for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
         with pytest.raises(AttributeError, match=r"^a result of randomized_anova has no \.curves\.(predict|compare)"):

@@ -1,5 +1,6 @@
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -73,7 +74,7 @@ def test_grids_that_do_not_meet_are_named():
         curves.curves.align("intersection")
     assert str(caught.value) == (
         "on='intersection' leaves 1 common training level (0): the grids of 'a0' and 'a2'; 'a1' and 'a2' do not meet. "
-        "Compare algorithms that were scored at the same levels"
+        "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
     )
 
 
@@ -91,20 +92,20 @@ def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
         curves.curves.align("intersection")
 
 
-def test_the_task_whose_grids_do_not_meet_is_named():
+def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
-    with pytest.raises(ValueError, match=r"^task 'y': on='intersection' leaves 1 common training level \(1\)"):
-        tasks.curves.align("intersection")
+    said = r"task 'y': on='intersection' leaves 1 common training level \(1\): the grids of 'a0' and 'a1' do not meet"
+    with pytest.warns(UserWarning, match=rf"^left out, as runs do not meet: {said}. Compare algorithms") as caught:
+        aligned = tasks.curves.align("intersection")
+    assert len(caught) == 1
+    assert aligned.sel(task="y").isnull().all()
+    xr.testing.assert_equal(aligned.sel(task="x"), tasks.sel(task="x"))
+    assert f"{said}; left out".replace("\\", "") in aligned.attrs["history"]
 
 
 def test_a_single_level_that_all_have_is_no_mistake():
     curves = make_curves(np.ones((2, 2, 1)))
     assert curves.curves.align("intersection").sizes["training"] == 1
-
-
-def test_other_grids_are_refused(ragged):
-    with pytest.raises(ValueError, match="on must be 'intersection'; got 'union'"):
-        ragged.curves.align("union")
 
 
 def test_incomplete_runs_become_absent_and_are_recorded(ragged):
@@ -156,3 +157,167 @@ def test_dask_backed_curves_stay_lazy(ragged):
     with pytest.warns(UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"):
         whole = ragged.curves.drop_incomplete()
     xr.testing.assert_equal(dropped.compute(), whole)
+
+
+LEVELS = [0.0, 100.0, 200.0, 300.0, 400.0, 500.0]
+
+
+def one_run_at_a_time(curves, grid, method):
+    """What pandas and NumPy make of each run, its own levels alone."""
+    made = curves.reindex(training=grid).copy()
+    for where in np.ndindex(made.shape[:-1]):
+        own = pd.Series(curves.values[where], LEVELS).dropna()
+        if own.empty:
+            made.values[where] = np.nan
+        elif method == "linear":
+            made.values[where] = np.interp(grid, own.index, own, left=np.nan, right=np.nan)
+        else:
+            held = own.reindex(grid, method="ffill")
+            made.values[where] = held.where(held.index <= own.index[-1])
+    return made
+
+
+@pytest.mark.parametrize("method", ["linear", "previous"])
+def test_every_run_is_brought_to_a_grid_from_its_own_levels(ragged, method):
+    ragged.loc[{"task": "Ant", "algorithm": "b", "run": 0, "training": [100, 300]}] = np.nan
+    grid = [0.0, 50.0, 150.0, 300.0, 420.0, 500.0, 600.0]
+    aligned = ragged.curves.align(grid, method=method)
+    xr.testing.assert_allclose(aligned, one_run_at_a_time(ragged, grid, method))
+    assert aligned.training.dtype == float
+
+
+def test_the_union_holds_every_level_of_a_task_and_of_that_task_alone(ragged):
+    ragged.loc[{"task": "Hopper", "training": 300}] = np.nan
+    union = ragged.curves.align("union", method="linear")
+    kept = union.notnull().any(["algorithm", "run"])
+    assert union.training[kept.sel(task="Ant")].values.tolist() == LEVELS
+    assert union.training[kept.sel(task="Hopper")].values.tolist() == [0, 100, 200, 400, 500]
+
+
+def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
+    aligned = ragged.curves.align([100, 350, 450, 700], method="previous")
+    assert aligned.sel(task="Ant", algorithm="a", run=1).isnull().values.tolist() == [False, True, True, True]
+    history = aligned.attrs["history"]
+    assert history.startswith(
+        "align(on=[100, 350, 450, 700], method='previous'): task 'Ant': algorithm 'a', run 0 lacks 1"
+    )
+    assert "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; " in history
+    assert "'b', run 2" not in history.split("task 'Hopper'", 1)[1]  # it is absent there
+    with pytest.raises(ValueError, match=r"task 'Ant': algorithm 'a', run 1 lacks 2 of 3 training levels"):
+        xcurves.randomized_anova(aligned)
+
+
+def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
+    aligned = ragged.curves.align([0, 150, 300])
+    assert aligned.sel(training=150).isnull().all()
+    xr.testing.assert_equal(aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0]))
+    assert "kept 2 of 6 training levels, dropped 4: 100, 200, 400, 500; " in aligned.attrs["history"]
+    assert "task 'Ant': algorithm 'a', run 0 lacks 1 of 3 training levels: 150" in aligned.attrs["history"]
+
+
+def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
+    final = ragged.curves.align("final")
+    kept = final.notnull().any(["algorithm", "run"])
+    assert final.training[kept.sel(task="Ant")].values.tolist() == [300]
+    assert final.training[kept.sel(task="Hopper")].values.tolist() == [500]
+    result = xcurves.randomized_anova(final, confidence_level=0.5)
+    assert result.attrs["history"].startswith(
+        "align(on='final'): task 'Ant': the last common training level is 300, some runs go up to 500; "
+        "task 'Hopper': the last common training level is 500, some runs go up to 500"
+    )
+    assert result.n_levels.values.tolist() == [1, 1]
+    expected = xcurves.randomized_anova(ragged.sel(task="Ant", training=[300]), confidence_level=0.5)
+    np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)
+
+
+def test_no_common_level_is_no_final_level():
+    with pytest.raises(ValueError, match=r"^on='final' leaves 0 common training levels: the grids of 'a0' and 'a1' do"):
+        apart({0, 10}, {5, 15}).curves.align("final")
+    assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
+
+
+def test_bins_hold_the_means_of_their_scores(ragged):
+    aligned = ragged.curves.align([100, 300, 500], method="mean")
+    whole = ragged.sel(task="Ant", algorithm="b", run=0).values
+    np.testing.assert_allclose(
+        aligned.sel(task="Ant", algorithm="b", run=0), [whole[:2].mean(), whole[2:4].mean(), whole[4:].mean()]
+    )
+    assert np.isnan(aligned.sel(task="Ant", algorithm="a", run=1, training=500))
+
+
+def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
+    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20)
+    here = {"task": "Ant", "algorithm": "b", "run": 0}
+    expected = ragged.sel(here).sel(training=[100, 500]).values
+    np.testing.assert_array_equal(near.sel(here), [expected[0], np.nan, expected[1]])
+    assert near.attrs["history"].startswith("align(on=[90, 160, 510], method='nearest', tolerance=20.0): ")
+
+
+def test_a_run_left_without_a_score_is_warned_of():
+    curves = apart({0, 10, 20}, {5, 15})
+    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0: align\(\) leaves no score of it \(in 2 runs\)$"):
+        curves.curves.align([0, 10])
+
+
+@pytest.mark.parametrize(
+    ("on", "options", "message"),
+    [
+        ("inner", {}, r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'"),
+        (
+            [0, 200, 100],
+            {},
+            r"on must be finite training levels in increasing order; got \[0, 200, 100\]. Sort them: np",
+        ),
+        ([0, np.inf], {}, r"on must be finite training levels in increasing order; got \[0, inf\]"),
+        ([], {}, r"on must be finite training levels in increasing order; got \[\]"),
+        ("union", {"method": "cubic"}, r"method must be None or one of 'previous', .*; got 'cubic'"),
+        (
+            "intersection",
+            {"method": "linear"},
+            r"on='intersection' takes levels that all runs have, so method='linear' h",
+        ),
+        ("union", {"method": "mean"}, r"method='mean' needs the ends of its bins. Give them: on=\[...\]"),
+        ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, how far from a level a score may be"),
+        ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
+        ([0, 1], {"method": "linear", "tolerance": -1}, r"tolerance must be an amount of training from 0; got -1"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
+    with pytest.raises(ValueError, match=message):
+        ragged.curves.align(on, **options)
+
+
+def test_a_grid_that_is_no_numbers_is_refused(ragged):
+    with pytest.raises(
+        TypeError, match=r"^on must be 'intersection', 'union', 'final' or training levels; got \['a'\]"
+    ):
+        ragged.curves.align(["a"])
+
+
+@pytest.mark.parametrize(
+    ("on", "method", "n_computed"),
+    [([50.0, 250.0], "linear", 0), ("union", "previous", 1), ([100.0, 300.0], None, 1), ("final", None, 1)],
+)
+def test_dask_backed_curves_stay_lazy_on_every_grid(ragged, on, method, n_computed):
+    calls = []
+
+    def counting(graph, keys, **options):
+        calls.append(keys)
+        return dask.get(graph, keys, **options)
+
+    with dask.config.set(scheduler=counting):
+        lazy = ragged.chunk(task=1, training=2).curves.align(on, method=method)
+    assert len(calls) == n_computed
+    assert lazy.chunks is not None
+    eager = ragged.curves.align(on, method=method)
+    xr.testing.assert_equal(lazy.compute(), eager)
+    assert lazy.training.attrs == ragged.training.attrs
+
+
+def test_units_and_names_survive(ragged):
+    ragged = ragged.assign_attrs(units="points")
+    ragged.training.attrs = {"units": "steps", "long_name": "env steps"}
+    for on, method in [("final", None), ("union", "linear"), ([100, 110], "linear"), ([100, 200], None)]:
+        aligned = ragged.curves.align(on, method=method)
+        assert aligned.training.attrs == {"units": "steps", "long_name": "env steps"}
+        assert aligned.attrs["units"] == "points"

@@ -100,6 +100,16 @@ def test_curves_come_back_identical_and_give_the_same_result(curves, tmp_path, e
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_curves_of_frames_come_back_identical(curves, tmp_path, engine):
+    frame = curves.curves.to_frame().assign(loss=1.0)
+    frame.attrs["source"] = "logs"
+    both = frame.curves.to_dataset(["return", "loss"], extra="task", on=[5e5, 1e6], method="linear")
+    assert both["return"].attrs["source"] == "logs"
+    write(both, tmp_path / "curves", engine)
+    xr.testing.assert_identical(read(tmp_path / "curves", engine), both)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_one_label_attrs_and_single_tasks_survive(curves, tmp_path, engine):
     result = xcurves.randomized_anova(curves.isel(task=[0]), confidence_level=0.5, rng=0)
     write(result, tmp_path / "result", engine)

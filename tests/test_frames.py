@@ -105,7 +105,7 @@ def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
         (
             lambda f: f.assign(seed=f.seed.astype(object).where(f.index > 1, "a")),
             TypeError,
-            "column 'seed' mixes int and str. Convert: frame['seed'].astype(str)",
+            "column 'seed' mixes int and str, first 2 in row 2. Convert: frame['seed'].astype(str)",
         ),
     ],
 )
@@ -162,3 +162,150 @@ def test_nullable_and_short_numbers_are_scores(frame, dtype):
     assert curves.dtype == np.float64
     assert curves.isnull().sum() == 1
     assert curves.max() == len(frame) - 1
+
+
+@pytest.mark.parametrize(
+    ("on", "method"),
+    [
+        *[("intersection", None), ("final", None), ("union", None), ([5, 20, 30.5], None)],
+        *[("union", "linear"), ("union", "previous"), ([5, 20, 30.5], "linear"), ([5, 20, 30.5], "previous")],
+    ],
+)
+def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
+    """Two roads to one place: rows run by run here, the dense array of all levels there."""
+    rng = np.random.default_rng(0)
+    common = {"x": [5, 12, 30], "y": [20, 40]}
+    own = [
+        (task, algorithm, run, step)
+        for task in "xy"
+        for algorithm in "ab"
+        for run in range(3)
+        for step in sorted({*common[task], *rng.choice(50, 8, replace=False).tolist()})
+    ]
+    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(y=rng.normal(size=len(own)))
+    aligned = frame.curves.to_dataarray("y", extra="task", on=on, method=method)
+    there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
+    xr.testing.assert_equal(aligned, there)
+    assert aligned.attrs["history"] == there.attrs["history"].replace("align(", "to_dataarray(")
+
+
+def test_grids_that_do_not_meet_are_named_from_a_frame_too():
+    frame = pd.DataFrame({"algorithm": ["a"] * 3 + ["b"] * 3, "run": 0, "training": [0, 1, 2, 0, 5, 6], "y": 0.0})
+    with pytest.raises(ValueError, match=r"leaves 1 common training level \(0\): the grids of 'a' and 'b' do not meet"):
+        frame.curves.to_dataarray("y", on="intersection")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"method": "linear"},
+            r"^method='linear' needs the levels that runs are brought to. Say them: on='union'",
+        ),
+        ({"tolerance": 3}, r"^tolerance=3 needs the levels that runs are brought to"),
+        ({"on": "union", "training": None}, r"^on= needs a column of training; got training=None"),
+    ],
+)
+def test_alignment_needs_a_grid_and_training(frame, options, message):
+    with pytest.raises(ValueError, match=message):
+        frame.curves.to_dataarray("return", **(NAMES | options))
+
+
+def test_scores_of_trials_have_no_training(frame):
+    last = frame[frame.step == 100]
+    scores = last.curves.to_dataarray("return", **(NAMES | {"training": None}))
+    assert scores.dims == ("task", "algorithm", "run")
+    assert "training" not in scores.coords
+    expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
+    np.testing.assert_array_equal(scores, expected)
+    with pytest.raises(ValueError, match=r"^16 rows repeat a \(task, agent, seed\), first \('Hopper', 'td3', 2\)"):
+        frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
+
+
+def test_several_columns_of_scores_make_a_dataset(frame):
+    frame["loss"] = frame["return"].where(frame.task == "Ant") ** 2
+    frame.attrs["units"] = {"loss": "1", "step": "steps"}
+    both = frame.curves.to_dataset(["return", "loss"], **NAMES)
+    for name in ("return", "loss"):
+        xr.testing.assert_identical(both[name], frame.curves.to_dataarray(name, **NAMES))
+    assert both.loss.sel(task="Hopper").isnull().all()
+    assert both.training.attrs["units"] == "steps"
+
+
+def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
+    frame["loss"] = frame["return"].where(frame.step != 50)
+    both = frame.curves.to_dataset(["return", "loss"], **NAMES, on="intersection")
+    assert both.training.values.tolist() == [0, 50, 100]
+    assert both.loss.sel(training=50).isnull().all()
+    with pytest.raises(ValueError, match=r"^values must name at least one column of scores; got none"):
+        frame.curves.to_dataset([], **NAMES)
+
+
+def test_several_extra_columns_are_dims_in_their_order(frame):
+    frame["metric"] = np.where(frame.task == "Ant", "reward", "success")
+    curves = frame.curves.to_dataarray("return", **(NAMES | {"extra": ["metric", "task"]}))
+    assert curves.dims == ("metric", "task", "algorithm", "run", "training")
+    assert curves.notnull().any(["algorithm", "run", "training"]).values.tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
+def test_arrow_columns_are_as_good_as_any(frame, column):
+    pytest.importorskip("pyarrow")
+    arrow = frame.astype({column: pd.Series(frame[column].tolist()).convert_dtypes(dtype_backend="pyarrow").dtype})
+    xr.testing.assert_identical(
+        arrow.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
+    )
+
+
+def test_a_gap_in_an_arrow_column_is_a_gap(frame):
+    pytest.importorskip("pyarrow")
+    frame["return"] = frame["return"].convert_dtypes(dtype_backend="pyarrow")
+    frame.loc[0, "return"] = None
+    assert frame.curves.to_dataarray("return", **NAMES).isnull().sum() == 1
+
+
+def test_labels_are_of_kinds_that_an_archive_holds(frame):
+    for dtype in ("category", "string", object):
+        curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
+        assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
+    assert curves.training.dtype == float
+
+
+def test_a_frame_of_rows_without_any_score_gives_gaps(frame):
+    for duplicates in ("first", "last", "mean"):
+        curves = frame.assign(**{"return": np.nan}).curves.to_dataarray("return", **NAMES, duplicates=duplicates)
+        assert curves.isnull().all()
+
+
+def test_provenance_is_carried_on_and_history_goes_on(frame):
+    frame.attrs = {"source": "logs of 2026", "history": "read", "units": {"return": "points"}}
+    frame.attrs |= {"tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
+    curves = frame.curves.to_dataarray("return", **NAMES, on="final")
+    assert curves.attrs["source"] == "logs of 2026"
+    assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
+    assert curves.attrs["n"] == 3
+    assert not {"tags", "smoothed", "seed"} & set(curves.attrs)
+
+
+def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
+    frame.attrs["units"] = "points"
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.attrs == {"units": "points", "long_name": "return"}
+    assert "units" not in curves.training.attrs
+
+
+def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("xcurves.frames.at_levels", full)
+    with pytest.raises(MemoryError, match=r"^curves of 2 task x 2 algorithm x 2 run x 3 training do not fit"):
+        frame.curves.to_dataarray("return", **NAMES)
+
+
+def test_rows_in_any_order_are_aligned_alike(frame):
+    shuffled = frame.sample(frac=1, random_state=2)
+    options = {**NAMES, "on": [0, 30, 70], "method": "linear"}
+    xr.testing.assert_identical(
+        shuffled.curves.to_dataarray("return", **options), frame.curves.to_dataarray("return", **options)
+    )

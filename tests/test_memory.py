@@ -85,6 +85,27 @@ print(peak() - before)
     assert float(run(code)) < 4 * 48
 
 
+@linux
+def test_runs_with_levels_of_their_own_are_aligned_before_anything_dense_is_made():
+    """250 runs of 6,000 levels; the array of all levels would be 2.8 GB."""
+    code = """
+import time
+import pandas as pd
+rng = np.random.default_rng(0)
+steps = rng.integers(1, 400, (250, 6000)).cumsum(axis=1).ravel()
+algorithm = np.repeat([f"a{i}" for i in range(5)], 50 * 6000)
+frame = pd.DataFrame({"algorithm": algorithm, "run": np.tile(np.repeat(np.arange(50), 6000), 5), "training": steps})
+frame["return"] = rng.normal(size=len(frame))
+before, start = peak(), time.perf_counter()
+curves = frame.curves.to_dataarray("return", on=np.linspace(1e4, 1e6, 100), method="linear")
+assert curves.shape == (5, 50, 100) and curves.notnull().all()
+print(peak() - before, time.perf_counter() - start)
+"""
+    megabytes, seconds = map(float, run(code).split())
+    assert megabytes < 250
+    assert seconds < 10  # 0.4 on an idle machine
+
+
 def test_blas_threads_change_no_p():
     code = """
 for shape in ((2, 10, 8), (5, 10, 60)):

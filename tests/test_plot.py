@@ -135,7 +135,8 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         xcurves.randomized_anova(tasks, n_resamples=99).curves.plot,
         AttributeError,
-        "a result of randomized_anova has no .curves.plot. It has .curves.table() and .curves.summary()",
+        "a result of randomized_anova has no .curves.plot. "
+        "It has .curves.table(), .curves.summary() and .curves.to_frame()",
     )
 
 

@@ -85,5 +85,8 @@ def test_comparisons_are_told_pair_by_pair():
 
 
 def test_a_result_says_which_methods_it_has(scores):
-    with pytest.raises(AttributeError, match=r"It has .curves.table\(\), .curves.summary\(\) and .curves.plot\(\)"):
+    with pytest.raises(
+        AttributeError,
+        match=r"It has .curves.table\(\), .curves.summary\(\), .curves.plot\(\) and .curves.to_frame\(\)",
+    ):
         _ = xcurves.performance_cdf(scores[0]).curves.align

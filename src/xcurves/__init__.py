@@ -6,13 +6,13 @@ Importing this package registers ``.curves`` on xarray DataArrays and Datasets a
 from importlib.metadata import version as _version
 
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
-from xcurves import tutorial
+from xcurves import readers, tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.comparison import compare_distributions
 from xcurves.contrasts import contrast
 from xcurves.distribution import performance_cdf, trials_needed
-from xcurves.frames import to_dataarray
+from xcurves.frames import to_dataarray, to_dataset
 from xcurves.learners import compare_learners
 from xcurves.normalization import normalize
 from xcurves.pairs import pairwise
@@ -22,6 +22,7 @@ from xcurves.prediction import predict
 from xcurves.profile import ss_profile
 from xcurves.results import summary, table
 from xcurves.sizes import leave_one_size_out
+from xcurves.tidy import to_frame
 
 __version__ = _version("xcurves")
 
@@ -39,10 +40,13 @@ __all__ = [
     "plot",
     "predict",
     "randomized_anova",
+    "readers",
     "ss_profile",
     "summary",
     "table",
     "to_dataarray",
+    "to_dataset",
+    "to_frame",
     "trials_needed",
     "tutorial",
 ]

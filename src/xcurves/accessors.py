@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
 from xcurves.align import align, drop_incomplete
+from xcurves.columns import Duplicates
 from xcurves.comparison import compare_distributions
 from xcurves.contrasts import Weights, contrast
 from xcurves.distribution import performance_cdf
 from xcurves.fitoptions import At, Gamma, Weighting
-from xcurves.frames import Duplicates, to_dataarray
+from xcurves.frames import to_dataarray, to_dataset
+from xcurves.grids import Method, On
 from xcurves.intervals import Intervals
 from xcurves.kernels.contrasts import Alternative
 from xcurves.normalization import Reference, normalize
@@ -23,6 +25,7 @@ from xcurves.plot import plot
 from xcurves.prediction import Rule
 from xcurves.profile import ss_profile
 from xcurves.sizes import Variants
+from xcurves.tidy import to_frame
 from xcurves.trial_options import Dims, Numbers
 from xcurves.trials import Interval
 
@@ -37,13 +40,19 @@ class DataArrayCurves:
     def __init__(self, curves: xr.DataArray) -> None:
         self._curves = curves
 
-    def align(self, on: Literal["intersection"] = "intersection") -> xr.DataArray:
+    def align(
+        self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+    ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return align(self._curves, on)
+        return align(self._curves, on, method=method, tolerance=tolerance)
 
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
         return drop_incomplete(self._curves)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return to_frame(self._curves)
 
     def randomized_anova(
         self,
@@ -290,6 +299,10 @@ class DatasetCurves:
         """Call :func:`xcurves.compare_learners`."""
         return learners.compare_learners(self._result, reference=reference)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return to_frame(self._result)
+
     def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return plot(self._result, view, ax=ax)
@@ -308,8 +321,11 @@ class DataFrameCurves:
         *,
         algorithm: str = "algorithm",
         run: str = "run",
-        training: str = "training",
+        training: str | None = "training",
         extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
         duplicates: Duplicates = "raise",
     ) -> xr.DataArray:
         """Call :func:`xcurves.to_dataarray`."""
@@ -320,5 +336,35 @@ class DataFrameCurves:
             run=run,
             training=training,
             extra=extra,
+            on=on,
+            method=method,
+            tolerance=tolerance,
+            duplicates=duplicates,
+        )
+
+    def to_dataset(
+        self,
+        values: Sequence[str],
+        *,
+        algorithm: str = "algorithm",
+        run: str = "run",
+        training: str | None = "training",
+        extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        duplicates: Duplicates = "raise",
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.to_dataset`."""
+        return to_dataset(
+            self._frame,
+            values,
+            algorithm=algorithm,
+            run=run,
+            training=training,
+            extra=extra,
+            on=on,
+            method=method,
+            tolerance=tolerance,
             duplicates=duplicates,
         )

@@ -2,99 +2,135 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import Literal
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes
+from xcurves import grids, labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.grids import Asked, Levels, Method, On, record
+from xcurves.kernels import ragged
 
-_SHOWN = 20
 
-
-def align(curves: xr.DataArray, on: Literal["intersection"] = "intersection") -> xr.DataArray:
-    """Keep, task by task, the training levels that all of the task's runs have.
+def align(
+    curves: xr.DataArray, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+) -> xr.DataArray:
+    """Bring runs to common training levels, task by task and run by run, and say what was lost.
 
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and has no say.
-    on : {"intersection"}
-        The grid: the levels that every run of the task has.
+    on : {"intersection", "union", "final"} or sequence of float
+        The grid of each task: the levels that every run of the task has; those that any has; the last level that
+        every run has, so that unequal budgets are compared where all have been; or the levels given, the same for
+        all tasks.
+    method : {None, "previous", "linear", "nearest", "mean"}
+        How a run gets a score at a level. None: it has one there or it has not. "previous": its last score up to the
+        level is held. "linear": on the line between its neighbouring scores. "nearest": its nearest score, the earlier
+        of two equally near. "mean": the mean of its scores after the level before and up to this one; the first bin
+        takes all up to its level. Nothing goes past the ends of a run: a level that a run has not begun or not
+        reached is NaN.
+    tolerance : float, optional
+        In units of training, how far from the level may be: the score that is held; both neighbours of a line; the
+        nearest score, which may then lie past an end of the run (needed for "nearest"); a run's last score from the
+        end of its last bin (0 if left out).
 
     Returns
     -------
     DataArray, dims (..., algorithm, run, training)
-        The same scores, NaN outside the task's grid, without the levels that are in no task's grid. What was dropped
-        stands in ``attrs["history"]``. Dask-backed curves stay lazy, but the grid is computed at once.
+        Scores at the levels of the grid; NaN at levels of other tasks' grids, and where a run has no score. Options,
+        levels dropped and runs that lack levels stand in ``attrs["history"]``. Dask-backed curves stay lazy (and do
+        not name runs that lack levels), but a grid that has a name is computed at once.
 
     Raises
     ------
     ValueError
-        If a task keeps fewer than two levels; the message names the algorithms whose grids do not meet.
+        If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
+        whose grids do not meet. Of several tasks, those without common levels are left out (absent) with one warning
+        that names each and why. If options do not go together.
 
     Examples
     --------
     >>> import numpy as np, xarray as xr, xcurves
     >>> scores = xr.DataArray(
-    ...     [[[1.0, 2.0, 3.0, 5.0]], [[1.0, np.nan, 4.0, 4.0]]],
+    ...     [[[1.0, 2.0, 3.0, 5.0]], [[1.0, np.nan, 4.0, np.nan]]],
     ...     dims=("algorithm", "run", "training"),
     ...     coords={"algorithm": ["a", "b"], "run": [0], "training": [0, 1, 2, 4]},
     ... )
     >>> aligned = scores.curves.align("intersection")
     >>> aligned.training.to_numpy()
-    array([0., 2., 4.])
+    array([0., 2.])
     >>> print(aligned.attrs["history"])
-    align(on='intersection'): kept 3 of 4 training levels, dropped 1: 1
+    align(on='intersection'): kept 2 of 4 training levels, dropped 2: 1, 4
+    >>> held = scores.curves.align([0, 1, 2, 3], method="previous")
+    >>> held.sel(algorithm="b").to_numpy()
+    array([[ 1.,  1.,  4., nan]])
+    >>> print(held.attrs["history"])
+    align(on=[0, 1, 2, 3], method='previous'): algorithm 'b', run 0 lacks 1 of 4 training levels: 3
     """
+    asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves)
-    if on != "intersection":
-        raise ValueError(f"on must be 'intersection'; got {on!r}")
-    has = curves.notnull()
-    present = has.any("training")
-    in_any = has.any(["algorithm", "run"])
-    shared = ((has | ~present) & in_any).all(["algorithm", "run"])
-    grids = xr.Dataset({"known": in_any, "shared": shared}).compute()
     names = labels.task_names(curves)
+    levels = _levels(curves, asked, len(names))
+    levels, lines = grids.leave_apart(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    grid, kept = grids.choose(asked, levels)
+    aligned = _at_levels(curves, grid, asked)
+    if isinstance(asked.on, str):
+        shape = [curves.sizes[dim] for dim in labels.extra_dims(curves)]
+        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*labels.extra_dims(curves), "training"]))
+    lines += grids.dropped(asked, levels, names) if asked.method is None else []
+    if curves.chunks is None and asked.may_lack:
+        present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
+        scores = aligned.to_numpy().reshape(*present.shape, -1)
+        lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
+    return record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+
+
+def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
+    """Return the levels of every task, computed at once; none where the answer does not depend on them."""
+    if not asked.needs_levels:
+        return Levels.none(n_tasks)
+    has = curves.notnull()
+    in_any = has.any(["algorithm", "run"])
+    in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
+    found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
+    known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
+    return Levels(curves["training"].to_numpy(), known, shared)
+
+
+def _who_is_apart(curves: xr.DataArray, task: int) -> str:
+    dims = labels.extra_dims(curves)
+    where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
+    scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
+    rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
+    return grids.who_is_apart(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+
+
+def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
+    """Return scores at the levels of a grid, lazily if the curves are."""
+    if asked.method is None:
+        return curves.reindex(training=grid)
     levels = curves["training"].to_numpy()
-    kept, known = (grids[name].to_numpy().reshape(len(names), -1) for name in ("shared", "known"))
-    apart = np.flatnonzero((kept.sum(axis=1) < 2) & (known.sum(axis=1) > kept.sum(axis=1)))
-    for task in apart[:1]:
-        where = dict(zip(labels.extra_dims(curves), np.unravel_index(task, shared.shape[:-1]), strict=True))
-        others = "; ".join(names[other].removesuffix(": ") for other in apart[1:])
-        also = f". The same holds for {others}" if others else ""
-        raise ValueError(f"{names[task]}{_grids_apart(has.isel(where).compute(), levels[kept[task]])}{also}")
-    lines = [name + _dropped(levels, known[t], kept[t]) for t, name in enumerate(names) if (known[t] & ~kept[t]).any()]
-    aligned = curves.where(grids["shared"]).isel(training=kept.any(axis=0))
-    return _record(aligned, f"align(on={on!r}): {'; '.join(lines) or 'dropped nothing'}")
 
+    def block(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels)
+        n_curves = int(np.prod(scores.shape[:-1]))
+        made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
+        return made.reshape(*scores.shape[:-1], len(grid))
 
-def _dropped(levels: NDArray[np.float64], known: NDArray[np.bool_], kept: NDArray[np.bool_]) -> str:
-    gone = [f"{level:.12g}" for level in levels[known & ~kept]]
-    shown = ", ".join(gone if len(gone) <= _SHOWN else [*gone[: _SHOWN - 1], "...", gone[-1]])
-    return f"kept {kept.sum()} of {known.sum()} training levels, dropped {len(gone)}: {shown}"
-
-
-def _grids_apart(has: xr.DataArray, shared: NDArray[np.float64]) -> str:
-    """Say which algorithms of a task, `has` of dims (algorithm, run, training), share fewer than two levels."""
-    present = has.any("training")
-    grids = ((has | ~present).all("run") & present.any("run")).transpose("algorithm", "training").to_numpy()
-    names = labels.words(has["algorithm"])
-    there = np.flatnonzero(present.any("run").to_numpy())
-    alone = [names[i] for i in there if grids[i].sum() < 2]
-    pairs = [f"{names[i]} and {names[j]}" for i, j in combinations(there, 2) if (grids[i] & grids[j]).sum() < 2]
-    if alone:
-        who = f"the runs of {', '.join(alone)} do not meet"
-    elif pairs:
-        who = f"the grids of {'; '.join(pairs)} do not meet"
-    else:
-        who = f"the grids of {', '.join(names[i] for i in there)} do not meet together"
-    at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
-    count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
-    return f"on='intersection' leaves {count}{at}: {who}. Compare algorithms that were scored at the same levels"
+    made: xr.DataArray = xr.apply_ufunc(
+        block,
+        curves,
+        input_core_dims=[["training"]],
+        output_core_dims=[["training"]],
+        exclude_dims={"training"},
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"training": len(grid)}, "allow_rechunk": True},
+        keep_attrs=True,
+    )
+    return made.assign_coords(training=("training", grid, curves["training"].attrs))
 
 
 def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
@@ -133,7 +169,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
-        return _record(complete, "drop_incomplete()")
+        return record(complete, "drop_incomplete()")
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
@@ -152,10 +188,4 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
-    return _record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
-
-
-def _record(curves: xr.DataArray, step: str) -> xr.DataArray:
-    """Add a step to the history of the curves."""
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
-    return curves.assign_attrs(history="\n".join([*steps, step]))
+    return record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.labels import DIMS
-
-Duplicates = Literal["raise", "first", "last", "mean"]
-_CHOICES = ("raise", "first", "last", "mean")
+from xcurves import grids, labels
+from xcurves.columns import Duplicates, check_frame, label_codes, names_of, numbers
+from xcurves.grids import Asked, Levels, Method, On
+from xcurves.kernels.ragged import Rows, at_levels
 
 
 def to_dataarray(
@@ -22,8 +21,11 @@ def to_dataarray(
     *,
     algorithm: str = "algorithm",
     run: str = "run",
-    training: str = "training",
+    training: str | None = "training",
     extra: str | Sequence[str] = (),
+    on: On | None = None,
+    method: Method | None = None,
+    tolerance: float | None = None,
     duplicates: Duplicates = "raise",
 ) -> xr.DataArray:
     """Turn a tidy frame, one row per score, into curves.
@@ -31,13 +33,17 @@ def to_dataarray(
     Parameters
     ----------
     frame : DataFrame
-        One row per score. ``frame.attrs["units"]``, if it is there, maps columns to units.
+        One row per score. ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
+        units and names; words and numbers in ``frame.attrs`` are carried on.
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str
-        Columns that become the dims of these names.
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials).
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
+    on, method, tolerance
+        As in `align`: the grid that every run is brought to, before the dense array is made. Runs with many levels of
+        their own need it: without, the array has every level of any run.
     duplicates : {"raise", "first", "last", "mean"}
         What to do with several rows of one run at one training level: refuse, or keep which of their scores.
 
@@ -46,7 +52,7 @@ def to_dataarray(
     DataArray, dims (*extra, algorithm, run, training)
         Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
         frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
-        given, units.
+        given, units. What was dropped or chosen stands in ``attrs["history"]``.
 
     Raises
     ------
@@ -55,146 +61,213 @@ def to_dataarray(
     TypeError
         If `value` or `training` is not numeric.
     ValueError
-        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise".
+        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; and what
+        `align` refuses.
 
     Examples
     --------
     >>> import pandas as pd, xcurves
     >>> frame = pd.DataFrame(
-    ...     {"agent": ["sac", "sac", "td3"], "seed": 1, "step": [0, 100, 0], "return": [1.0, 4.0, 2.0]}
+    ...     {"agent": ["sac", "sac", "td3", "td3"], "seed": 1, "step": [0, 90, 0, 200], "return": [1.0, 4.0, 2.0, 6.0]}
     ... )
-    >>> returns = frame.curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
-    >>> returns.sel(algorithm="td3").to_numpy()
-    array([[ 2., nan]])
+    >>> names = {"algorithm": "agent", "run": "seed", "training": "step"}
+    >>> frame.curves.to_dataarray("return", **names).sel(algorithm="td3").to_numpy()
+    array([[ 2., nan,  6.]])
+    >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
+    array([[2., 3.]])
     """
-    taken = [name for name in _names(extra) if name in DIMS or _names(extra).count(name) > 1]
-    if taken:
-        raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
-    columns = {
-        **{name: name for name in _names(extra)},
-        "algorithm": algorithm,
-        "run": run,
-        "training": training,
-    }
-    keys = list(columns.values())
-    _check_frame(frame, value, columns, duplicates)
-    labels = {column: _labels(frame[column]) for column in keys}
-    rows = frame[[*keys, value]]
-    scored = _unrepeated(rows, value, keys, duplicates)
-    scores = _blank(labels)
-    places = tuple(index.get_indexer(pd.Index(scored[column])) for column, index in labels.items())
-    scores[places] = scored[value].to_numpy(dtype=np.float64)
-    units = frame.attrs.get("units", {})
-    coords = {dim: (dim, _plain(labels[column]), _attrs(column, units)) for dim, column in columns.items()}
-    n_repeated = int(rows.duplicated(keys).sum())
-    kept = f"kept the {duplicates} of each" if duplicates != "mean" else "took the mean of each"
-    said = (
-        {"history": f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"}
-        if n_repeated
-        else {}
-    )
-    return xr.DataArray(scores, coords, list(columns), name=value, attrs=_attrs(value, units) | said)
+    asked = _check_asked(on, method, tolerance, training)
+    columns = {name: name for name in names_of(extra)} | {"algorithm": algorithm, "run": run}
+    columns |= {} if training is None else {"training": training}
+    check_frame(frame, value, columns, duplicates)
+    runs, curve = _runs(frame, columns)
+    level = np.zeros(len(frame)) if training is None else numbers(frame[training])
+    order = _order(curve, level)
+    every = Rows(curve[order], level[order], numbers(frame[value])[order])
+    repeated = order[1:][(np.diff(every.curve) == 0) & (np.diff(every.level) == 0)]
+    if duplicates == "raise" and repeated.size:
+        raise ValueError(_say_repeated(frame[list(columns.values())], np.sort(repeated)))
+    rows = _one_each(every, duplicates)
+    if asked is None:
+        grid = np.unique(every.level)
+        scores, lines = _dense(rows, runs, grid), list[str]()
+    else:
+        grid, scores, lines = _aligned(rows, runs, asked)
+    curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1)).rename(value)
+    curves = curves.isel(training=0, drop=True) if training is None else curves
+    for dim, column in columns.items():
+        curves[dim].attrs = _about(frame, column)
+    carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
+    curves.attrs = carried | _about(frame, value)
+    for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
+        curves = grids.record(curves, line)
+    return curves
 
 
-def _blank(labels: Mapping[str, pd.Index[Any]]) -> NDArray[np.float64]:
-    try:
-        return np.full([len(each) for each in labels.values()], np.nan)
-    except MemoryError:
-        sizes = " x ".join(f"{len(each):,} {column}" for column, each in labels.items())
-        raise MemoryError(
-            f"curves of {sizes} do not fit in memory. Round the training levels, or select tasks"
-        ) from None
+def to_dataset(
+    frame: pd.DataFrame,
+    values: Sequence[str],
+    *,
+    algorithm: str = "algorithm",
+    run: str = "run",
+    training: str | None = "training",
+    extra: str | Sequence[str] = (),
+    on: On | None = None,
+    method: Method | None = None,
+    tolerance: float | None = None,
+    duplicates: Duplicates = "raise",
+) -> xr.Dataset:
+    """Turn a tidy frame with several columns of scores into a Dataset of curves.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        As for `to_dataarray`.
+    values : sequence of str
+        Columns of scores. A row may lack some of them.
+    algorithm, run, training, extra, on, method, tolerance, duplicates
+        As for `to_dataarray`; each column of scores is aligned by itself.
 
-def _names(extra: str | Sequence[str]) -> list[str]:
-    return [extra] if isinstance(extra, str) else list(extra)
+    Returns
+    -------
+    Dataset
+        A variable for each column of scores, as `to_dataarray` makes it, on the same labels: NaN where one has none.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As `to_dataarray`; also if `values` names no column.
 
-def _attrs(column: str, units: Mapping[str, str]) -> dict[str, str]:
-    return {"long_name": column, **({"units": units[column]} if column in units else {})}
-
-
-def _check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], duplicates: str) -> None:
-    """Refuse a frame that cannot become curves without guessing."""
-    if duplicates not in _CHOICES:
-        raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
-    asked = {"value": value, **columns}
-    if frame.columns.has_duplicates:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
-    for key, column in asked.items():
-        argument = key if key in ("value", *DIMS) else "extra"
-        if column not in frame.columns:
-            has = ", ".join(map(repr, frame.columns))
-            cure = ". Make columns of the index: frame.reset_index()" if column in frame.index.names else ""
-            raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
-        if list(asked.values()).count(column) > 1:
-            raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
-    if frame.empty:
-        raise ValueError("frame has no rows. Check how it was read or selected")
-    for argument in ("value", "training"):
-        _check_numeric(argument, frame[asked[argument]])
-    for argument, column in columns.items():
-        missing = frame[column].isna()
-        if missing.any():
-            raise ValueError(
-                f"{argument} column {column!r} has {missing.sum()} rows without a label, first row "
-                f"{_plain_label(missing.idxmax())}. Drop them: frame.dropna(subset=[{column!r}])"
-            )
-
-
-def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
-    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
-    if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
-        return
-    numbers = pd.to_numeric(column.astype(str), errors="coerce")
-    strange = column[numbers.isna() & column.notna()]
-    first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
-    raise TypeError(
-        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
-        f"Convert: pd.to_numeric(frame[{column.name!r}])"
-    )
-
-
-def _plain_label(label: object) -> str:
-    return repr(label.item() if isinstance(label, np.generic) else label)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
-def _labels(column: pd.Series[Any]) -> pd.Index[Any]:
-    """Return the labels of a column: categories in their order, anything else sorted."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        categories: pd.Index[Any] = column.cat.remove_unused_categories().cat.categories
-        return categories
-    try:
-        ordered: pd.Index[Any] = pd.Index(column.unique()).sort_values()
-        return ordered
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in column})
-        raise TypeError(
-            f"column {column.name!r} mixes {' and '.join(kinds)}. Convert: frame[{column.name!r}].astype(str)"
-        ) from None
-
-
-def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
-    """Return labels as a numpy array that every archive can hold."""
-    return labels.to_numpy(dtype=labels.dtype.numpy_dtype if hasattr(labels.dtype, "numpy_dtype") else None)
-
-
-def _unrepeated(rows: pd.DataFrame, value: str, keys: list[str], duplicates: str) -> pd.DataFrame:
-    """Return one score per key, of the rows that have one."""
-    repeated = rows.duplicated(keys)
-    if duplicates == "raise" and repeated.any():
-        shown = "; ".join(str(tuple(row)) for row in rows.loc[repeated, keys].head(3).to_numpy(dtype=object).tolist())
-        raise ValueError(
-            f"{_count(int(repeated.sum()), 'row repeats', 'rows repeat')} a ({', '.join(keys)}), first {shown}. "
-            "Name the column that tells them apart in extra=, or say which to keep: "
-            "duplicates='first', 'last' or 'mean'"
+    Examples
+    --------
+    >>> import pandas as pd, xcurves
+    >>> frame = pd.DataFrame(
+    ...     {"algorithm": ["a", "b"], "run": 0, "training": 10, "reward": [1.0, 2.0], "success": [0.5, None]}
+    ... )
+    >>> curves = frame.curves.to_dataset(["reward", "success"])
+    >>> curves.success.squeeze().to_numpy()
+    array([0.5, nan])
+    """
+    names = [values] if isinstance(values, str) else list(values)
+    if not names:
+        raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
+    columns = [
+        to_dataarray(
+            frame,
+            name,
+            algorithm=algorithm,
+            run=run,
+            training=training,
+            extra=extra,
+            on=on,
+            method=method,
+            tolerance=tolerance,
+            duplicates=duplicates,
         )
-    scored = rows[rows[value].notna()]
+        for name in names
+    ]
+    return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
+
+
+def _check_asked(on: On | None, method: Method | None, tolerance: float | None, training: str | None) -> Asked | None:
+    if on is None and (method is not None or tolerance is not None):
+        given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
+        raise ValueError(f"{given} needs the levels that runs are brought to. Say them: on='union' or on=[...]")
+    if on is not None and training is None:
+        raise ValueError("on= needs a column of training; got training=None. Name it: training='step'")
+    return None if on is None else grids.check_asked(on, method, tolerance)
+
+
+def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray, NDArray[np.int64]]:
+    """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
+    coded = {dim: label_codes(frame[column]) for dim, column in columns.items() if dim != "training"}
+    coords = {dim: values for dim, (values, _) in coded.items()}
+    runs = xr.DataArray(np.zeros([len(values) for values in coords.values()]), coords, list(coords))
+    return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
+
+
+def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the order of curves, then of levels, then of rows."""
+    # Small codes are sorted in linear time, and most logs have the levels of a run in order.
+    small = np.uint16 if curve.max() < 2**16 else np.int64
+    order = np.argsort(curve.astype(small), kind="stable")
+    falls = (np.diff(level[order]) < 0) & (np.diff(curve[order]) == 0)
+    return np.lexsort((level, curve)) if falls.any() else order
+
+
+def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
+    told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
+    by_column = {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
+    return {"long_name": column} | by_column
+
+
+def _lasts(told: object) -> bool:
+    """Whether every archive can hold an attr."""
+    return isinstance(told, str | float) or (type(told) is int and abs(told) < 2**31)
+
+
+def _one_each(rows: Rows, duplicates: Duplicates) -> Rows:
+    """Return one score for each curve and level, of the rows that have one."""
+    scored = ~np.isnan(rows.score)
+    if not scored.all():
+        rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
+    curve, level, score = rows
+    changes = np.flatnonzero((np.diff(curve) != 0) | (np.diff(level) != 0)) + 1
+    if len(changes) + 1 == len(score):
+        return rows
+    first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
+    ends = np.append(first[1:], len(score))
     if duplicates == "mean":
-        return scored.groupby(keys, sort=False, observed=True)[value].mean().reset_index()
-    return scored.drop_duplicates(keys, keep="last" if duplicates == "last" else "first")
+        means = np.add.reduceat(score, first) / (ends - first) if len(score) else score
+        return Rows(curve[first], level[first], means)
+    kept = ends - 1 if duplicates == "last" and len(score) else first
+    return Rows(curve[kept], level[kept], score[kept])
+
+
+def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64]) -> str:
+    shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
+    count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
+    return (
+        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column that tells them apart in extra=, or "
+        "say which to keep: duplicates='first', 'last' or 'mean'"
+    )
+
+
+def _say_kept(n_repeated: int, duplicates: Duplicates) -> list[str]:
+    kept = "took the mean of each" if duplicates == "mean" else f"kept the {duplicates} of each"
+    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"] if n_repeated else []
+
+
+def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    try:
+        return at_levels(rows, runs.size, grid, None, None)
+    except MemoryError:
+        sizes = " x ".join(f"{size:,} {dim}" for dim, size in {**runs.sizes, "training": len(grid)}.items())
+        raise MemoryError(
+            f"curves of {sizes} do not fit in memory. Bring runs to fewer levels, on=[...], method=..., or select tasks"
+        ) from None
+
+
+def _aligned(
+    rows: Rows, runs: xr.DataArray, asked: Asked
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
+    """Return the grid, scores of shape (task, algorithm, run, level), and what to say of it."""
+    names = labels.task_names(runs, ("algorithm", "run"))
+    shape = (len(names), runs.sizes["algorithm"], runs.sizes["run"])
+    size = shape[1] * shape[2]
+
+    def who_is_apart(task: int) -> str:
+        here = rows.curve // size == task
+        mine = Rows(rows.curve[here] % size, rows.level[here], rows.score[here])
+        return grids.who_is_apart(mine, shape[2], labels.words(runs["algorithm"]))
+
+    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else Levels.none(len(names))
+    levels, lines = grids.leave_apart(asked, levels, names, who_is_apart)
+    grid, kept = grids.choose(asked, levels)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
+    scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
+    lines += grids.dropped(asked, levels, names) if asked.method is None else []
+    if asked.may_lack:
+        present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
+        lines += grids.lacking("to_dataarray()", scores, grid, kept, present, names, runs)
+    return grid, scores, [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"]

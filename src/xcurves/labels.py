@@ -53,7 +53,8 @@ SOURCES = ("interaction", "algorithm", "training", "error", "total")
 class Kind(NamedTuple):
     """What tells a kind of result: its variables and dims.
 
-    One of them, the `scalar`, has the dims of its tasks, reserved ones, and the `core` dims of the method.
+    One of them, the `scalar`, has the dims of its tasks, reserved ones, and the `core` dims of the method. In a frame
+    each task has a row for every combination of `rows`.
     """
 
     variables: frozenset[str]
@@ -61,6 +62,7 @@ class Kind(NamedTuple):
     scalar: str = "n_shuffles"
     methods: str = "table summary"
     core: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 def _kind(variables: str, dims: str, **more: Any) -> Kind:
@@ -68,8 +70,10 @@ def _kind(variables: str, dims: str, **more: Any) -> Kind:
 
 
 _KINDS = {
-    "randomized_anova": _kind("pvalue f ss df", "effect error_term source"),
-    "pairwise": _kind("pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound"),
+    "randomized_anova": _kind("pvalue f ss df", "effect error_term source", rows=("effect", "error_term")),
+    "pairwise": _kind(
+        "pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound", rows=("effect", "pair")
+    ),
     "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
     "ss_profile": Kind(
         frozenset(["fraction", "cumulative_fraction", "ss"]),
@@ -77,6 +81,7 @@ _KINDS = {
         scalar="fraction",
         methods="table summary plot",
         core=("training",),
+        rows=("effect", "training"),
     ),
     "fit_power_law": _kind(
         "error_at_n data_reliance gamma alpha eta covariance",
@@ -84,8 +89,8 @@ _KINDS = {
         scalar="error_at_n",
         methods="table summary plot predict compare_learners",
     ),
-    "predict": _kind("prediction prediction_ci extrapolated", "n ci_bound", scalar="at_extrapolated"),
-    "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves"),
+    "predict": _kind("prediction prediction_ci extrapolated", "n ci_bound", scalar="at_extrapolated", rows=("n",)),
+    "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves", rows=("variant",)),
     "compare_learners": _kind("difference difference_ci data_multiplier", "param crossing", scalar="data_multiplier"),
     "performance_cdf": _kind(
         "score_mean iqm score_quantile n_trials", "probability param", scalar="n_trials", methods="table summary plot"
@@ -95,6 +100,7 @@ _KINDS = {
         "pair probability",
         scalar="prob_greater",
         methods="table summary plot",
+        rows=("pair",),
     ),
 }
 
@@ -181,6 +187,11 @@ def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     return extra_dims(*_scalar(result))
 
 
+def row_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
+    """Return the dims of which every combination is a row in a frame."""
+    return (*task_dims(result), *_KINDS[kind_of(result)].rows)
+
+
 def result_names(result: xr.Dataset) -> list[str]:
     """Return the prefix of `task_names` for each task of a result."""
     return task_names(*_scalar(result))
@@ -202,5 +213,5 @@ def no_method(dataset: xr.Dataset, name: str) -> str:
     kind = find_kind(dataset)
     if kind is None:
         return f"a Dataset has no .curves.{name}. {pick_one(dataset)}.{name}"
-    *methods, last = (f".curves.{method}()" for method in _KINDS[kind].methods.split())
+    *methods, last = (f".curves.{method}()" for method in [*_KINDS[kind].methods.split(), "to_frame"])
     return f"a result of {kind} has no .curves.{name}. It has {', '.join(methods)} and {last}"

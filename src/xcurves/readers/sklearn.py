@@ -1,0 +1,153 @@
+"""What scikit-learn's learning curves, cross-validations and searches return, as tidy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_SCORES = ("test_", "train_")
+_ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
+
+
+def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
+    """Turn learning curves of several estimators into a tidy frame.
+
+    Parameters
+    ----------
+    results : mapping
+        From the name of each algorithm to the tuple that ``sklearn.model_selection.learning_curve`` returned, or to a
+        ``LearningCurveDisplay``.
+
+    Returns
+    -------
+    DataFrame
+        One row per algorithm, training size and fold: `algorithm`, `run` (the fold), `train_size` (samples),
+        `train_score`, `test_score` and, if they were asked for, `fit_time` and `score_time` (s). A fold that failed has
+        no score. If all estimators had the same folds, say ``paired=True`` to the methods.
+
+    Raises
+    ------
+    TypeError
+        If `results` is no mapping from names to learning curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xcurves.readers import sklearn
+    >>> sizes, train, test = np.array([10, 20]), np.ones((2, 3)), np.array([[0.5, 0.6, 0.7], [0.7, 0.8, 0.9]])
+    >>> frame = sklearn.learning_curve({"tree": (sizes, train, test)})
+    >>> frame.curves.to_dataarray("test_score", training="train_size").mean("run").to_numpy()
+    array([[0.6, 0.8]])
+    """
+    frames = [_curve(name, result) for name, result in _named(results, "learning curves").items()]
+    return _joined(frames, "learning_curve")
+
+
+def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Turn cross-validations of several estimators into a tidy frame, one row per fold.
+
+    Parameters
+    ----------
+    results : mapping
+        From the name of each algorithm to the dict that ``sklearn.model_selection.cross_validate`` returned.
+
+    Returns
+    -------
+    DataFrame
+        One row per algorithm and fold: `algorithm`, `run` (the fold), and the scores and times of the dict under
+        their names. ``to_dataarray("test_score", training=None)`` makes them scores of trials.
+
+    Raises
+    ------
+    TypeError
+        If `results` is no mapping from names to dicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xcurves.readers import sklearn
+    >>> sklearn.cross_validate({"tree": {"test_score": np.array([0.5, 0.7])}})
+      algorithm  run  test_score
+    0      tree    0         0.5
+    1      tree    1         0.7
+    """
+    frames = []
+    for name, result in _named(results, "dicts of cross_validate").items():
+        scored = {key: column for key, column in result.items() if key.endswith("_time") or key.startswith(_SCORES)}
+        frames.append(_trials(name, scored))
+    return _joined(frames, "cross_validate")
+
+
+def search(results: Mapping[str, Any]) -> pd.DataFrame:
+    """Turn hyperparameter searches of several estimators into a tidy frame, one row per trial.
+
+    Parameters
+    ----------
+    results : mapping
+        From the name of each algorithm to its fitted ``GridSearchCV`` or ``RandomizedSearchCV``, or to the
+        ``cv_results_`` of one.
+
+    Returns
+    -------
+    DataFrame
+        One row per algorithm and trial (setting of hyperparameters): `algorithm`, `run` (the trial), and what
+        ``cv_results_`` has, `mean_test_score` and its like, each fold's score, and `param_...` columns.
+
+    Raises
+    ------
+    TypeError
+        If `results` is no mapping from names to searches.
+
+    Examples
+    --------
+    >>> from xcurves.readers import sklearn
+    >>> trials = sklearn.search({"svm": {"param_C": [1, 10], "mean_test_score": [0.8, 0.9]}})
+    >>> trials.curves.to_dataarray("mean_test_score", training=None).dims
+    ('algorithm', 'run')
+    """
+    frames = []
+    for name, result in _named(results, "searches").items():
+        trials = getattr(result, "cv_results_", result)
+        frames.append(_trials(name, {key: column for key, column in trials.items() if key != "params"}))
+    return _joined(frames, "cv_results_")
+
+
+def _named(results: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    if not isinstance(results, Mapping) or not results or not all(isinstance(name, str) for name in results):
+        raise TypeError(
+            f"results must map names of algorithms to {what}; got {type(results).__name__}. Name it: {{'svm': result}}"
+        )
+    return results
+
+
+def _curve(name: str, result: Any) -> pd.DataFrame:
+    if hasattr(result, "train_sizes"):
+        result = (result.train_sizes, result.train_scores, result.test_scores)
+    if not isinstance(result, tuple) or len(result) not in (3, 5):
+        raise TypeError(
+            f"results[{name!r}] must be the tuple of learning_curve or a LearningCurveDisplay; "
+            f"got {type(result).__name__}"
+        )
+    sizes, *arrays = map(np.asarray, result)
+    n_folds = arrays[0].shape[1]
+    columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}
+    run = np.tile(np.arange(n_folds), len(sizes))
+    return pd.DataFrame({"algorithm": name, "run": run, "train_size": np.repeat(sizes, n_folds), **columns})
+
+
+def _trials(name: str, columns: Mapping[str, Any]) -> pd.DataFrame:
+    frame = pd.DataFrame(dict(columns))
+    frame.insert(0, "run", range(len(frame)))
+    frame.insert(0, "algorithm", name)
+    return frame
+
+
+def _joined(frames: Iterable[pd.DataFrame], what: str) -> pd.DataFrame:
+    frame = pd.concat(frames, ignore_index=True)
+    times = {str(name): "s" for name in frame if str(name).endswith("_time")}
+    sizes = {"train_size": "samples"} if "train_size" in frame else {}
+    frame.attrs = {"units": sizes | times, "source": f"scikit-learn {what}"}
+    return frame

@@ -1,0 +1,48 @@
+"""Frames of ragged runs to curves, beside the loop over runs that people write: `pytest --benchmark-only`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xcurves
+
+GRID = np.linspace(1e4, 1e6, 100)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """250 runs of 6,000 levels of their own, in the order that they were logged."""
+    rng = np.random.default_rng(0)
+    n_runs, n_levels = 250, 6000
+    run = np.repeat(np.arange(n_runs), n_levels)
+    return pd.DataFrame(
+        {
+            "algorithm": np.array([f"a{i}" for i in range(5)])[run % 5],
+            "run": run // 5,
+            "training": rng.integers(1, 400, (n_runs, n_levels)).cumsum(axis=1).ravel(),
+            "return": rng.normal(size=len(run)),
+        }
+    )
+
+
+def by_xcurves(frame):
+    return xcurves.to_dataarray(frame, "return", on=GRID, method="linear")
+
+
+def by_loop(frame):
+    """Interpolate run by run, each with NumPy."""
+    runs = {
+        key: pd.Series(np.interp(GRID, rows["training"], rows["return"], left=np.nan, right=np.nan), GRID)
+        for key, rows in frame.groupby(["algorithm", "run"])
+    }
+    return pd.DataFrame(runs).rename_axis(index="training", columns=["algorithm", "run"])
+
+
+@pytest.mark.parametrize("way", [by_xcurves, by_loop])
+def test_ragged_runs(benchmark, frame, way):
+    made = benchmark(way, frame)
+    if way is by_loop:
+        ours = by_xcurves(frame).stack(column=("algorithm", "run")).to_pandas()
+        np.testing.assert_allclose(ours, made[ours.columns], rtol=1e-12, atol=1e-12)

@@ -1,0 +1,149 @@
+"""Logs that the Monitor of Stable-Baselines3 wrote, and what its own reader makes of them."""
+
+import importlib.util
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xcurves.readers import monitor
+
+
+@pytest.fixture(scope="module")
+def sb3():
+    """The module of the real Monitor. It needs no torch, but the package around it does."""
+    pytest.importorskip("gymnasium", reason="Stable-Baselines3's Monitor needs gymnasium")
+    package = importlib.util.find_spec("stable_baselines3")
+    if package is None:
+        pytest.skip("needs stable-baselines3")
+    path = Path(package.origin).parent / "common" / "monitor.py"
+    spec = importlib.util.spec_from_file_location("sb3_monitor", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def walk(seed):
+    """Return an environment whose episodes have random length and reward."""
+    import gymnasium
+
+    class Walk(gymnasium.Env):
+        observation_space = action_space = gymnasium.spaces.Discrete(2)
+        rng = np.random.default_rng(seed)
+        spec = gymnasium.envs.registration.EnvSpec("Walk-v0", entry_point=None)
+
+        def reset(self, *, seed=None, options=None):
+            self.left = int(self.rng.integers(1, 9))
+            return 0, {}
+
+        def step(self, action):
+            self.left -= 1
+            return 0, self.rng.normal(), self.left == 0, False, {"won": int(self.left % 2)}
+
+    return Walk()
+
+
+def play(env, n_episodes):
+    for _ in range(n_episodes):
+        env.reset()
+        while not env.step(0)[2]:
+            pass
+    env.close()
+
+
+@pytest.fixture
+def logs(sb3, tmp_path):
+    for algorithm, seed in [("sac", 2), ("sac", 10), ("td3", 2)]:
+        folder = tmp_path / algorithm / str(seed)
+        play(sb3.Monitor(walk(seed), str(folder / "monitor.csv"), info_keywords=("won",)), 20 + seed)
+    return tmp_path
+
+
+def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
+    frame = monitor.episodes(logs)
+    assert list(frame)[:7] == ["algorithm", "run", "env", "episode", "step", "return", "episode_length"]
+    assert frame.run.unique().tolist() == [10, 2]
+    assert set(frame.env) == {"Walk-v0"}
+    for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
+        own = sb3.load_results(str(logs / algorithm / str(run)))
+        np.testing.assert_array_equal(rows["return"], own["r"])
+        np.testing.assert_array_equal(rows["step"], own["l"].cumsum())
+        np.testing.assert_allclose(rows["time"], own["t"], atol=1e-6)
+        np.testing.assert_array_equal(rows["won"], own["won"])
+        assert rows.episode.tolist() == list(range(1, 21 + run))
+
+
+def test_units_and_provenance_reach_the_curves(logs):
+    frame = monitor.episodes(logs)
+    curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
+    assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
+    assert curves.attrs["long_name"] == "episode return"
+    assert curves.attrs["source"] == f"Stable-Baselines3 Monitor, 3 files below {logs.name}"
+    rows = frame[(frame.algorithm == "td3") & (frame.step > 10) & (frame.step <= 20)]
+    np.testing.assert_allclose(curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean())
+
+
+def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
+    envs = [sb3.Monitor(walk(seed), str(tmp_path / "ppo" / "0" / str(seed))) for seed in range(3)]
+    for _ in range(5):
+        for env in envs:
+            env.reset()
+            while not env.step(0)[2]:
+                pass
+            time.sleep(0.001)  # the package's own reader does not say what comes first at one time
+    for env in envs:
+        env.close()
+    frame, own = monitor.episodes(tmp_path), sb3.load_results(str(tmp_path / "ppo" / "0"))
+    assert len(frame) == 15
+    np.testing.assert_array_equal(frame["return"], own["r"])
+    np.testing.assert_array_equal(frame["step"], own["l"].cumsum())
+
+
+def test_a_line_cut_short_is_left_out_and_said(logs):
+    path = logs / "sac" / "2" / "monitor.csv"
+    whole = len(monitor.episodes(logs))
+    path.write_text(path.read_text()[:-4])
+    with pytest.warns(UserWarning, match=r"sac/2/monitor\.csv: the last line is cut short and left out: '") as caught:
+        assert len(monitor.episodes(logs)) == whole - 1
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
+    sb3.Monitor(walk(0), str(logs / "td3" / "3" / "monitor.csv")).close()
+    with pytest.warns(UserWarning, match=r"td3/3/monitor\.csv has no finished episode and is left out"):
+        assert set(monitor.episodes(logs).run) == {2, 10}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"is no Monitor log: its first line must be a JSON header with t_start; got ''"),
+        ("r,l,t\n1,2,3\n", r"is no Monitor log: its first line must be a JSON header with t_start; got 'r,l,t'"),
+        ("#[1]\nr,l,t\n1,2,3\n", r"must be a JSON header"),
+        (json.dumps({"t_start": 0}) + "\nr,l\n1,2\n", r"is no Monitor log of columns r, l, t: 't'"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,oops,3\n', r"columns r, l, t: .*oops"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', r"columns r, l, t: a row lacks r, l or t"),
+    ],
+)
+def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
+    path = tmp_path / "sac" / "0" / "monitor.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        monitor.episodes(tmp_path)
+    assert str(path) in str(caught.value)
+
+
+def test_folders_that_do_not_fit_are_said(logs, tmp_path):
+    with pytest.raises(ValueError, match=r"^folders=\['run'\] names 1 levels of folders below root; 'sac/10' has 2"):
+        monitor.episodes(logs, folders="run")
+    with pytest.raises(ValueError, match=r"^folders must name a column for each level of folders, each once"):
+        monitor.episodes(logs, folders=("run", "run"))
+    with pytest.raises(NotADirectoryError, match=r"is no folder. Name the one that holds the runs' folders"):
+        monitor.episodes(tmp_path / "elsewhere")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
+        monitor.episodes(tmp_path / "bare")

@@ -1,0 +1,109 @@
+"""Event files that real writers wrote."""
+
+import numpy as np
+import pytest
+
+from xcurves.readers import tensorboard
+
+pytest.importorskip("tensorboard")
+tensorboardX = pytest.importorskip("tensorboardX")
+
+
+@pytest.fixture
+def logs(tmp_path):
+    rng = np.random.default_rng(0)
+    written = {}
+    for algorithm, run in [("sac", 1), ("sac", 2), ("td3", 1)]:
+        scores = rng.normal(size=50).astype(np.float32)
+        with tensorboardX.SummaryWriter(str(tmp_path / algorithm / str(run))) as writer:
+            for i, score in enumerate(scores):
+                writer.add_scalar("eval/return", score, i * 100)
+                if i % 10 == 0:
+                    writer.add_scalar("loss", score**2, i * 100)
+            writer.add_text("note", "no scalar", 0)
+        written[algorithm, run] = scores
+    return tmp_path, written
+
+
+def test_all_scalars_of_all_runs_are_read(logs):
+    root, written = logs
+    frame = tensorboard.scalars(root)
+    assert list(frame) == ["algorithm", "run", "tag", "step", "wall_time", "value"]
+    assert frame.groupby("tag").size().to_dict() == {"eval/return": 150, "loss": 15}
+    returns = frame[frame.tag == "eval/return"].curves.to_dataarray("value", training="step")
+    for (algorithm, run), scores in written.items():
+        np.testing.assert_array_equal(returns.sel(algorithm=algorithm, run=run), scores)
+    assert returns.training.attrs["units"] == "steps"
+    assert returns.attrs["source"] == f"TensorBoard event files of 3 runs below {root.name}"
+
+
+def test_a_tag_can_be_a_dim(logs):
+    both = tensorboard.scalars(logs[0]).curves.to_dataarray("value", training="step", extra="tag")
+    assert both.dims == ("tag", "algorithm", "run", "training")
+    assert both.notnull().any(["algorithm", "run"]).sum("training").values.tolist() == [50, 5]
+
+
+def test_nothing_is_sampled(tmp_path):
+    with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
+        for i in range(12_000):
+            writer.add_scalar("return", i, i)
+    assert tensorboard.scalars(tmp_path).value.tolist() == list(range(12_000))
+
+
+def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
+    folder = str(tmp_path / "sac" / "1")
+    for suffix, (start, stop) in enumerate([(0, 6), (3, 8)]):
+        with tensorboardX.SummaryWriter(folder, filename_suffix=f".{suffix}") as writer:
+            for i in range(start, stop):
+                writer.add_scalar("return", 100 * suffix + i, i)
+    frame = tensorboard.scalars(tmp_path)
+    assert len(frame) == 11
+    with pytest.raises(ValueError, match=r"^3 rows repeat a"):
+        frame.curves.to_dataarray("value", training="step")
+    last = frame.curves.to_dataarray("value", training="step", duplicates="last")
+    np.testing.assert_array_equal(last.squeeze(), [0, 1, 2, 103, 104, 105, 106, 107])
+
+
+def test_scalars_written_as_tensors_are_scalars(tmp_path):
+    """As TensorFlow 2 writes them."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.plugins.scalar import metadata
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    from tensorboard.util.tensor_util import make_tensor_proto
+
+    writer = EventFileWriter(str(tmp_path / "sac" / "1"))
+    about = metadata.create_summary_metadata(display_name="", description="")
+    for i in range(3):
+        value = Summary.Value(tag="return", tensor=make_tensor_proto(np.float32(i / 2)), metadata=about)
+        writer.add_event(Event(step=i, wall_time=1e9 + i, summary=Summary(value=[value])))
+    writer.close()
+    frame = tensorboard.scalars(tmp_path)
+    assert frame[["tag", "step", "value"]].to_numpy().tolist() == [["return", i, i / 2] for i in range(3)]
+
+
+def test_an_event_file_cut_short_gives_its_whole_events(logs):
+    root, _ = logs
+    (path,) = (root / "td3" / "1").iterdir()
+    path.write_bytes(path.read_bytes()[:-700])
+    frame = tensorboard.scalars(root)
+    cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
+    assert 0 < len(cut) < 50
+    assert cut.step.tolist() == [100 * i for i in range(len(cut))]
+
+
+def test_folders_without_scalars_are_said(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"):
+        tensorboard.scalars(tmp_path)
+    with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
+        writer.add_text("note", "no scalar", 0)
+    with pytest.raises(ValueError, match=r"no event file has a scalar. Check what was logged"):
+        tensorboard.scalars(tmp_path)
+
+
+def test_a_missing_package_is_said_with_its_extra(logs, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "tensorboard.backend.event_processing", None)
+    with pytest.raises(ImportError, match=r"^readers.tensorboard needs tensorboard. Install it: pip install"):
+        tensorboard.scalars(logs[0])

@@ -1,0 +1,142 @@
+"""Histories that the real package logged offline, and charts made from them as its pages export them."""
+
+import json
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcurves.readers import wandb as reader
+
+_BLOCK, _HEADER = 32768, struct.Struct("<IHB")
+
+
+def logged_rows(path):
+    """Return the history of an offline run from its .wandb file: protobuf records in a LevelDB log."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    data, place, parts, rows = path.read_bytes(), 7, [], []
+    while place + _HEADER.size <= len(data):
+        if _BLOCK - place % _BLOCK < _HEADER.size:
+            place += _BLOCK - place % _BLOCK
+        _, size, kind = _HEADER.unpack_from(data, place)
+        place += _HEADER.size
+        parts.append(data[place : place + size])
+        place += size
+        if kind in (1, 4):  # whole, or the last of several parts
+            record = Record.FromString(b"".join(parts))
+            parts = []
+            if record.HasField("history"):
+                items = record.history.item
+                rows.append({item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in items})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory):
+    """Three runs, logged by the real package without a network."""
+    wandb = pytest.importorskip("wandb")
+    found, patch = {}, pytest.MonkeyPatch()
+    patch.setenv("WANDB_SILENT", "true")
+    for i, (algorithm, seed) in enumerate([("sac", 1), ("sac", 2), ("td3", 1)]):
+        folder = tmp_path_factory.mktemp("run")
+        with wandb.init(mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}") as run:
+            for step in range(0, 50, 10):
+                loss = {"loss": float("nan") if step == 20 else 1 / (step + 1)} if step % 20 == 0 else {}
+                run.log({"return": 100.0 * i + step, **loss}, step=step)
+        (path,) = folder.glob("wandb/offline-run-*/*.wandb")
+        found[algorithm, seed] = logged_rows(path)
+    patch.undo()
+    return found
+
+
+def test_every_logged_score_finds_its_place(histories):
+    frame = reader.history(histories)
+    assert list(frame)[:2] == ["algorithm", "run"]
+    assert len(frame) == 15
+    returns = frame.curves.to_dataarray("return", training="_step")
+    assert returns.training.values.tolist() == [0, 10, 20, 30, 40]
+    assert returns.sel(algorithm="sac", run=2).values.tolist() == [100, 110, 120, 130, 140]
+    assert returns.sel(algorithm="td3", run=2).isnull().all()
+    losses = frame.curves.to_dataarray("loss", training="_step")
+    assert losses.sel(algorithm="td3", run=1).notnull().values.tolist() == [True, False, False, False, True]
+    assert frame.attrs["units"] == {"_runtime": "s", "_timestamp": "s"}
+    assert returns.attrs["source"] == "Weights & Biases histories of 3 runs"
+
+
+def test_a_sampled_history_is_recognised_and_said(histories, monkeypatch):
+    """`Run.history` itself, with answers of the server cut to the samples that it asks for."""
+    public = pytest.importorskip("wandb.apis.public")
+    rows = histories["sac", 1]
+
+    def answer(self, query, *, samples):
+        chosen = np.unique(np.linspace(0, len(rows) - 1, samples).round().astype(int))
+        return {"project": {"run": {"history": [json.dumps(rows[i]) for i in chosen]}}}
+
+    monkeypatch.setattr(public.Run, "_exec", answer)
+    run = object.__new__(public.Run)
+    with pytest.warns(UserWarning, match=r"^\('sac', 1\): 3 rows with gaps in their steps, a sample\. Get every row"):
+        reader.history({("sac", 1): run.history(samples=3)}, samples=3)
+    assert len(reader.history({("sac", 1): run.history()})) == 5
+
+
+def test_500_rows_of_consecutive_steps_are_whole():
+    rows = pd.DataFrame({"_step": range(500), "return": 0.0})
+    assert len(reader.history({("sac", 1): rows})) == 500
+    with pytest.warns(UserWarning, match=r"500 rows with gaps in their steps, a sample.*\(in 2 runs\)$"):
+        reader.history({("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)})
+
+
+def export(frame, path, spread=0.0):
+    """Write a chart of returns as the pages do: a point for each step and run, beside its minimum and maximum."""
+    names = frame.assign(name=frame.algorithm + "-" + frame.run.astype(str))
+    wide = names.pivot(index="_step", columns="name", values="return")
+    ends = {"": 0.0, "__MIN": -spread, "__MAX": spread}
+    columns = {f"{name} - return{end}": wide[name] + by for name in wide for end, by in ends.items()}
+    table = pd.DataFrame(columns).rename_axis("Step").reset_index()
+    table.to_csv(path, index=False, quoting=1)
+
+
+def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
+    frame = reader.history(histories)
+    export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
+    chart = reader.chart(tmp_path / "chart.csv")
+    assert list(chart) == ["name", "Step", "return"]
+    chart[["algorithm", "run"]] = chart["name"].str.extract(r"(.+)-(\d+)")
+    curves = chart.curves.to_dataarray("return", training="Step")
+    assert curves.sel(algorithm="td3", run="1").dropna("training").values.tolist() == [200, 210, 220]
+    assert curves.sel(algorithm="sac", run="1").values.tolist() == [0, 10, 20, 30, 40]
+    assert chart.attrs["source"] == "Weights & Biases chart, chart.csv"
+
+
+def test_points_that_stand_for_several_scores_are_said(tmp_path):
+    frame = pd.DataFrame({"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]})
+    export(frame, tmp_path / "chart.csv", spread=0.5)
+    with pytest.warns(UserWarning, match=r"chart\.csv: 'a-0 - return' has points that stand for several .*\(in 2 col"):
+        assert reader.chart(tmp_path / "chart.csv")["return"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"chart\.csv is empty. Export the chart again"),
+        ('"Step","sac - r","sac - r"\n1,2,3\n', r"has 2 columns 'sac - r': runs of one name. Rename the runs"),
+        ("step,reward\n1,2\n", r"columns after the first must be 'run - metric'; got 'reward'"),
+        ("Step\n1\n", r"columns after the first must be 'run - metric'; got 'Step'"),
+        ('"Step","sac - r"\n1,oops\n', r"chart\.csv: .*oops"),
+    ],
+)
+def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
+    path = tmp_path / "chart.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        reader.chart(path)
+
+
+def test_histories_need_the_names_of_their_runs():
+    rows = [{"_step": 0, "return": 1.0}]
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm, run\) to histories; got list. Name them"):
+        reader.history([rows])
+    with pytest.raises(ValueError, match=r"^histories have no rows of \('sac', 2\). Leave such runs out"):
+        reader.history({("sac", 1): rows, ("sac", 2): []})
