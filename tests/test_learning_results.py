@@ -152,4 +152,4 @@ def test_methods_a_result_does_not_have_are_named(fit):
     with pytest.raises(AttributeError, match=r"a result of predict has no \.curves\.plot"):
         fit.curves.predict(10).curves.plot()
     with pytest.raises(AttributeError, match=r"It has \.curves\.table\(\), \.curves\.summary\(\), \.curves\.plot\(\)"):
-        _ = fit.curves.to_frame
+        _ = fit.curves.align
