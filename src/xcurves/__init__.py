@@ -3,8 +3,6 @@
 Importing this package registers ``.curves`` on xarray DataArrays and Datasets and on pandas DataFrames.
 """
 
-from importlib.metadata import version as _version
-
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import readers, tutorial
 from xcurves.align import align, drop_incomplete
@@ -23,8 +21,6 @@ from xcurves.profile import ss_profile
 from xcurves.results import summary, table
 from xcurves.sizes import leave_one_size_out
 from xcurves.tidy import to_frame
-
-__version__ = _version("xcurves")
 
 __all__ = [
     "align",
@@ -50,3 +46,12 @@ __all__ = [
     "trials_needed",
     "tutorial",
 ]
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when it is asked for: importlib.metadata takes a tenth of the time that xarray does."""
+    if name != "__version__":
+        raise AttributeError(f"module 'xcurves' has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("xcurves")

@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -77,6 +76,8 @@ def warn_of(
 
 @cache
 def _version() -> str:
+    from importlib.metadata import version  # slow to import
+
     return version("xcurves")
 
 
