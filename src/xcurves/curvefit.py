@@ -206,4 +206,4 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     has = folds > 0
     low = np.where(has, sizes, np.inf).min(axis=1, keepdims=True)
     high = np.where(has, sizes, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray((n > _FAR * high) | (n < low / _FAR))
+    return np.asarray(has.any(axis=1, keepdims=True) & ((n > _FAR * high) | (n < low / _FAR)))

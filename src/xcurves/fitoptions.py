@@ -53,9 +53,12 @@ def check_resamples(n_resamples: int) -> int:
 
 def check_n(name: str, n: At) -> Floats:
     """Return training sizes, shape (size,)."""
-    values = np.atleast_1d(np.asarray(n, dtype=np.float64))
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"{name} must be a size or a list of sizes; got shape {values.shape}")
+    given = np.atleast_1d(np.asarray(n))
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a size or a list of sizes; got {n!r}. For example {name}=[800, 1600]")
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"{name} must be a size or a list of sizes; got shape {given.shape}")
+    values: Floats = given.astype(np.float64)
     if not (np.isfinite(values) & (values > 0)).all():
         bad = values[~(np.isfinite(values) & (values > 0))][0]
         raise ValueError(f"{name} must be positive and finite; got {bad:g}. A curve has no value there")

@@ -45,9 +45,11 @@ LONG_NAMES = {
     "prediction": "predicted error",
     "prediction_ci": "confidence interval of the predicted error",
     "prediction_ci_given_gamma": "confidence interval of the predicted error, given the exponent",
+    "change": "predicted error less that at the size N",
+    "change_ci": "confidence interval of the change of the error",
     "extrapolated": "1 where the size lies far outside the measured ones",
 }
-_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_gamma")
+_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_gamma", "change", "change_ci")
 _RATES = ("error_at_n", "data_reliance", "alpha", "fitted", "mean_error", "error_sd", *_PREDICTED)
 
 

@@ -55,11 +55,16 @@ def _fit_claim(curve: xr.Dataset) -> str:
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each curve and size, then what holds for all."""
     for curve, name in _tasks(result):
+        if curve["prediction"].isnull().all():
+            yield f"{name}nothing can be said; there are no errors."
+            continue
         for n in result["n"].to_numpy():
             here = curve.sel(n=n)
             far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
             interval = _between(here["prediction"], here["prediction_ci"], result)
-            yield f"{name}at size {n:g} the predicted error is {interval}{far}."
+            change = _between(here["change"], here["change_ci"], result)
+            path = f"from {curve['at'].item():g} to {n:g} the error changes by {change}"
+            yield f"{name}at size {n:g} the predicted error is {interval}; {path}{far}."
     rule = {"linear": "the linear rule of error and data-reliance"}.get(
         result.attrs.get("method", ""), "the fitted curve"
     )
