@@ -114,7 +114,7 @@ class FitBlock:
         """Fit tasks that have errors."""
         model = self.model
         fit = model.fit(at, sizes)
-        rates.refuse_rising(sizes, fit.variance, self.unit, names)
+        rates.refuse_rising(model, sizes, self.unit, names, known=self.known)
         estimates = powerlaw.parameters(fit.theta, at)
         covariance = model.covariance(at, sizes, fit)
         by_theta = powerlaw.jacobian(fit.theta, at)

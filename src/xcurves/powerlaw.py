@@ -19,6 +19,7 @@ from xcurves.fitoptions import (
     check_model,
     check_n,
     check_resamples,
+    is_one,
     spread,
 )
 from xcurves.randomization import apply_block
@@ -178,6 +179,7 @@ def fit_power_law(
     aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
     where = check_at(errors, list(extra), at)
+    known = standard_error is not None and (n_folds is None or is_one(n_folds))
     lone = standard_error is not None and n_folds is None and weights == "variance-folds"
     given: dict[str, Any] = {
         "gamma": gamma,
@@ -191,7 +193,7 @@ def fit_power_law(
         names=labels.task_names(errors, core),
         model=check_model(rates.check_sizes(errors), **given),
         unit=unit,
-        known=sigma_hat_sq is not None or (standard_error is not None and n_folds is None),
+        known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),
         n_resamples=check_resamples(n_resamples),
         entropy=labels.check_rng(0 if rng is None and not n_resamples else rng),

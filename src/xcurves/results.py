@@ -32,8 +32,8 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table of
         learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size:
         prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the table
-        of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of `compare_learners`, a row for each algorithm:
-        differences with their intervals, crossings, the data multiplier.
+        of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
+        `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
         Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
         each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
         Kolmogorov-Smirnov distance and its adjusted p. With extra dims, so for each task.

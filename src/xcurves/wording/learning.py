@@ -43,13 +43,18 @@ def _fit_claim(curve: xr.Dataset) -> str:
     error, reliance = (_estimate(curve, name) for name in ("error_at_n", "data_reliance"))
     said = [
         f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {_estimate(curve, 'gamma')}.",
-        f"By the linear rule four times the data lower the error by {_number(curve['data_reliance'].item() / 2)}.",
+        _linear_rule(curve["data_reliance"].item() / 2),
     ]
     if curve["gamma_at_edge"].item():
         said.append("Gamma is at the edge of its grid: the curve may not be a power law.")
     if curve["at_extrapolated"].item():
         said.append(f"Size {at:g} is far outside the measured ones.")
     return " ".join(said)
+
+
+def _linear_rule(fall: float) -> str:
+    change = "lower" if fall >= 0 else "raise"
+    return f"By the linear rule four times the data {change} the error by {_number(abs(fall))}."
 
 
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
