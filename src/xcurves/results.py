@@ -149,6 +149,7 @@ def _learner_table(result: xr.Dataset) -> pd.DataFrame:
         columns |= {str(parameter): here["difference"], **bounds}
     multiplier = {f"multiplier_{bound}": values for bound, values in _bounds(result["data_multiplier_ci"]).items()}
     crossings = {f"crossing_{i + 1}": result["crossing_size"].isel(crossing=i) for i in range(2)}
+    multiplier |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
     return _frame({**columns, **crossings, "multiplier": result["data_multiplier"], **multiplier}, ["algorithm"])
 
 

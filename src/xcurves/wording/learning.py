@@ -15,6 +15,7 @@ _TEST_SET = (
     "cases is uncertain by sqrt(p (100 - p) / m)."
 )
 _CROSSING = ("crossing_size", "crossing_extrapolated")
+_FAR = " (far outside the measured sizes)"
 _SCHEMES = {
     "variance-folds": "1 / (F_i sigma_i^2)",
     "variance": "1 / sigma_i^2",
@@ -96,22 +97,32 @@ def learner_sentences(result: xr.Dataset) -> Iterator[str]:
     reference = result.attrs.get("reference", "the reference")
     for pair, name in _tasks(result):
         error = pair.sel(param="error_at_n")
+        if error["difference"].isnull():
+            yield f"{name}nothing can be said; it or {reference} has no errors."
+            continue
         said = [
             f"error differs from that of {reference} by {_between(error['difference'], error['difference_ci'], result)}"
         ]
-        multiplier, bounds = pair["data_multiplier"].item(), pair["data_multiplier_ci"]
-        if multiplier == multiplier:
-            said.append(f"it is worth {_between(pair['data_multiplier'], bounds, result)} times the data")
+        if pair["difference"].sel(param="data_reliance").isnull():
+            said.append("the errors of one of them are all equal: nothing tells what it is worth in data")
         else:
-            said.append(f"{reference} never reaches its error with more data")
-        sizes = [
-            f"{size:.4g}" + " (far outside the measured sizes)" * far
-            for size, far in zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
-            if size == size
-        ]
-        said.append(f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross")
+            said += [_worth(pair, reference), _crossings(pair)]
         yield f"{name}{'; '.join(said)}."
     yield "Differences are first minus reference; intervals take the learners as independent."
+
+
+def _worth(pair: xr.Dataset, reference: Any) -> str:
+    multiplier = pair["data_multiplier"]
+    if multiplier.isnull():
+        return f"no amount of data is its worth: the curve of {reference} does not fall, or levels off above its error"
+    far = _FAR * pair["data_multiplier_extrapolated"].item()
+    return f"it is worth {_between(multiplier, pair['data_multiplier_ci'], pair)} times the data{far}"
+
+
+def _crossings(pair: xr.Dataset) -> str:
+    found = zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
+    sizes = [f"{size:.4g}" + _FAR * far for size, far in found if size == size]
+    return f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross"
 
 
 def _tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
