@@ -101,6 +101,12 @@ def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     assert "25 bootstrap refits" in boot
 
 
+def test_a_gamma_that_was_given_is_said_to_be_without_uncertainty(errors):
+    said = xcurves.fit_power_law(errors.isel(task=0, algorithm=0), gamma=-0.5).curves.summary()
+    assert "gamma -0.5 as given." in said
+    assert "uncertainty of gamma" not in said
+
+
 def test_no_nan_in_a_sentence(errors):
     exact = xcurves.fit_power_law(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
     for result in (exact, exact.curves.predict(1600), exact.curves.compare_learners(reference="a")):

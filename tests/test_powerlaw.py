@@ -1,3 +1,5 @@
+import warnings
+
 import dask
 import numpy as np
 import pytest
@@ -38,8 +40,6 @@ def one():
 
 
 def quiet(errors, **options):
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return xcurves.fit_power_law(errors, **options)
@@ -440,7 +440,9 @@ def test_accuracy_is_refused_though_one_size_dips(method):
     accuracy = folds_of(ACCURACY, SD, 5)
     with pytest.raises(ValueError, match=r"errors rise with training, from 0.6856 to 0.8069\. If this is accuracy"):
         method(accuracy)
-    method(1 - accuracy, units="fraction")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method(1 - accuracy, units="fraction")
     with pytest.raises(ValueError, match="errors rise with training"):
         method(accuracy.mean("run"), units="fraction", sigma_hat_sq=500)
 
@@ -470,7 +472,7 @@ def test_the_cure_for_accuracy_cures(whole, units, named):
         with pytest.raises(ValueError, match="Turn it: ") as caught:
             xcurves.fit_power_law(accuracy)
         cured = eval(str(caught.value).split("Turn it: ")[1], {"accuracy": accuracy})
-    assert xcurves.fit_power_law(cured).data_reliance > 0
+    assert quiet(cured).data_reliance > 0
 
 
 @pytest.mark.parametrize("name", ["1 - accuracy", "100 - acc", "1-accuracy", "error (1 - accuracy)", "accuracy error"])

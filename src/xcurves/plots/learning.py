@@ -75,9 +75,11 @@ def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
 def _mark_sizes(ax: Axes, levels: Floats) -> None:
     """Label the x axis with n^-0.5 and, in parentheses, n: endless data, the bar, and measured sizes that have room."""
     far = 4 * levels[-1]
-    marks = [(0.0, r"$\infty$"), (far**-0.5, f"{far:g}")]
+    room = levels[0] ** -0.5 / _TICKS
+    marks = [(0.0, r"$\infty$")]
+    if far**-0.5 >= 0.6 * room:
+        marks.append((far**-0.5, f"{far:g}"))
     for level in levels[::-1]:
-        room = (levels[0] ** -0.5) / _TICKS
         if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
             marks.append((level**-0.5, f"{level:g}"))
     ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")

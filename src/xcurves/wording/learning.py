@@ -29,7 +29,11 @@ def fit_sentences(result: xr.Dataset) -> Iterator[str]:
         yield name + _fit_claim(curve)
     scheme = result.attrs.get("weights", "variance-folds")
     refits = int(result.attrs.get("n_resamples", 0))
-    how = f"{refits:,} bootstrap refits" if refits else "standard errors that include the uncertainty of gamma"
+    fixed = result.attrs.get("gamma", "search") != "search"
+    by_error = (
+        "standard errors, gamma being given" if fixed else "standard errors that include the uncertainty of gamma"
+    )
+    how = f"{refits:,} bootstrap refits" if refits else by_error
     taken = result.attrs.get("units", "percent")
     yield f"Errors were taken as {taken}, weighted by {_SCHEMES.get(scheme, scheme)}; intervals are by {how}."
     yield _TEST_SET
@@ -42,8 +46,10 @@ def _fit_claim(curve: xr.Dataset) -> str:
     if gamma != gamma:
         return f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
     error, reliance = (_estimate(curve, name) for name in ("error_at_n", "data_reliance"))
+    fixed = curve.attrs.get("gamma", "search") != "search"
+    stated = f"{gamma:g} as given" if fixed else _estimate(curve, "gamma")
     said = [
-        f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {_estimate(curve, 'gamma')}.",
+        f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {stated}.",
         _linear_rule(curve["data_reliance"].item() / 2),
     ]
     if curve["gamma_at_edge"].item():
