@@ -1,3 +1,5 @@
+import warnings
+
 import dask
 import numpy as np
 import pytest
@@ -83,6 +85,63 @@ def test_an_error_never_reached_has_no_multiplier(fit):
     assert xcurves.compare_learners(shifted, reference="plain").data_multiplier.isel(algorithm=0).isnull().all()
 
 
+def quiet_comparison(means, reference, **options):
+    """Compare learners of one fold a size with these means, sizes 25 to 400."""
+    names = list(means)
+    errors = make_errors(np.stack(list(means.values()))[:, np.newaxis], algorithm=names).isel(run=0, drop=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, **options)
+    return xcurves.compare_learners(fit, reference=reference)
+
+
+SIZES = np.array([25.0, 50, 100, 200, 400])
+FALLING = 10 + 60 * SIZES**-0.5
+
+
+def test_of_a_learner_without_errors_nothing_is_said():
+    lost = np.full(5, np.nan)
+    for reference, silent in (("a", ["b"]), ("b", ["a", "c"])):
+        found = quiet_comparison({"a": FALLING, "b": lost, "c": FALLING + 1}, reference)
+        assert found.difference.sel(algorithm=silent).isnull().all()
+        assert not found.crossing_extrapolated.sel(algorithm=silent).any()
+        assert not found.data_multiplier_extrapolated.sel(algorithm=silent).any()
+        lines = found.curves.summary().split("\n")
+        for name in silent:
+            assert f"algorithm '{name}': nothing can be said; it or {reference} has no errors." in lines
+
+
+def test_a_curve_whose_errors_are_all_equal_claims_no_worth_and_no_crossing():
+    for reference in "ab":
+        found = quiet_comparison({"a": FALLING, "b": np.full(5, 20.0)}, reference)
+        assert found.difference.sel(param="error_at_n").notnull().all()
+        assert found.difference.sel(param=["data_reliance", "large_sample_error"]).isnull().all()
+        assert found.data_multiplier.isnull().all()
+        said = found.curves.summary()
+        assert "nothing tells what it is worth in data" in said
+        assert "do not cross" not in said
+        assert "never" not in said
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.02])
+@pytest.mark.parametrize("learner", [FALLING, FALLING + 30])
+def test_a_reference_that_does_not_fall_gives_no_multiplier(slope, learner):
+    found = quiet_comparison({"a": 20 + slope * np.log(SIZES), "b": learner}, "a", gamma=-0.5)
+    assert found.data_multiplier.isnull().all()
+    assert found.data_multiplier_ci.isnull().all()
+    assert "the curve of a does not fall, or levels off above its error" in found.curves.summary()
+
+
+@pytest.mark.parametrize(("times", "far"), [(0.01, 1), (0.5, 0), (3.9, 0), (4.1, 1), (50, 1)])
+def test_a_multiplier_far_outside_the_reference_s_sizes_is_marked(times, far):
+    """The learner's curve is the reference's at `times` the sizes, and the reference is measured from 25 to 400."""
+    found = quiet_comparison({"a": 10 + 60 * SIZES**-0.5, "b": 10 + 60 * (times * SIZES) ** -0.5}, "a", gamma=-0.5)
+    np.testing.assert_allclose(found.data_multiplier, [times], rtol=1e-6)
+    assert found.data_multiplier_extrapolated.dtype == np.int8
+    assert found.data_multiplier_extrapolated.values.tolist() == [far]
+    assert ("times the data (far outside the measured sizes)" in found.curves.summary()) == far
+
+
 def test_crossings_lie_on_both_curves(fit):
     found = xcurves.compare_learners(fit, reference="plain")
     n = found.crossing_size.sel(algorithm="pretrained")
@@ -115,6 +174,7 @@ def test_units_and_sentences_say_what_is_what(fit):
 @pytest.mark.parametrize(
     ("change", "reference", "message"),
     [
+        (lambda e: e, ["plain"], r"reference must be an algorithm of the fit; got \['plain'\]. It has 'plain', "),
         (lambda e: e, "sgd", "reference must be an algorithm of the fit; got 'sgd'. It has 'plain', "),
         (lambda e: e.isel(algorithm=[0]), "plain", "fit has one algorithm, 'plain'; a comparison needs two"),
         (lambda e: e.isel(algorithm=0), "plain", "fit has no dim 'algorithm'"),
@@ -143,8 +203,6 @@ def test_intervals_of_differences_cover():
     sd = (errors - mean[:, np.newaxis]).std("run").isel(training=0).to_numpy()[:, np.newaxis] * np.sqrt(25 / n)
     other.data = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(size=errors.shape)
     both = xr.concat([errors, other.where(errors.notnull())], "algorithm").assign_coords(algorithm=["a", "b"])
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = xcurves.compare_learners(xcurves.fit_power_law(both), reference="a").squeeze("algorithm")

@@ -101,6 +101,12 @@ def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     assert "25 bootstrap refits" in boot
 
 
+def test_a_gamma_that_was_given_is_said_to_be_without_uncertainty(errors):
+    said = xcurves.fit_power_law(errors.isel(task=0, algorithm=0), gamma=-0.5).curves.summary()
+    assert "gamma -0.5 as given." in said
+    assert "uncertainty of gamma" not in said
+
+
 def test_no_nan_in_a_sentence(errors):
     exact = xcurves.fit_power_law(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
     for result in (exact, exact.curves.predict(1600), exact.curves.compare_learners(reference="a")):
@@ -137,6 +143,53 @@ def test_scatter_has_a_point_with_error_bars_for_each_learner(fit):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
     assert "n = 400" in ax.get_xlabel()
     mpl.pyplot.close(ax.figure)
+
+
+def draw(fit, *views):
+    ax = fit.curves.plot(*views)
+    mpl.pyplot.close(ax.figure)
+    return ax
+
+
+@pytest.mark.parametrize("sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]])
+def test_the_curve_reaches_all_data_and_the_bar(sizes):
+    n = np.array(sizes, dtype=float)
+    for at in (None, float(n[0]), float(50 * n[-1])):
+        ax = draw(xcurves.fit_power_law(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at))
+        curve, circles, bar = ax.lines
+        x = curve.get_xdata()
+        np.testing.assert_allclose(bar.get_xdata(), (4 * n[-1]) ** -0.5)
+        assert x.min() <= bar.get_xdata()[0] * (1 + 1e-12)
+        assert x.min() <= circles.get_xdata().min()
+        assert x.max() >= circles.get_xdata().max()
+        low, high = ax.get_xlim()
+        assert low <= x.min() <= x.max() <= high
+
+
+def test_the_bar_is_at_four_times_the_largest_measured_size(errors):
+    """As `extrapolated` says, whatever N is and whatever sizes the array has without errors."""
+    one = errors.isel(task=0, algorithm=0).where(errors.training < 400)
+    fit = xcurves.fit_power_law(one, at=400)
+    (bar,) = [line for line in draw(fit).lines if line.get_linestyle() == "--"]
+    edge = bar.get_xdata()[0] ** -2
+    np.testing.assert_allclose(edge, 800)
+    assert fit.curves.predict([edge * 0.999, edge * 1.001]).extrapolated.values.tolist() == [0, 1]
+
+
+def test_scatter_of_curves_at_different_sizes_says_so(errors):
+    at = xr.DataArray([100, 200, 400], {"algorithm": ["a", "b", "c"]})
+    ax = draw(xcurves.fit_power_law(errors.isel(task=0), at=at), "scatter")
+    assert ax.get_xlabel().startswith("data-reliance each at its own N")
+    assert ax.get_ylabel().startswith("error each at its own N")
+
+
+@pytest.mark.parametrize("view", ["curve", "scatter"])
+def test_curves_without_errors_are_drawn_empty(errors, view):
+    lost = errors.isel(task=0).where(errors.training < 0)
+    for each in (lost, lost.isel(algorithm=[0]), lost.isel(algorithm=0, drop=True)):
+        with pytest.warns(UserWarning, match="no errors"):
+            fit = xcurves.fit_power_law(each)
+        draw(fit, view)
 
 
 def test_tasks_are_columns_and_one_curve_needs_no_algorithm(fit, errors):

@@ -1,3 +1,5 @@
+import warnings
+
 import dask
 import numpy as np
 import pytest
@@ -38,8 +40,6 @@ def one():
 
 
 def quiet(errors, **options):
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return xcurves.fit_power_law(errors, **options)
@@ -335,14 +335,18 @@ REFUSED = [
     (
         lambda e: e.rename("accuracy"),
         {},
-        "errors is called 'accuracy'; error is needed, which falls. Turn it: 100",
+        "errors is called 'accuracy'; error is needed, which falls. Turn it: .100 - accuracy",
     ),
     (
         lambda e: with_attrs(e / 100, units="1", long_name="test acc"),
         {},
-        "errors is called 'test acc'.*: 1 - acc",
+        "errors is called 'test acc'.*: .1 - accuracy",
     ),
-    (lambda e: (100 - e).assign_attrs(e.attrs), {}, "errors rise with training, from .* to .*turn it: 100 - accuracy"),
+    (
+        lambda e: (100 - e.isel(task=[0])).assign_attrs(e.attrs),
+        {},
+        "errors rise with training, from .*turn it: .100 - acc",
+    ),
     (lambda e: e.isel(training=[0, 1]), {}, "errors has 2 training sizes; this curve needs 3. Add sizes, or fix gamma"),
     (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "errors has 1 training sizes; this curve needs 2. Add sizes$"),
     (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "this curve needs 4"),
@@ -353,6 +357,8 @@ REFUSED = [
         {"sigma0_sq": 0},
         "do not vary between folds and sigma0_sq is 0",
     ),
+    (lambda e: e - 60, {}, "errors must not be negative; got -"),
+    (lambda e: e, {"sigma0_sq": True}, "sigma0_sq must be a number from 0; got True"),
     (lambda e: e, {"sigma0_sq": -1}, "sigma0_sq must be a number from 0; got -1"),
     (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0; got nan"),
     (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
@@ -381,9 +387,14 @@ def test_bad_input_is_refused_in_one_line(errors, change, options, message):
 
 
 BAD_AGGREGATES = [
-    (lambda s: -s, {}, "^task 0: standard_error must be positive where errors are; got -"),
-    (lambda s: s.where(s.training != 50), {}, "^task 0: standard_error must be positive where errors are; got nan"),
-    (lambda s: s * 0, {}, "^task 0: standard_error must be positive where errors are; got 0"),
+    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are; got -"),
+    (
+        lambda s: s.where(s.training != 50),
+        {},
+        "^task 0: standard_error must be positive and finite .* got nan",
+    ),
+    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are; got inf"),
+    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are; got 0"),
     (lambda s: s, {"n_folds": 0}, "^task 0: n_folds must be whole and at least 1; got 0"),
     (lambda s: s, {"n_folds": 1.5}, "^task 0: n_folds must be whole and at least 1; got 1.5"),
     (
@@ -410,6 +421,71 @@ def test_errors_from_the_graph_name_the_task(tasks):
     lazy = xcurves.fit_power_law(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1))
     with pytest.raises(ValueError, match=r"^task 'few': errors has one fold at every size"):
         lazy.compute()
+
+
+ACCURACY = np.array([0.6856, 0.788, 0.8014, 0.8086, 0.8069])  # naive Bayes on digits, five folds: the last size dips
+SD = np.array([0.0439, 0.0243, 0.0302, 0.0285, 0.0376])
+
+
+def folds_of(means, sd, n_folds):
+    """Folds that have exactly these means and standard deviations."""
+    noise = np.random.default_rng(0).normal(size=(n_folds, len(means)))
+    noise = (noise - noise.mean(axis=0)) / noise.std(axis=0, ddof=1)
+    errors = make_errors(means + sd * noise, [143, 467, 790, 1113, 1437])
+    return errors.rename("score").assign_attrs(units="fraction")
+
+
+@pytest.mark.parametrize("method", [xcurves.fit_power_law, xcurves.leave_one_size_out])
+def test_accuracy_is_refused_though_one_size_dips(method):
+    accuracy = folds_of(ACCURACY, SD, 5)
+    with pytest.raises(ValueError, match=r"errors rise with training, from 0.6856 to 0.8069\. If this is accuracy"):
+        method(accuracy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method(1 - accuracy, units="fraction")
+    with pytest.raises(ValueError, match="errors rise with training"):
+        method(accuracy.mean("run"), units="fraction", sigma_hat_sq=500)
+
+
+def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
+    rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
+    assert quiet(rising, weights="uniform").data_reliance < 0
+    with pytest.raises(ValueError, match="errors rise"):
+        xcurves.fit_power_law(rising.where(rising != 21.9, 22.1), weights="uniform")
+
+
+def test_a_negative_reliance_is_said_to_raise_the_error():
+    rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
+    said = quiet(rising, weights="uniform").curves.summary()
+    assert "four times the data raise the error by " in said
+    assert "raise the error by -" not in said
+
+
+@pytest.mark.parametrize(("whole", "units"), [(1, "fraction"), (100, "percent")])
+@pytest.mark.parametrize("named", ["name", "long_name", "standard_name", "all"])
+def test_the_cure_for_accuracy_cures(whole, units, named):
+    accuracy = folds_of(ACCURACY, SD, 5) * whole
+    accuracy = accuracy.rename("accuracy") if named in ("name", "all") else accuracy
+    accuracy.attrs = {key: "accuracy" for key in ("long_name", "standard_name") if named in (key, "all")}
+    accuracy.attrs["units"] = units
+    with xr.set_options(keep_attrs=True):
+        with pytest.raises(ValueError, match="Turn it: ") as caught:
+            xcurves.fit_power_law(accuracy)
+        cured = eval(str(caught.value).split("Turn it: ")[1], {"accuracy": accuracy})
+    assert quiet(cured).data_reliance > 0
+
+
+@pytest.mark.parametrize("name", ["1 - accuracy", "100 - acc", "1-accuracy", "error (1 - accuracy)", "accuracy error"])
+def test_what_is_taken_from_one_is_no_accuracy(errors, name):
+    xcurves.fit_power_law(errors.assign_attrs(long_name=name))
+
+
+def test_standard_errors_of_one_fold_are_standard_errors(errors):
+    mean = errors.mean("run", keep_attrs=True)
+    standard_error = xr.full_like(mean, 0.5)
+    plain = xcurves.fit_power_law(mean, standard_error=standard_error, weights="variance")
+    for one in (1, xr.ones_like(mean.isel(task=0, drop=True))):
+        xr.testing.assert_allclose(xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=one), plain)
 
 
 def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():

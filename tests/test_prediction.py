@@ -71,12 +71,65 @@ def test_the_linear_rule_has_the_variance_of_a_sum(errors):
     np.testing.assert_allclose(found.prediction_ci[:, 0, 1] - found.prediction[:, 0], half, rtol=1e-9)
 
 
+def test_the_change_has_the_variance_of_a_difference_on_one_curve(errors):
+    """By numerical derivatives of e(n) - e(N) in the parametrisation of the paper, and the fit's own covariance."""
+    fit = xcurves.fit_power_law(errors, at=200)
+    for method in ("power-law", "linear"):
+        found = xcurves.predict(fit, N, method=method)
+        names = ["error_at_n", "data_reliance", "gamma"]
+        for i in range(4):
+            here = fit.isel(task=i)
+
+            def change(theta, n, method=method):
+                _, reliance, gamma = theta
+                if method == "linear":
+                    return (np.sqrt(200 / n) - 1) * reliance
+                return -reliance / (2 * gamma) * ((n / 200) ** gamma - 1)
+
+            theta = np.array([here[name].item() for name in names])
+            covariance = here.covariance.sel(param=names, cov_param=names).to_numpy()
+            for k, n in enumerate(N):
+                slopes = [(change(theta + step, n) - change(theta - step, n)) / 2e-5 for step in 1e-5 * np.eye(3)]
+                half = stats.t.ppf(0.975, 26) * np.sqrt(slopes @ covariance @ slopes)
+                low, high = found.change_ci[i, k].to_numpy()
+                np.testing.assert_allclose(found.change[i, k], change(theta, n), rtol=1e-9)
+                np.testing.assert_allclose([(low + high) / 2, (high - low) / 2], [change(theta, n), half], rtol=1e-5)
+    assert (xcurves.predict(fit, 200).change_ci == 0).all()
+    assert "from 200 to 1600 the error changes by -" in fit.curves.predict(1600).curves.summary()
+
+
+def test_a_curve_without_errors_predicts_nothing(errors):
+    lost = errors.where(errors.task != 1)
+    with pytest.warns(UserWarning, match="no errors"):
+        fit = xcurves.fit_power_law(lost, predict_at=N)
+    found = xcurves.predict(fit, N)
+    assert not fit.extrapolated.sel(task=1).any()
+    assert not found.extrapolated.sel(task=1).any()
+    assert found.change.sel(task=1).isnull().all()
+    assert "task 1: nothing can be said; there are no errors." in found.curves.summary()
+    assert "nan" not in found.curves.summary()
+
+
+@pytest.mark.parametrize("n", ["a", None, [True]])
+def test_what_is_no_size_is_named(errors, n):
+    with pytest.raises(TypeError, match="n must be a size or a list of sizes; got "):
+        xcurves.predict(xcurves.fit_power_law(errors), n)
+
+
 def test_one_curve_and_one_size_keep_their_shape(errors):
     found = xcurves.predict(xcurves.fit_power_law(errors[0]), 800.0)
     assert found.prediction.dims == ("n",)
     assert found.n.attrs["long_name"] == "training size"
     assert found.prediction.attrs["units"] == "%"
-    assert found.curves.table().columns.tolist() == ["prediction", "lower", "upper", "extrapolated"]
+    assert found.curves.table().columns.tolist() == [
+        "prediction",
+        "lower",
+        "upper",
+        "change",
+        "change_lower",
+        "change_upper",
+        "extrapolated",
+    ]
 
 
 def test_a_fit_from_an_archive_predicts_the_same(errors, tmp_path):

@@ -109,3 +109,10 @@ def test_messages_name_the_curve_without_folds_too(errors):
     means = errors.mean("run", keep_attrs=True).isel(training=slice(3)).expand_dims(task=["x"])
     with pytest.raises(ValueError, match=r"^task 'x', algorithm 0: errors has 3 training sizes; variant 'power law' "):
         xcurves.leave_one_size_out(means, sigma_hat_sq=20)
+
+
+def test_the_size_that_is_left_out_is_named():
+    errors = simulate_errors(1, 0)[0].isel(task=0, run=slice(4)).copy()
+    errors[1:, 1:] = np.nan
+    with pytest.raises(ValueError, match=r"^without size 25: errors has one fold at every size"):
+        xcurves.leave_one_size_out(errors)

@@ -114,7 +114,7 @@ class FitBlock:
         """Fit tasks that have errors."""
         model = self.model
         fit = model.fit(at, sizes)
-        rates.refuse_rising(sizes, fit.variance, self.unit, names)
+        rates.refuse_rising(model, sizes, self.unit, names, known=self.known)
         estimates = powerlaw.parameters(fit.theta, at)
         covariance = model.covariance(at, sizes, fit)
         by_theta = powerlaw.jacobian(fit.theta, at)
@@ -206,4 +206,4 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     has = folds > 0
     low = np.where(has, sizes, np.inf).min(axis=1, keepdims=True)
     high = np.where(has, sizes, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray((n > _FAR * high) | (n < low / _FAR))
+    return np.asarray(has.any(axis=1, keepdims=True) & ((n > _FAR * high) | (n < low / _FAR)))

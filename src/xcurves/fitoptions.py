@@ -38,7 +38,7 @@ def check_model(
         raise ValueError(f"gamma must be 'search' or a negative number; got {gamma!r}. Usual: -0.5")
     numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     for name, value in numbers.items():
-        if value is not None and not (isinstance(value, Real) and 0 <= value < np.inf):
+        if value is not None and (isinstance(value, bool) or not (isinstance(value, Real) and 0 <= value < np.inf)):
             raise ValueError(f"{name} must be a number from 0; got {value!r}. Leave it out for the default")
     exponent = None if searched else float(gamma)
     return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength)
@@ -53,9 +53,12 @@ def check_resamples(n_resamples: int) -> int:
 
 def check_n(name: str, n: At) -> Floats:
     """Return training sizes, shape (size,)."""
-    values = np.atleast_1d(np.asarray(n, dtype=np.float64))
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"{name} must be a size or a list of sizes; got shape {values.shape}")
+    given = np.atleast_1d(np.asarray(n))
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a size or a list of sizes; got {n!r}. For example {name}=[800, 1600]")
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"{name} must be a size or a list of sizes; got shape {given.shape}")
+    values: Floats = given.astype(np.float64)
     if not (np.isfinite(values) & (values > 0)).all():
         bad = values[~(np.isfinite(values) & (values > 0))][0]
         raise ValueError(f"{name} must be positive and finite; got {bad:g}. A curve has no value there")
@@ -99,6 +102,11 @@ def check_aggregates(
         raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
     counts = xr.DataArray(1 if n_folds is None else n_folds)
     return [_like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
+
+
+def is_one(n_folds: int | xr.DataArray) -> bool:
+    """Return whether every mean is said to be of one fold, if that is known before dask computes."""
+    return getattr(n_folds, "chunks", None) is None and bool(np.all(xr.DataArray(n_folds) == 1))
 
 
 def _like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:

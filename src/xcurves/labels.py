@@ -33,8 +33,8 @@ RESULTS = {
         "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "estimate_ci", "stderr", "stderr_given_gamma",
         "covariance", "fitted", "r_squared", "objective", "error_sd", "n_folds", "gamma_at_edge", "at",
         "at_extrapolated", "mean_error", "prediction", "prediction_ci", "prediction_ci_given_gamma", "extrapolated",
-        "n_curves", "rmse", "pvalue", "difference", "difference_ci", "crossing_size", "crossing_extrapolated",
-        "data_multiplier", "data_multiplier_ci",
+        "change", "change_ci", "n_curves", "rmse", "pvalue", "difference", "difference_ci", "crossing_size",
+        "crossing_extrapolated", "data_multiplier", "data_multiplier_ci", "data_multiplier_extrapolated",
     )),
     "scores": frozenset((
         "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "crossing_extrapolated": ("crossing",),
     "data_multiplier": (),
     "data_multiplier_ci": ("ci_bound",),
+    "data_multiplier_extrapolated": (),
 }
 _LONG_NAMES = {
     "difference": "difference to the reference learner",
@@ -33,6 +35,7 @@ _LONG_NAMES = {
     "crossing_extrapolated": "1 where the crossing lies far outside the measured sizes",
     "data_multiplier": "times the data that the reference needs for the same error",
     "data_multiplier_ci": "confidence interval of the data multiplier",
+    "data_multiplier_extrapolated": "1 where the multiplied data lie far outside the reference's measured sizes",
 }
 
 
@@ -54,7 +57,10 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
         ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `crossing_size` (crossing), the sizes at which the two
         curves cross, NaN for less than two, and `crossing_extrapolated` (crossing), 1 for those far outside the
         measured sizes; `data_multiplier` and `data_multiplier_ci` (ci_bound), how many times N the reference needs
-        to reach the algorithm's error at N, NaN where it never does.
+        to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that error;
+        `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
+        reference, or below a quarter of the smallest. If an algorithm or the reference has no errors everything is NaN;
+        if the errors of either are all equal, so is everything but the difference of errors.
 
     Raises
     ------
@@ -69,7 +75,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
 
     .. math:: d = \frac{1}{N} \left( \frac{e_b(N) - \alpha_a}{\eta_a} \right)^{1 / \gamma_a}
 
-    "Augmentation is worth 1.8 times the data" [1]_. Intervals take the two curves as independent, by the standard
+    "Augmentation is worth 1.8 times the data" [1]_. Where that error is near the reference's asymptote d changes fast
+    with both curves: NaN takes the cases where d would be largest, and the interval holds for the others only roughly.
+    Intervals take the two curves as independent, by the standard
     errors of the fits and Welch's degrees of freedom, for d in its logarithm. Folds or test images that learners share
     make true intervals of differences narrower. Crossings are sought from a millionth of the smallest to a million
     times the largest size.
@@ -126,7 +134,7 @@ def _check(fit: xr.Dataset, reference: Any) -> None:
     if "algorithm" not in fit.dims:
         raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
     known = labels.words(fit["algorithm"])
-    if reference not in fit.indexes["algorithm"]:
+    if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
         raise ValueError(f"reference must be an algorithm of the fit; got {reference!r}. It has {', '.join(known)}")
     if len(known) < 2:
         raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
@@ -161,9 +169,11 @@ class _CompareBlock:
         low, high = np.where(has, n, np.inf).min(axis=1), np.where(has, n, -np.inf).max(axis=1)
         measured = has.any(axis=1)
         sizes = compare.crossings(learner, reference, at, np.where(measured, low, 1.0), np.where(measured, high, 1.0))
-        difference = (learner - reference) @ _COMBINED.T
+        difference = (learner - reference)[:, :2] @ _COMBINED[:, :2].T
+        unknown = np.isnan(learner[:, powerlaw.GAMMA] + reference[:, powerlaw.GAMMA])
+        difference[unknown, 1:] = np.nan
         variances = np.stack([powerlaw.variance(_COMBINED, each) for each in covariances])
-        log = compare.log_multiplier(reference, learner[:, powerlaw.ERROR])
+        log = compare.log_multiplier(reference, np.where(unknown, np.nan, learner[:, powerlaw.ERROR]))
         there = (at * np.exp(log))[:, np.newaxis]
         of_reference = powerlaw.variance(powerlaw.gradient(reference, there, at), covariances[1])[:, 0]
         of_errors = np.stack([covariances[0][:, powerlaw.ERROR, powerlaw.ERROR], of_reference])
@@ -175,6 +185,7 @@ class _CompareBlock:
             "crossing_extrapolated": far(sizes, has, n).astype(float),
             "data_multiplier": np.exp(log),
             "data_multiplier_ci": np.exp(around(log, self._half_width(of_errors, degrees) / steepness)),
+            "data_multiplier_extrapolated": far(there, folds[1], n)[:, 0].astype(float),
         }
         return self.layout.pack(out, numbers.shape)
 

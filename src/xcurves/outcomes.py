@@ -34,7 +34,10 @@ BAND = "Dvoretzky-Kiefer-Wolfowitz-Massart, everywhere at once"
 _WHOLE: dict[str, type] = dict.fromkeys(
     ("n_runs", "n_levels", "n_shuffles", "n_folds", "n_curves", "n_trials"), np.int64
 )
-_WHOLE |= dict.fromkeys(("gamma_at_edge", "at_extrapolated", "extrapolated", "crossing_extrapolated"), np.int8)
+_WHOLE |= dict.fromkeys(
+    ("gamma_at_edge", "at_extrapolated", "extrapolated", "crossing_extrapolated", "data_multiplier_extrapolated"),
+    np.int8,
+)
 
 
 def describe(

@@ -59,7 +59,7 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
 
     Of `fit_power_law`, all algorithms on one Axes: ``"curve"`` (the default), error against n^-0.5, where an exponent
     of -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at
-    4N; and ``"scatter"``, error against data-reliance, with intervals.
+    four times the largest measured size; and ``"scatter"``, error against data-reliance, with intervals.
 
     Of `performance_cdf`, algorithms in one panel: ``"inverse_cdf"`` (score against probability, with pointwise
     intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import labels, outcomes, rates
 from xcurves.arrays import check_curves
@@ -19,8 +22,10 @@ from xcurves.fitoptions import (
     check_model,
     check_n,
     check_resamples,
+    is_one,
     spread,
 )
+from xcurves.kernels import wls
 from xcurves.randomization import apply_block
 
 LONG_NAMES = {
@@ -45,9 +50,15 @@ LONG_NAMES = {
     "prediction": "predicted error",
     "prediction_ci": "confidence interval of the predicted error",
     "prediction_ci_given_gamma": "confidence interval of the predicted error, given the exponent",
+    "change": "predicted error less that at the size N",
+    "change_ci": "confidence interval of the change of the error",
     "extrapolated": "1 where the size lies far outside the measured ones",
 }
-_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_gamma")
+_CHECK_VARIANCES = (
+    "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
+    "Compare errors.std('run') with error_sd, and set sigma0_sq"
+)
+_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_gamma", "change", "change_ci")
 _RATES = ("error_at_n", "data_reliance", "alpha", "fitted", "mean_error", "error_sd", *_PREDICTED)
 
 
@@ -130,7 +141,8 @@ def fit_power_law(
     Warns
     -----
     UserWarning
-        If γ is at the edge of the grid, cannot be identified, or a curve has no errors. Not for dask-backed errors.
+        If γ is at the edge of the grid, cannot be identified, or a curve has no errors; if the variances of folds
+        contradict `sigma0_sq` where σ̂² is estimated (chi-square, p < 0.001 over all). Not for dask-backed errors.
 
     Notes
     -----
@@ -176,6 +188,7 @@ def fit_power_law(
     aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
     where = check_at(errors, list(extra), at)
+    known = standard_error is not None and (n_folds is None or is_one(n_folds))
     lone = standard_error is not None and n_folds is None and weights == "variance-folds"
     given: dict[str, Any] = {
         "gamma": gamma,
@@ -189,7 +202,7 @@ def fit_power_law(
         names=labels.task_names(errors, core),
         model=check_model(rates.check_sizes(errors), **given),
         unit=unit,
-        known=sigma_hat_sq is not None or (standard_error is not None and n_folds is None),
+        known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),
         n_resamples=check_resamples(n_resamples),
         entropy=labels.check_rng(0 if rng is None and not n_resamples else rng),
@@ -213,7 +226,7 @@ def fit_power_law(
     )
     result = _assemble(packed, block, errors, where, attrs)
     if errors.chunks is None:
-        _warn(result, block)
+        _warn(result, block, None if aggregates or block.known else folded)
     return result
 
 
@@ -260,7 +273,23 @@ def rate_units(rate: str, training: str) -> dict[str, str]:
     }
 
 
-def _warn(result: xr.Dataset, block: FitBlock) -> None:
+def _contradicted(folded: xr.DataArray, result: xr.Dataset) -> NDArray[np.bool_]:
+    """Return which curves have folds that vary otherwise than σ_i says: Σ (F_i - 1) s_i² / σ_i² as a chi-square.
+
+    Together at the level of 0.001, whatever the number of curves.
+    """
+    shape = (-1, *folded.shape[-2:])
+    folds, _, spread = wls.measure(folded.to_numpy().astype(np.float64).reshape(shape))
+    expected = result["error_sd"].to_numpy().reshape(folds.shape) ** 2
+    degrees = np.maximum(folds - 1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.where(degrees > 0, degrees * spread / expected, 0.0).sum(axis=1)
+    tails = scipy.special.chdtr(degrees.sum(axis=1), found), scipy.special.chdtrc(degrees.sum(axis=1), found)
+    varied = (degrees.sum(axis=1) > 0) & (found > 0)
+    return np.asarray(varied & (np.minimum(*tails) < 0.0005 / len(folds)))
+
+
+def _warn(result: xr.Dataset, block: FitBlock, folded: xr.DataArray | None) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     gamma, edge = (result[name].to_numpy().ravel() for name in ("gamma", "gamma_at_edge"))
     empty = ~result["n_folds"].to_numpy().reshape(len(block.names), -1).any(axis=1)
@@ -268,10 +297,12 @@ def _warn(result: xr.Dataset, block: FitBlock) -> None:
     def at_edge(task: int) -> str:
         return f"gamma is {gamma[task]:g}, the edge of the grid: the curve may not be a power law"
 
-    cases = (
+    cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
         (np.asarray(empty), lambda _: "there are no errors; the result is NaN"),
         (np.asarray(np.isnan(gamma) & ~empty), lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
         (np.asarray(edge != 0), at_edge),
-    )
+    ]
+    if folded is not None:
+        cases.append((_contradicted(folded, result), lambda _: _CHECK_VARIANCES))
     for befallen, say in cases:
         outcomes.warn_of(befallen, block.names, say, "curves")

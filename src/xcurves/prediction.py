@@ -19,11 +19,14 @@ from xcurves.randomization import apply_block
 
 Rule = Literal["power-law", "linear"]
 
-CURVE_DIMS: list[list[str]] = [["param", "cov_param"], ["theta"], [], ["training"], ["training"]]
+_THETA = "_xcurves_theta"  # no dim of a task is called so
+CURVE_DIMS: list[list[str]] = [["param", "cov_param"], [_THETA], [], ["training"], ["training"]]
 _FIELDS = {
     "prediction": ("n",),
     "prediction_ci": ("n", "ci_bound"),
     "prediction_ci_given_gamma": ("n", "ci_bound"),
+    "change": ("n",),
+    "change_ci": ("n", "ci_bound"),
     "extrapolated": ("n",),
 }
 
@@ -44,7 +47,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     -------
     Dataset
         With the further dims of `fit` in front, in its unit: `prediction` (n), `prediction_ci` (n, ci_bound),
-        `prediction_ci_given_gamma` (n, ci_bound), and `extrapolated` (n), 1 for sizes beyond four times the largest, or
+        `prediction_ci_given_gamma` (n, ci_bound); `change` (n) and `change_ci` (n, ci_bound), the predicted error less
+        that at the size N, the coordinate `at`; and `extrapolated` (n), 1 for sizes beyond four times the largest, or
         below a quarter of the smallest, that was measured.
 
     Raises
@@ -61,8 +65,9 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
 
     Intervals are for the expected error, not for that of one more training, and by the linear rule for that rule's
     value: they know nothing of the curvature it leaves out. `prediction_ci_given_gamma` are the paper's bounds
-    (Eq. 3), which take γ as known and are too narrow away from the data. All are by the standard errors of the fit; for
-    bootstrap intervals give `fit_power_law` the sizes as `predict_at`.
+    (Eq. 3), which take γ as known and are too narrow away from the data. Whether more data lower the error is read off
+    `change_ci`, not off `prediction_ci`: errors at n and at N are estimated from the same folds and vary together. All
+    are by the standard errors of the fit; for bootstrap intervals give `fit_power_law` the sizes as `predict_at`.
 
     References
     ----------
@@ -79,6 +84,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     >>> more = xcurves.predict(fit, [800, 1600, 3200])
     >>> more.prediction.round(1).values.tolist()
     [22.3, 20.8, 19.7]
+    >>> more.change.round(1).values.tolist()
+    [-2.3, -3.8, -4.8]
     >>> more.extrapolated.values.tolist()
     [0, 0, 1]
     """
@@ -135,7 +142,7 @@ def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
         fit = fit.assign(delta=xr.zeros_like(fit["gamma"]))
     parts = {name: (*dims, *core) for name, core in _CORE.items()}
     covariance, folds, sd = (fit[name].transpose(*order) for name, order in parts.items())
-    theta = fit[names].to_array("theta").transpose(*dims, "theta")
+    theta = fit[names].to_array(_THETA).transpose(*dims, _THETA)
     bare = [each.drop_vars(list(each.coords)) for each in (covariance, theta, folds, sd)]
     return [bare[0], bare[1], spread(fit["at"], lead), bare[2], bare[3]]
 
@@ -145,6 +152,7 @@ _CORE: dict[str, tuple[str, ...]] = {
     "n_folds": ("training",),
     "error_sd": ("training",),
 }
+_ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e(N) by θ
 _PLACES = {False: [0, 1, 2], True: [0, 1, 2, 5]}  # of θ among the parameters
 
 
@@ -182,13 +190,17 @@ class _PredictBlock:
         of_means = sd**2 / np.maximum(folds, 1)
         given = wls.covariance(theta, self.model.n, at, weights, of_means, gamma_free=False, quadratic=quadratic)
         free = theta_covariance(covariance, quadratic=quadratic)
-        widths = [quantile * np.sqrt(powerlaw.variance(slopes, free))]
+        slopes_of_change = slopes - _ERROR_ALONE
+        change = prediction - theta[:, powerlaw.ERROR, np.newaxis]
+        widths = [quantile * np.sqrt(powerlaw.variance(each, free)) for each in (slopes, slopes_of_change)]
         normal = t_quantile(self.alpha, np.array([np.inf]))
         widths.append(normal * np.sqrt(powerlaw.variance(slopes, given)))
         out = {
             "prediction": prediction,
             "prediction_ci": around(prediction, widths[0]),
-            "prediction_ci_given_gamma": around(prediction, widths[1]),
+            "prediction_ci_given_gamma": around(prediction, widths[2]),
+            "change": change,
+            "change_ci": around(change, widths[1]),
             "extrapolated": far(self.n, folds, self.model.n).astype(float),
         }
         return self.layout.pack(out, numbers.shape)

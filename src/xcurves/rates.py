@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
 _UNITS |= dict.fromkeys(("1", "fraction", "proportion", "ratio"), "fraction")
 _CLEAR_RISE = 5.0  # standard errors
+_RELIABLE = 5  # degrees of freedom of a noise that is relied on
 
 
 class Unit(NamedTuple):
@@ -51,15 +52,24 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
 
 
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
-    """Refuse rates that their name or attrs call an accuracy."""
-    called = [errors.name, *(errors.attrs.get(key) for key in ("long_name", "standard_name"))]
-    for words in called:
-        if words is not None and re.search(r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", str(words).lower()):
-            raise ValueError(f"errors is called {str(words)!r}; error is needed, which falls. Turn it: {_turn(unit)}")
+    """Refuse rates that their name or attrs call an accuracy, and nothing that is taken from 1 or 100."""
+    called = {"name": errors.name, **{key: errors.attrs.get(key) for key in ("long_name", "standard_name")}}
+    accuracies = {key: str(words) for key, words in called.items() if words is not None and _says_accuracy(str(words))}
+    for words in accuracies.values():
+        cure = _turn(unit, standard_name="standard_name" in accuracies)
+        raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {cure}")
 
 
-def _turn(unit: Unit) -> str:
-    return "1 - accuracy" if unit.name == "fraction" else "100 - accuracy"
+def _says_accuracy(words: str) -> bool:
+    turned = re.search(r"error|(^|[^0-9.])(1|100) ?[-\u2212]", words.lower())
+    return turned is None and re.search(r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", words.lower()) is not None
+
+
+def _turn(unit: Unit, *, standard_name: bool = False) -> str:
+    """Return the code that makes errors of accuracies, and calls them so: xarray keeps the name and attrs."""
+    whole = 1 if unit.name == "fraction" else 100
+    more = ', standard_name="error"' * standard_name
+    return f'({whole} - accuracy).rename("error").assign_attrs(long_name="error"{more})'
 
 
 def check_sizes(errors: xr.DataArray) -> Floats:
@@ -76,6 +86,10 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     flat = errors.reshape(len(names), -1)
     for task in np.flatnonzero(np.isinf(flat).any(axis=1))[:1]:
         raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
+    for task in np.flatnonzero((flat < 0).any(axis=1))[:1]:
+        raise ValueError(
+            f"{names[task]}errors must not be negative; got {np.nanmin(flat[task]):.4g}. Give error rates, not scores"
+        )
     largest = np.where(np.isnan(flat), -np.inf, flat).max(axis=1)
     measured = largest > -np.inf
     for task in np.flatnonzero(measured & (largest <= 1) & (not unit.stated))[:1]:
@@ -93,10 +107,10 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
 def check_standard_errors(standard_error: Floats, means: Floats, folds: Floats, names: Sequence[str]) -> None:
     """Refuse standard errors or numbers of folds, shape (task, size), that cannot be those of means."""
     measured = ~np.isnan(means)
-    for task, size in np.argwhere(measured & ~(standard_error > 0))[:1]:
+    for task, size in np.argwhere(measured & ~((standard_error > 0) & (standard_error < np.inf)))[:1]:
         raise ValueError(
-            f"{names[task]}standard_error must be positive where errors are; got {standard_error[task, size]:g}. "
-            "Mask errors there, or give n_folds and the mean of all folds"
+            f"{names[task]}standard_error must be positive and finite where errors are; "
+            f"got {standard_error[task, size]:g}. Mask errors there, or give n_folds and the mean of all folds"
         )
     for task, size in np.argwhere(measured & ~((folds >= 1) & (folds % 1 == 0)))[:1]:
         raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {folds[task, size]:g}. Mend it")
@@ -124,17 +138,22 @@ def check_fittable(model: Model, sizes: Sizes, variance: Floats, names: Sequence
         )
 
 
-def refuse_rising(sizes: Sizes, variance: Floats, unit: Unit, names: Sequence[str]) -> None:
-    """Refuse curves that clearly rise: at every size, and in all by more than noise can."""
+def refuse_rising(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], *, known: bool) -> None:
+    """Refuse curves that clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
+
+    A noise estimated from hardly any folds is not relied on alone: there the curve must rise at every size as well.
+    """
     has = sizes.folds > 0
-    so_far = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)
-    climbs = (~has | (sizes.means >= so_far)).all(axis=1) & has.any(axis=1)
+    before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
+    climbs = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
     first, last = has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
     task = np.arange(len(has))
-    of_mean = variance / np.maximum(sizes.folds, 1)
+    of_mean = model.known_variance(sizes) / np.maximum(sizes.folds, 1)
     noise = np.sqrt(of_mean[task, first] + of_mean[task, last])
     rise = sizes.means[task, last] - sizes.means[task, first]
-    for at in np.flatnonzero(climbs & (first < last) & (rise > _CLEAR_RISE * noise))[:1]:
+    reliable = model.degrees(sizes.folds, known=known) >= _RELIABLE
+    clear = (rise > _CLEAR_RISE * noise) & (reliable | climbs)
+    for at in np.flatnonzero((first < last) & (clear | (np.isnan(noise) & climbs)))[:1]:
         raise ValueError(
             f"{names[at]}errors rise with training, from {sizes.means[at, first[at]] / unit.percent:.4g} to "
             f"{sizes.means[at, last[at]] / unit.percent:.4g}. If this is accuracy, turn it: {_turn(unit)}"

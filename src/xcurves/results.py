@@ -31,9 +31,9 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of the simple
         profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table of
         learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size:
-        prediction, lower, upper, extrapolated. Of `leave_one_size_out`, the table of the paper's Figure 2, a row for
-        each variant: R2, the RMSE at every size, their average, p. Of `compare_learners`, a row for each algorithm:
-        differences with their intervals, crossings, the data multiplier.
+        prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the table
+        of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
+        `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
         Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
         each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
         Kolmogorov-Smirnov distance and its adjusted p. With extra dims, so for each task.
@@ -129,8 +129,9 @@ def _fit_table(result: xr.Dataset) -> pd.DataFrame:
 
 
 def _prediction_table(result: xr.Dataset) -> pd.DataFrame:
-    columns = {"prediction": result["prediction"], **_bounds(result["prediction_ci"])}
-    return _frame({**columns, "extrapolated": result["extrapolated"]}, ["n"])
+    of_change = {f"change_{bound}": values for bound, values in _bounds(result["change_ci"]).items()}
+    columns = {"prediction": result["prediction"], **_bounds(result["prediction_ci"]), "change": result["change"]}
+    return _frame({**columns, **of_change, "extrapolated": result["extrapolated"]}, ["n"])
 
 
 def _left_out_table(result: xr.Dataset) -> pd.DataFrame:
@@ -148,6 +149,7 @@ def _learner_table(result: xr.Dataset) -> pd.DataFrame:
         columns |= {str(parameter): here["difference"], **bounds}
     multiplier = {f"multiplier_{bound}": values for bound, values in _bounds(result["data_multiplier_ci"]).items()}
     crossings = {f"crossing_{i + 1}": result["crossing_size"].isel(crossing=i) for i in range(2)}
+    multiplier |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
     return _frame({**columns, **crossings, "multiplier": result["data_multiplier"], **multiplier}, ["algorithm"])
 
 

@@ -155,6 +155,8 @@ class _LeaveOutBlock:
         sizes = Sizes(*wls.measure(errors * self.unit.percent))
         curves = np.flatnonzero(sizes.folds.any(axis=1))
         kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
+        first = next(iter(self.models.values()))
+        rates.refuse_rising(first, kept, self.unit, kept_names, known=first.sigma_hat_sq is not None)
         shape = (numbers.size, self.n_algorithms)
         apart = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
         explained = np.full((len(self.models), len(names)), np.nan)
@@ -182,7 +184,8 @@ class _LeaveOutBlock:
         at = np.full(len(sizes.means), model.n[-1])
         for size in range(len(model.n)):
             without = sizes.without(size)
-            rates.check_fittable(model, without, model.known_variance(without), names)
+            left = [f"{name}without size {model.n[size]:g}: " for name in names]
+            rates.check_fittable(model, without, model.known_variance(without), left)
             theta = model.fit(at, without).theta
             apart[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, apart, np.nan)

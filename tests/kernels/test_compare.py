@@ -66,3 +66,9 @@ def test_welch_is_scipys():
     np.testing.assert_allclose(found, expected)
     assert compare.welch(variances, np.full((2, 2), np.inf)).tolist() == [np.inf, np.inf]
     assert pytest.approx(4) == compare.welch(np.array([[0.0], [2.0]]), np.array([[8.0], [4.0]])).item()
+
+
+@pytest.mark.parametrize(("n", "found"), [(24e-6, 0), (26e-6, 1), (390e6, 1), (410e6, 0)])
+def test_crossings_are_sought_a_million_times_beyond_the_sizes(n, found):
+    u = (n / 400) ** -0.5  # 20 + 10 (u - 1) = 20 + d + 6 (u - 1) at u = 1 + d / 4
+    assert len(crossings([20.0, 10.0, -0.5, 0.0], [20.0 + 4 * (u - 1), 6.0, -0.5, 0.0])) == found

@@ -131,3 +131,30 @@ def test_fold_variance_below_that_of_endless_data_is_floored():
     folds, spread = np.full((1, 3), 4.0), np.full((1, 3), 0.001)
     variance = wls.pooled_variance(np.array([10.0, 20, 40]), folds, spread, 0.02, None)
     np.testing.assert_array_equal(variance, np.full_like(means, 0.02))
+
+
+def test_folds_that_vary_less_than_sigma0_sq_leave_no_slope():
+    n, folds = np.array([25.0, 100, 400]), np.array([[8.0, 4, 2]])
+    found = wls.pooled_variance(n, folds, np.full((1, 3), 0.005), 0.02, None)
+    np.testing.assert_array_equal(found, [[0.02, 0.02, 0.02]])
+
+
+def test_quadratic_covariances_are_those_of_numerical_derivatives():
+    errors, _ = simulate_errors(5, 4)
+    fit, sizes, at = fitted(errors, quadratic=True)
+    n = errors.training.to_numpy()
+    found = Model(n, quadratic=True).covariance(at, sizes, fit)
+    for i in range(5):
+
+        def curve(theta):
+            error, reliance, gamma, delta = theta
+            fall = reliance / (2 * gamma) * ((n / AT) ** gamma - 1)
+            return error - fall + delta * (n**gamma - AT**gamma) ** 2
+
+        steps = np.diag(1e-5 * np.maximum(np.abs(fit.theta[i]), 1e-2))
+        slopes = np.column_stack([(curve(fit.theta[i] + s) - curve(fit.theta[i] - s)) / (2 * s.sum()) for s in steps])
+        w = np.diag(fit.weights[i])
+        operator = np.linalg.solve(slopes.T @ w @ slopes, slopes.T @ w)
+        expected = operator @ np.diag(fit.variance[i] / sizes.folds[i]) @ operator.T
+        scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+        np.testing.assert_allclose(found[i] / scale, expected / scale, atol=1e-3)

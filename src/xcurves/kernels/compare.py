@@ -50,11 +50,14 @@ def _zero(one: Floats, other: Floats, left: Floats, right: Floats) -> Floats:
 
 
 def log_multiplier(reference: Floats, errors: Floats) -> Floats:
-    """Return ln d such that the reference curve has these errors, shape (curve,), at d N; NaN where it never has."""
+    """Return ln d such that the reference curve has these errors, shape (curve,), at d N.
+
+    NaN where it never has, or does not fall.
+    """
     gamma, reliance = reference[:, powerlaw.GAMMA], reference[:, powerlaw.RELIANCE]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = gamma * 2 * (reference[:, powerlaw.ERROR] - errors) / reliance  # (n / N)^γ − 1
-        return np.asarray(np.where(ratio > -1, np.log1p(ratio) / gamma, np.nan))
+        return np.asarray(np.where((reliance > 0) & (ratio > -1), np.log1p(ratio) / gamma, np.nan))
 
 
 def welch(variances: Floats, degrees: Floats) -> Floats:

@@ -2,7 +2,8 @@
 
 Folds are drawn from the fitted curve with the estimated variances, which by sufficiency is to draw one normal mean and
 one chi-squared variance for each size. The draws depend on the seed, the place of the size and its number of folds
-only, so that a curve has the same replicates whatever its neighbours are.
+only, so that a curve has the same replicates whatever its neighbours are, as long as the array has the same sizes: an
+absent size that is added moves the places of those behind it.
 """
 
 from __future__ import annotations

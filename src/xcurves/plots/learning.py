@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import labels
 from xcurves.packing import Floats
@@ -23,10 +24,12 @@ _MARKERS = "os^Dv<>P"
 
 def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors and fitted curves with intervals against n^-0.5."""
-    at = fit["at"].to_numpy().max()
-    levels = fit["training"].to_numpy()
-    right = levels[0] ** -0.5
-    x = np.linspace(right / 40, right * 1.03, _POINTS)
+    levels = fit["training"].to_numpy()[_measured(fit)]
+    if not levels.size:
+        ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
+        return
+    right, bar = levels[0] ** -0.5, (4 * levels[-1]) ** -0.5
+    x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predict(fit, x**-2)
     heights = []
     for i, (curve, name) in enumerate(_curves(fit)):
@@ -35,16 +38,23 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
         low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
         ax.plot(x, found["prediction"], color=colour, label=f"{name}{_legend(curve)}")
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(levels**-0.5, curve["mean_error"], "o", color=colour, markeredgecolor="black", markeredgewidth=0.5)
-        inside = x >= (4 * at) ** -0.5
+        ax.plot(
+            levels**-0.5,
+            curve["mean_error"].sel(training=levels),
+            "o",
+            color=colour,
+            markeredgecolor="black",
+            markeredgewidth=0.5,
+        )
+        inside = x >= bar
         heights += [found["prediction"].to_numpy()[inside], curve["mean_error"].to_numpy()]
-    ax.axvline((4 * at) ** -0.5, color="black", linewidth=0.8, linestyle="--", zorder=1)
-    ax.text((4 * at) ** -0.5, 0.02, " 4N", transform=ax.get_xaxis_transform(), fontsize="small")
+    ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
+    ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
     ax.set_xlim(0, 1.06 * right)
     low, high = np.nanmin(np.concatenate(heights)), np.nanmax(np.concatenate(heights))
     room = 0.1 + 0.08 * len(ax.get_legend_handles_labels()[0])  # for the legend
     ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
-    _mark_sizes(ax, levels, at)
+    _mark_sizes(ax, levels)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
@@ -57,11 +67,19 @@ def _legend(curve: xr.Dataset) -> str:
     return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}"
 
 
-def _mark_sizes(ax: Axes, levels: Floats, at: float) -> None:
-    """Label the x axis with n^-0.5 and, in parentheses, n: endless data, 4N, and measured sizes that have room."""
-    marks = [(0.0, r"$\infty$"), ((4 * at) ** -0.5, f"{4 * at:g}")]
+def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
+    """Return which sizes have errors of any curve."""
+    return np.asarray((fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"]))
+
+
+def _mark_sizes(ax: Axes, levels: Floats) -> None:
+    """Label the x axis with n^-0.5 and, in parentheses, n: endless data, the bar, and measured sizes that have room."""
+    far = 4 * levels[-1]
+    room = levels[0] ** -0.5 / _TICKS
+    marks = [(0.0, r"$\infty$")]
+    if far**-0.5 >= 0.6 * room:
+        marks.append((far**-0.5, f"{far:g}"))
     for level in levels[::-1]:
-        room = (levels[0] ** -0.5) / _TICKS
         if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
             marks.append((level**-0.5, f"{level:g}"))
     ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
@@ -74,8 +92,10 @@ def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
         widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
         style: dict[str, Any] = {"color": f"C{i % 10}", "fmt": _MARKERS[i % len(_MARKERS)], "capsize": 3}
         ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **style)
+    sizes = np.unique(fit["at"].to_numpy())
+    where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
-        setter(label_of(fit[name]).replace("the size N", f"n = {fit['at'].to_numpy().max():g}"))
+        setter(label_of(fit[name]).replace("at the size N", where))
     if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize="small")
 

@@ -15,6 +15,7 @@ _TEST_SET = (
     "cases is uncertain by sqrt(p (100 - p) / m)."
 )
 _CROSSING = ("crossing_size", "crossing_extrapolated")
+_FAR = " (far outside the measured sizes)"
 _SCHEMES = {
     "variance-folds": "1 / (F_i sigma_i^2)",
     "variance": "1 / sigma_i^2",
@@ -28,7 +29,11 @@ def fit_sentences(result: xr.Dataset) -> Iterator[str]:
         yield name + _fit_claim(curve)
     scheme = result.attrs.get("weights", "variance-folds")
     refits = int(result.attrs.get("n_resamples", 0))
-    how = f"{refits:,} bootstrap refits" if refits else "standard errors that include the uncertainty of gamma"
+    fixed = result.attrs.get("gamma", "search") != "search"
+    by_error = (
+        "standard errors, gamma being given" if fixed else "standard errors that include the uncertainty of gamma"
+    )
+    how = f"{refits:,} bootstrap refits" if refits else by_error
     taken = result.attrs.get("units", "percent")
     yield f"Errors were taken as {taken}, weighted by {_SCHEMES.get(scheme, scheme)}; intervals are by {how}."
     yield _TEST_SET
@@ -41,9 +46,11 @@ def _fit_claim(curve: xr.Dataset) -> str:
     if gamma != gamma:
         return f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
     error, reliance = (_estimate(curve, name) for name in ("error_at_n", "data_reliance"))
+    fixed = curve.attrs.get("gamma", "search") != "search"
+    stated = f"{gamma:g} as given" if fixed else _estimate(curve, "gamma")
     said = [
-        f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {_estimate(curve, 'gamma')}.",
-        f"By the linear rule four times the data lower the error by {_number(curve['data_reliance'].item() / 2)}.",
+        f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {stated}.",
+        _linear_rule(curve["data_reliance"].item() / 2),
     ]
     if curve["gamma_at_edge"].item():
         said.append("Gamma is at the edge of its grid: the curve may not be a power law.")
@@ -52,14 +59,24 @@ def _fit_claim(curve: xr.Dataset) -> str:
     return " ".join(said)
 
 
+def _linear_rule(fall: float) -> str:
+    change = "lower" if fall >= 0 else "raise"
+    return f"By the linear rule four times the data {change} the error by {_number(abs(fall))}."
+
+
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each curve and size, then what holds for all."""
     for curve, name in _tasks(result):
+        if curve["prediction"].isnull().all():
+            yield f"{name}nothing can be said; there are no errors."
+            continue
         for n in result["n"].to_numpy():
             here = curve.sel(n=n)
             far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
             interval = _between(here["prediction"], here["prediction_ci"], result)
-            yield f"{name}at size {n:g} the predicted error is {interval}{far}."
+            change = _between(here["change"], here["change_ci"], result)
+            path = f"from {curve['at'].item():g} to {n:g} the error changes by {change}"
+            yield f"{name}at size {n:g} the predicted error is {interval}; {path}{far}."
     rule = {"linear": "the linear rule of error and data-reliance"}.get(
         result.attrs.get("method", ""), "the fitted curve"
     )
@@ -86,22 +103,32 @@ def learner_sentences(result: xr.Dataset) -> Iterator[str]:
     reference = result.attrs.get("reference", "the reference")
     for pair, name in _tasks(result):
         error = pair.sel(param="error_at_n")
+        if error["difference"].isnull():
+            yield f"{name}nothing can be said; it or {reference} has no errors."
+            continue
         said = [
             f"error differs from that of {reference} by {_between(error['difference'], error['difference_ci'], result)}"
         ]
-        multiplier, bounds = pair["data_multiplier"].item(), pair["data_multiplier_ci"]
-        if multiplier == multiplier:
-            said.append(f"it is worth {_between(pair['data_multiplier'], bounds, result)} times the data")
+        if pair["difference"].sel(param="data_reliance").isnull():
+            said.append("the errors of one of them are all equal: nothing tells what it is worth in data")
         else:
-            said.append(f"{reference} never reaches its error with more data")
-        sizes = [
-            f"{size:.4g}" + " (far outside the measured sizes)" * far
-            for size, far in zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
-            if size == size
-        ]
-        said.append(f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross")
+            said += [_worth(pair, reference), _crossings(pair)]
         yield f"{name}{'; '.join(said)}."
     yield "Differences are first minus reference; intervals take the learners as independent."
+
+
+def _worth(pair: xr.Dataset, reference: Any) -> str:
+    multiplier = pair["data_multiplier"]
+    if multiplier.isnull():
+        return f"no amount of data is its worth: the curve of {reference} does not fall, or levels off above its error"
+    far = _FAR * pair["data_multiplier_extrapolated"].item()
+    return f"it is worth {_between(multiplier, pair['data_multiplier_ci'], pair)} times the data{far}"
+
+
+def _crossings(pair: xr.Dataset) -> str:
+    found = zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
+    sizes = [f"{size:.4g}" + _FAR * far for size, far in found if size == size]
+    return f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross"
 
 
 def _tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
