@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from xcurves import labels
 from xcurves.packing import Floats
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
@@ -57,6 +59,15 @@ def check_design(
                 f"{name}={value!r}. Use interval='percentile' or 'bca'"
             )
     return within, () if unit is None else (unit,)
+
+
+def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str, ...]) -> list[str]:
+    """Return the name of a stratum without a trial for each group of trials, "" where there is none."""
+    present = scores.notnull().any([dim for dim in dims if dim not in within]).transpose(..., *within)
+    words = [labels.words(scores[dim].to_numpy()) for dim in within]
+    names = [", ".join(f"{dim} {word}" for dim, word in zip(within, each, strict=True)) for each in product(*words)]
+    flat = present.to_numpy().reshape(-1, len(names))
+    return ["" if row.all() else names[row.argmin()] for row in flat]
 
 
 def check_levels(cvar_level: Numbers) -> Floats:

@@ -19,11 +19,17 @@ from xcurves.kernels.moments import Floats
 
 DEFAULT_RESAMPLES = 9_999
 
+_FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
 _TIE = 1e-12
 
 Statistics = Callable[[Floats, Floats], Floats]
+
+
+def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_]:
+    """Return whether a bootstrap from so many trials, and units in the smallest stratum, is to be warned of."""
+    return (np.where(stratified, n_trials, n_units) < _FEW) | (n_units < (_FEW_IN_STRATUM if stratified else _FEW))
 
 
 @dataclass(frozen=True)

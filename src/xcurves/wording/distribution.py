@@ -8,8 +8,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels
+from xcurves.kernels.bootstrap import are_few
+from xcurves.kernels.ecdf import Ints
 
-_FEW = 30
 _WHAT = {
     "score_mean": "mean",
     "score_median": "median",
@@ -57,11 +58,15 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     dims = labels.task_dims(result)
     stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, result.sizes["param"])
     limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, result.sizes["param"], 2)
-    n_trials = result["n_trials"].transpose(*dims).to_numpy().ravel()
+    counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
+    n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
     said = [_say_statistic(result, str(name)) for name in result["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result)):
         if n_trials[group] == 0:
             yield f"{name}no trial."
+            continue
+        if n_units[group] == 0:
+            yield f"{name}{n_trials[group]} trials, but none in a stratum: nothing can be said."
             continue
         each = "; ".join(
             f"{what} {_interval(*numbers)}"
@@ -70,7 +75,8 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         yield f"{name}{n_trials[group]} trials: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
-    yield f"In brackets: {level:g} % intervals, where there is one. {_say_intervals(result, interval, n_trials)}"
+    what = _say_intervals(result, interval, n_trials, n_units)
+    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
 
 
 def _say_statistic(result: xr.Dataset, name: str) -> str:
@@ -92,14 +98,17 @@ def _interval(value: float, low: float, high: float) -> str:
     return f"{value:.4g}{one_sided}"
 
 
-def _say_intervals(result: xr.Dataset, interval: str, n_trials: np.ndarray) -> str:
+def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
     if interval == "exact":
         return _HOW[interval]
     whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
     within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    least = n_trials[n_trials > 0].min(initial=_FEW)
-    few = f" With {least} trials they cover less than they say, the more so for tails." if least < _FEW else ""
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}"
+    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
+    where = " in the smallest stratum" * stratified
+    few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
+    none = f" From one{where} there are none." * bool((n_units == 1).any())
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
 
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -112,7 +121,8 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     if "ks_statistic" not in result:
         yield (
             "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "
-            "within strata, approximate. KS test and band are for one distribution, and left out."
+            "within strata, approximate."
+            f"{_say_few(result)} KS test and band are for one distribution, and left out."
         )
         return
     yield (
@@ -122,12 +132,20 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     )
 
 
+def _say_few(result: xr.Dataset) -> str:
+    n_units = result["n_units"].to_numpy().ravel()
+    poor = n_units[(n_units > 1) & are_few(n_units, n_units, stratified=True)]
+    few = f" With {poor.min()} trials in the smallest stratum it covers less than it says." if poor.size else ""
+    return few + " From one trial in a stratum there is none." * bool((n_units == 1).any())
+
+
 def _compared(pair: xr.Dataset) -> str:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     low, high = pair["prob_greater_ci"].to_numpy()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g} ({low:.3g} to {high:.3g})"
+    limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
+    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
