@@ -400,3 +400,57 @@ def test_units_without_trials_are_not_counted():
             scores.where(scores.draw < 5), dim=("draw", "run"), unit="draw", interval="percentile", n_resamples=9, rng=0
         )
     assert result.n_units == 5
+
+
+def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own():
+    levels, thresholds = [0.5, 0.9999999, 0.99999990001], [10_000_003, 10_000_004]
+    result = xcurves.performance_cdf(
+        make_scores(np.arange(2_000.0) + 1e7, run=np.arange(2_000)), cvar_level=levels, threshold=thresholds
+    )
+    table = result.curves.table()["value"]
+    assert len(set(table.index)) == len(table)
+    assert table["cvar 0.9999999"] == result.cvar.sel(cvar_level=0.9999999)
+    for threshold in thresholds:
+        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(threshold=threshold)
+    assert "mean of the best 1e-05 %" in result.curves.summary()
+    assert "share of scores at least 10000004" in result.curves.summary()
+
+
+@pytest.mark.parametrize("name", ["cvar_level", "threshold"])
+def test_a_level_given_twice_is_refused(scores, name):
+    with pytest.raises(ValueError, match=rf"^{name} names 0\.5 twice\. Give each once$"):
+        xcurves.performance_cdf(scores, **{name: [0.5, 0.2, 0.5]})
+
+
+def test_bounds_are_recorded_in_full(scores):
+    assert xcurves.performance_cdf(scores[0], bounds=(-1, 1_234_567.89)).attrs["bounds"] == "-1 to 1234567.89"
+
+
+@pytest.mark.parametrize("interval", ["exact", "percentile", "bca"])
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_intervals_scale_with_scores_however_small(interval, scale):
+    values = np.random.default_rng(0).exponential(size=40)
+    values[5:15] = values[5]
+    plain, scaled = (
+        xcurves.performance_cdf(
+            make_scores(values * by, run=np.arange(40)),
+            interval=interval,
+            rng=0,
+            n_resamples=None if interval == "exact" else 999,
+            target=1.5 * by,
+        )
+        for by in (1, scale)
+    )
+    for name in ("statistic_ci", "score_quantile_ci", "optimality_gap", "cvar"):
+        np.testing.assert_allclose(scaled[name] / scale, plain[name], rtol=1e-6)
+
+
+def test_a_large_offset_leaves_the_tail_as_it_is():
+    values = np.random.default_rng(0).normal(size=100_000)
+    plain, moved = (
+        xcurves.performance_cdf(make_scores(values + by, run=np.arange(100_000)), cvar_level=0.9999, target=by + 1)
+        for by in (0, 1e9)
+    )
+    assert moved.cvar <= (values + 1e9).max()
+    np.testing.assert_allclose(moved.cvar - 1e9, plain.cvar, atol=5e-7)
+    np.testing.assert_allclose(moved.optimality_gap, plain.optimality_gap, atol=5e-7)

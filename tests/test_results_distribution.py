@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import xcurves
@@ -96,3 +97,14 @@ def test_a_result_says_which_methods_it_has(scores):
         match=r"It has .curves.table\(\), .curves.summary\(\), .curves.plot\(\) and .curves.to_frame\(\)",
     ):
         _ = xcurves.performance_cdf(scores[0]).curves.align
+
+
+@pytest.mark.parametrize("at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}])
+def test_a_result_can_be_reduced_to_some_levels(scores, at):
+    result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1])
+    whole, part = result.curves.table(), result.isel(at).curves.table()
+    gone = ["cvar 0.5", "cvar_lower 0.5"] if "cvar_level" in at else ["partial_mean_above 1", "prob_above 1"]
+    kept = whole.loc[~whole.index.get_level_values("statistic").isin(gone)]
+    pd.testing.assert_frame_equal(part, kept)
+    assert "best 50 %" not in result.isel(cvar_level=1).curves.summary()
+    assert "best 10 % " in result.isel(cvar_level=1).curves.summary()

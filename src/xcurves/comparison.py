@@ -29,6 +29,12 @@ _LONG_NAMES = {
     "ks_pvalue_adjusted": "permutation p-value of the Kolmogorov-Smirnov distance, adjusted over pairs",
 }
 
+_SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
+_ASSIGNMENTS = (
+    "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
+    "Kolmogorov's limit, which is conservative under ties"
+)
+
 
 def compare_distributions(
     scores: xr.DataArray,
@@ -103,8 +109,9 @@ def compare_distributions(
     proof that it is higher everywhere.
 
     *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are (a path
-    of counts from (0, 0) to (m, n) is compared only where a block of ties ends), up to 10,000 trials in a pair; beyond,
-    Kolmogorov's limit. Paired, the two trials of a run change places.
+    of counts from (0, 0) to (m, n) is compared only where a block of ties ends), up to 10,000 trials in a pair, or
+    100,000 if one has at most 500; beyond, Kolmogorov's limit, which is conservative under ties. Paired, the two trials
+    of a run change places.
 
     References
     ----------
@@ -227,4 +234,6 @@ def _variables(packed: xr.DataArray, block: PairBlock, scores: xr.DataArray) -> 
     described["prob_greater_ci"].attrs["interval"] = kind
     if not block.stratified:
         described["quantile_difference_band"].attrs["interval"] = outcomes.BAND
+        for name in ("ks_pvalue", "ks_pvalue_adjusted"):
+            described[name].attrs["method"] = _SWAPS if block.paired else _ASSIGNMENTS
     return described

@@ -149,7 +149,7 @@ def performance_cdf(
         levels=options.check_levels(cvar_level),
         conditional=options.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
         trim=options.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
-        thresholds=np.zeros(0) if threshold is None else options.check_numbers("threshold", threshold),
+        thresholds=np.zeros(0) if threshold is None else options.check_distinct("threshold", threshold),
         targets=np.zeros(0) if target is None else np.array([options.check_number("target", target)]),
         higher=labels.check_flag("higher_is_better", higher_is_better),
     )
@@ -185,7 +185,7 @@ def performance_cdf(
         cvar=cvar,
         iqm=iqm,
         target=target,
-        bounds=None if bounds is None else f"{block.bounds[0]:g} to {block.bounds[1]:g}",
+        bounds=None if bounds is None else " to ".join(map(options.number, block.bounds)),
         higher_is_better=higher_is_better,
         interval=interval,
         n_resamples=None if interval == "exact" else block.n_resamples,

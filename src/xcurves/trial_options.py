@@ -70,9 +70,15 @@ def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str,
     return ["" if row.all() else names[row.argmin()] for row in flat]
 
 
+def number(value: float) -> str:
+    """Return a number in as many digits as it has."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def check_levels(cvar_level: Numbers) -> Floats:
     """Return levels of CVaR."""
-    levels = check_numbers("cvar_level", cvar_level)
+    levels = check_distinct("cvar_level", cvar_level)
     for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
         raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
     return levels
@@ -114,6 +120,15 @@ def check_numbers(name: str, values: Numbers) -> Floats:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
     for number in numbers[~np.isfinite(numbers)][:1]:
         raise ValueError(f"{name} must be finite; got {number:g}. Give a number or a list of them")
+    return numbers
+
+
+def check_distinct(name: str, values: Numbers) -> Floats:
+    """Return finite numbers in one dimension, no two of them the same."""
+    numbers = check_numbers(name, values)
+    seen, times = np.unique(numbers, return_counts=True)
+    for twice in seen[times > 1][:1]:
+        raise ValueError(f"{name} names {number(twice)} twice. Give each once")
     return numbers
 
 

@@ -11,6 +11,7 @@ import xarray as xr
 from xcurves import labels, outcomes
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.summaries import Summaries
+from xcurves.trial_options import number
 from xcurves.trials import DistributionBlock
 
 _POINTWISE = {
@@ -78,10 +79,10 @@ def coords(block: DistributionBlock) -> dict[str, Any]:
     wanted = block.wanted
     params = [
         *("score_mean", "score_median", "score_std", "iqm"),
-        *(f"cvar {level:g}" for level in wanted.levels),
-        *(f"cvar_lower {level:g}" for level in wanted.levels),
-        *(f"partial_mean_above {threshold:g}" for threshold in wanted.thresholds),
-        *(f"prob_above {threshold:g}" for threshold in wanted.thresholds),
+        *(f"cvar {number(level)}" for level in wanted.levels),
+        *(f"cvar_lower {number(level)}" for level in wanted.levels),
+        *(f"partial_mean_above {number(threshold)}" for threshold in wanted.thresholds),
+        *(f"prob_above {number(threshold)}" for threshold in wanted.thresholds),
         *("optimality_gap" for _ in wanted.targets),
     ]
     every = {

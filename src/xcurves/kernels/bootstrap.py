@@ -127,7 +127,7 @@ def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
     everything = np.ones((1, sum(design.sizes)), np.int64)
     observed = statistics(x, design.cumulative(everything, order))
-    slack = _TIE * (1 + np.abs(observed))
+    slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(drawn, axis=1, keepdims=True)
     below = (drawn < observed - slack).mean(axis=1)
     tied = (np.abs(drawn - observed) <= slack).mean(axis=1)
     edge = 1 / (2 * drawn.shape[1])

@@ -34,33 +34,34 @@ _VERDICTS = {
 
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
-    """Return the statistics of a performance distribution in one array, in the order of their intervals."""
-    names = [str(name) for name in result["param"].to_numpy()]
-    values = [_statistic(result, name) for name in names]
-    return xr.concat(values, "param", coords="minimal", compat="override", combine_attrs="drop").assign_coords(
-        param=result["param"]
-    )
+    """Return the statistics of a performance distribution that it has, in the order of their intervals."""
+    found = {str(name): _statistic(result, str(name)) for name in result["param"].to_numpy()}
+    known = {name: value for name, value in found.items() if value is not None}
+    values = xr.concat(list(known.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
+    return values.assign_coords(param=list(known))
 
 
-def _statistic(result: xr.Dataset, name: str) -> xr.DataArray:
+def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """Return a statistic by its name, "cvar 0.5"; None if its level was left out of the result."""
     variable, *at = name.split(" ")
-    array = result[variable]
-    if at:
-        dim = next(dim for dim in ("cvar_level", "threshold") if dim in array.dims)
-        told = [label.split(" ")[1] for label in result["param"].to_numpy().tolist() if label.split(" ")[0] == variable]
-        array = array.isel({dim: told.index(at[0])}, drop=True)
-    return array
+    if not at or variable not in result:
+        return result.get(variable)
+    dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
+    array = result[variable] if dim in result.dims else result[variable].expand_dims(dim)
+    places = np.flatnonzero(array[dim].to_numpy() == float(at[0]))
+    return array.isel({dim: places[0]}, drop=True) if places.size else None
 
 
 def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each group of trials, then what the intervals are."""
-    values, bounds = statistics(result), result["statistic_ci"]
+    values = statistics(result)
+    bounds = result["statistic_ci"].sel(param=values["param"])
     dims = labels.task_dims(result)
-    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, result.sizes["param"])
-    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, result.sizes["param"], 2)
+    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, values.sizes["param"])
+    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
     counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
     n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
-    said = [_say_statistic(result, str(name)) for name in result["param"].to_numpy()]
+    said = [_say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result)):
         if n_trials[group] == 0:
             yield f"{name}no trial."
@@ -86,9 +87,14 @@ def _say_statistic(result: xr.Dataset, name: str) -> str:
     higher = bool(result.attrs.get("higher_is_better", 1))
     if variable in ("cvar", "cvar_lower"):
         side = "best" if variable == "cvar" else "worst"
-        return f"mean of the {side} {100 * (1 - float(at[0])):g} %"
+        return f"mean of the {side} {_percent(float(at[0]))} %"
     side = "at least" if higher else "at most"
     return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
+
+
+def _percent(level: float) -> str:
+    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    return f"{100 * (1 - level):.6g}"
 
 
 def _interval(value: float, low: float, high: float) -> str:
