@@ -86,6 +86,12 @@ def test_comparisons_are_told_pair_by_pair():
     assert said[1].startswith("a scores higher than c with probability 0.5 (")
     assert "nowhere does one of them score higher outside the band" in said[1]
     assert "p is adjusted (holm)" in said[-1]
+    assert "for distributions of similar spread" in said[-1]
+    assert "similar spread" in result.prob_greater_ci.attrs["interval"]
+    assert "10,000" in result.ks_pvalue.attrs["method"]
+    paired = xcurves.compare_distributions(scores, paired=True, n_resamples=9, rng=0)
+    assert paired.curves.summary().endswith("All hold for independent pairs of trials.")
+    assert "change places" in paired.ks_pvalue.attrs["method"]
     table = result.curves.table()
     assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
     assert table.loc["a - b", "dominance"] == -1

@@ -100,6 +100,9 @@ def compare_distributions(
               \left[1 + \left(\frac{m + n}{2} - 1\right)
               \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right]
 
+    His variance is for distributions of similar spread. Where the smaller sample is of the wider one it covers too
+    little: .71 for 5 trials of N(0, 10) against 50 of N(0, 1).
+
     Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits that take ties
     for losses below and for wins above. With `strata`, a percentile bootstrap within strata, as in rliable.
 
@@ -226,7 +229,7 @@ def _variables(packed: xr.DataArray, block: PairBlock, scores: xr.DataArray) -> 
         variables["n_units"] = variables["n_units"].astype(np.int64)
     differences = [name for name in variables if name.startswith("quantile_difference")]
     described = outcomes.describe(variables, _LONG_NAMES, scores, scores=differences)
-    kind = "Newcombe's method 5"
+    kind = "Newcombe's method 5, for distributions of similar spread"
     if block.stratified:
         kind = "percentile bootstrap within strata"
     elif block.paired:

@@ -164,11 +164,14 @@ def cdf_limits(counts: Ints, sizes: Ints, alpha: float) -> tuple[Floats, Floats]
     if len(sizes) == 1:
         share = counts[..., 0] / n
         return tuple(scipy.stats.binom.ppf(tail, n, share) / n for tail in (alpha / 2, 1 - alpha / 2))
-    cumulative = np.cumsum(sum_of_binomials(counts.reshape(-1, len(sizes)), sizes), axis=-1)
-    return tuple(
-        np.count_nonzero(cumulative < tail - _TIE, axis=-1).reshape(counts.shape[:-1]) / n
-        for tail in (alpha / 2, 1 - alpha / 2)
-    )
+    flat = counts.reshape(-1, len(sizes))
+    rows = max(1, _HELD // (n + 1))
+    limits = np.empty((2, len(flat)))
+    for start in range(0, len(flat), rows):
+        cumulative = np.cumsum(sum_of_binomials(flat[start : start + rows], sizes), axis=-1)
+        for end, tail in zip(limits, (alpha / 2, 1 - alpha / 2), strict=True):
+            end[start : start + rows] = np.count_nonzero(cumulative < tail - _TIE, axis=-1) / n
+    return limits[0].reshape(counts.shape[:-1]), limits[1].reshape(counts.shape[:-1])
 
 
 def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float) -> tuple[Ints, Ints]:

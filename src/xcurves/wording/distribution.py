@@ -25,6 +25,11 @@ _HOW = {
     "percentile": "Intervals are percentile bootstrap intervals",
     "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
 }
+_SAMPLES = {
+    False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
+    "spread as well: it covers less than it says if the smaller sample is the more spread one.",
+    True: "All hold for independent pairs of trials.",
+}
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
@@ -133,8 +138,7 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
         return
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
-        f"p is adjusted ({result.attrs.get('correction', 'holm')}). All hold for independent trials of one "
-        "distribution, or independent pairs of them if paired."
+        f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
     )
 
 
