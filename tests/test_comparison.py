@@ -217,3 +217,13 @@ def test_few_trials_in_a_stratum_are_warned_of():
     assert not one.prob_greater.isnull().any()
     assert "From one trial in a stratum there is none" in one.curves.summary()
     xcurves.compare_distributions(strata_scores(10), **POOL)
+
+
+def test_strata_are_mirrored_with_the_algorithms_and_padding_changes_nothing():
+    scores = strata_scores(12)
+    options = POOL | {"n_resamples": 2_000}
+    plain = xcurves.compare_distributions(scores, **options).prob_greater_ci[0]
+    turned = xcurves.compare_distributions(scores.isel(algorithm=[1, 0]), **options).prob_greater_ci[0]
+    np.testing.assert_allclose(turned, 1 - plain[::-1], rtol=1e-12)
+    padded = scores.pad(run=(0, 300)).assign_coords(run=np.arange(312))
+    np.testing.assert_array_equal(xcurves.compare_distributions(padded, **options).prob_greater_ci[0], plain)

@@ -115,6 +115,8 @@ class PairBlock:
         x, y = np.sort(x, axis=-1), np.sort(y, axis=-1)
         probability = twosample.stratified_probability(x, y)
         interval = np.full((len(x), 2), np.nan)
+        turned = probability < 0.5  # so that the other way round is the mirror image
+        x, y = (np.where(turned[:, np.newaxis, np.newaxis], *each) for each in ((y, x), (x, y)))
         sizes = np.concatenate([np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1)
         n_units = sizes.min(axis=-1)
         known = np.flatnonzero(n_units > 1)  # one trial shows no spread
@@ -122,6 +124,7 @@ class PairBlock:
             tasks = known[(sizes[known] == size).all(axis=-1)]
             n_resamples = self.n_resamples or DEFAULT_RESAMPLES
             interval[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, self.alpha)
+        interval[turned] = 1 - interval[turned, ::-1]
         return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:

@@ -187,6 +187,7 @@ def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, al
 
     All tasks have the same strata sizes; trials are sorted, missing ones last.
     """
+    x, y = (each[..., : np.count_nonzero(~np.isnan(each), axis=-1).max()] for each in (x, y))
     beats, m, n = _comparisons(x, y)
     beats = beats / (m * n)[..., np.newaxis, np.newaxis] / m.shape[-1]
     sizes = [tuple(int(size) for size in each[0]) for each in (m, n)]
