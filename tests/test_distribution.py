@@ -454,3 +454,12 @@ def test_a_large_offset_leaves_the_tail_as_it_is():
     assert moved.cvar <= (values + 1e9).max()
     np.testing.assert_allclose(moved.cvar - 1e9, plain.cvar, atol=5e-7)
     np.testing.assert_allclose(moved.optimality_gap, plain.optimality_gap, atol=5e-7)
+
+
+def test_quantiles_beyond_all_trials_end_at_the_bounds():
+    scores = make_scores([0.2, 0.5, 0.9], run=np.arange(3))
+    ci = xcurves.performance_cdf(scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    free = xcurves.performance_cdf(scores, probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
+    np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
+    np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
