@@ -64,8 +64,55 @@ def coverage(result, expected):
     return held.mean("task").to_series()
 
 
+def in_strata(n_runs, n_samples=2_000, n_tasks=26):
+    """Coverage of the bootstrap within strata: tasks of normal scores, so many runs each."""
+    rng = np.random.default_rng([n_runs, n_tasks])
+    pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 999, "rng": 0}
+    dims, algorithms = ("sample", "algorithm", "task", "run"), {"algorithm": ["a", "b"]}
+    scores = xr.DataArray(rng.normal(size=(n_samples, 2, n_tasks, n_runs)), algorithms, dims)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ci = xcurves.performance_cdf(
+            scores.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5
+        ).statistic_ci
+        greater = xcurves.compare_distributions(scores, **pool).prob_greater_ci.squeeze("pair")
+    held = {name: holds(ci.sel(param=param), 0) for name, param in (("mean", "score_mean"), ("IQM", "iqm"))}
+    return held | {"prob_greater": holds(greater, 0.5)}
+
+
+def of_unequal_spread(m, n, spread, n_samples=4_000):
+    """Coverage of Newcombe's interval: m normal scores with this standard deviation against n with 1."""
+    rng = np.random.default_rng([m, n, spread])
+    values = rng.normal(size=(n_samples, 2, max(m, n))) * [[spread], [1]]
+    for place, size in enumerate((m, n)):
+        values[:, place, size:] = np.nan
+    scores = xr.DataArray(values, {"algorithm": ["a", "b"]}, ("sample", "algorithm", "run"))
+    return holds(xcurves.compare_distributions(scores).prob_greater_ci.squeeze("pair"), 0.5)
+
+
+def holds(interval, expected):
+    """Share of intervals that hold a value."""
+    low, high = (interval.sel(ci_bound=bound) for bound in ("lower", "upper"))
+    return ((low <= expected) & (high >= expected)).mean().item()
+
+
+def print_table(rows):
+    """Print rows, each a dict, as Markdown."""
+    print("| " + " | ".join(rows[0]) + " |")
+    print("|" + "---|" * len(rows[0]))
+    for row in rows:
+        said = (value if isinstance(value, int) else f"{value:.2f}".lstrip("0") for value in row.values())
+        print("| " + " | ".join(map(str, said)) + " |")
+
+
 def main():
-    """Print Markdown: bootstrap coverage, 2,000 samples of each size and distribution."""
+    """Print Markdown: coverage in strata, with unequal spread, and of the bootstrap by size and distribution."""
+    print_table([{"runs of each task": n, **in_strata(n)} for n in (2, 3, 5, 10)])
+    sizes = (10, 10), (30, 30), (10, 100), (5, 50), (100, 10)
+    columns = {"N(0, 1) v N(0, 1)": 1, "N(0, 10) v N(0, 1)": 10}
+    print_table(
+        [{"m": m, "n": n, **{name: of_unequal_spread(m, n, s) for name, s in columns.items()}} for m, n in sizes]
+    )
     rows = {}
     for interval in ("percentile", "bca"):
         for name, distribution in DISTRIBUTIONS.items():

@@ -121,6 +121,7 @@ def test_paired_runs_must_have_partners(scores):
         xcurves.compare_distributions(scores, paired=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
 def test_strata_average_the_probability_and_leave_out_what_is_for_one_distribution(scores):
     scores = scores.drop_sel(algorithm="b")
     result = xcurves.compare_distributions(scores, dim=("task", "run"), strata="task", n_resamples=500, rng=0)
@@ -133,6 +134,7 @@ def test_strata_average_the_probability_and_leave_out_what_is_for_one_distributi
     assert "bootstrap within strata" in result.prob_greater_ci.attrs["interval"]
 
 
+@pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
 @pytest.mark.parametrize("options", [{}, {"paired": True}, {"dim": ("seed", "run"), "strata": "seed"}])
 def test_chunks_and_neighbours_change_nothing(options):
     rng = np.random.default_rng(0)
@@ -184,3 +186,44 @@ def test_infinite_scores_are_refused_by_name(scores):
     scores[0, 2, 3] = -np.inf
     with pytest.raises(ValueError, match=r"task 'x': algorithm 'c' has infinite scores\. Mask them as missing"):
         xcurves.compare_distributions(scores)
+
+
+def strata_scores(n_runs):
+    values = np.random.default_rng(0).normal(size=(2, 4, n_runs))
+    return make_scores(values, algorithm=["a", "b"], task=list("uvwx"), run=np.arange(n_runs))
+
+
+POOL = {"dim": ("task", "run"), "strata": "task", "n_resamples": 19, "rng": 0}
+
+
+def test_a_stratum_that_an_algorithm_lacks_leaves_nothing_to_say():
+    scores = strata_scores(12)
+    scores.loc[{"algorithm": "b", "task": "w"}] = np.nan
+    said = "a - b: no trial of one of them in the stratum task 'w'; the result is NaN"
+    with pytest.warns(UserWarning, match="^a - b") as caught:
+        result = xcurves.compare_distributions(scores, **POOL)
+    assert [str(warning.message) for warning in caught] == [said]
+    assert all(result[name].isnull().all() for name in result)
+    assert result.n_units.values.tolist() == [0]
+
+
+def test_few_trials_in_a_stratum_are_warned_of():
+    with pytest.warns(UserWarning, match="^a - b: 3 trials in the smallest stratum are few for a bootstrap"):
+        few = xcurves.compare_distributions(strata_scores(3), **POOL)
+    assert "With 3 trials in the smallest stratum it covers less" in few.curves.summary()
+    with pytest.warns(UserWarning, match="^a - b: one trial in the smallest stratum shows no spread; the interval is"):
+        one = xcurves.compare_distributions(strata_scores(1), **POOL)
+    assert one.prob_greater_ci.isnull().all()
+    assert not one.prob_greater.isnull().any()
+    assert "From one trial in a stratum there is none" in one.curves.summary()
+    xcurves.compare_distributions(strata_scores(10), **POOL)
+
+
+def test_strata_are_mirrored_with_the_algorithms_and_padding_changes_nothing():
+    scores = strata_scores(12)
+    options = POOL | {"n_resamples": 2_000}
+    plain = xcurves.compare_distributions(scores, **options).prob_greater_ci[0]
+    turned = xcurves.compare_distributions(scores.isel(algorithm=[1, 0]), **options).prob_greater_ci[0]
+    np.testing.assert_allclose(turned, 1 - plain[::-1], rtol=1e-12)
+    padded = scores.pad(run=(0, 300)).assign_coords(run=np.arange(312))
+    np.testing.assert_array_equal(xcurves.compare_distributions(padded, **options).prob_greater_ci[0], plain)

@@ -49,7 +49,7 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(scores):
     scores = scores.isel(task=[0, 1])
     result = xcurves.performance_cdf(scores, **ASKED)
     front = ("task", "algorithm")
-    plain = dict.fromkeys(["score_mean", "score_median", "score_std", "iqm", "optimality_gap", "n_trials"], front)
+    plain = dict.fromkeys(["score_mean", "score_median", "score_std", "iqm", "optimality_gap"], front)
     assert {name: variable.dims for name, variable in result.data_vars.items()} == {
         **plain,
         **dict.fromkeys(["cvar", "cvar_lower"], (*front, "cvar_level")),
@@ -61,8 +61,11 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(scores):
         **dict.fromkeys(["partial_mean_above", "prob_above"], (*front, "threshold")),
     }
     assert next(iter(result.data_vars)) == "score_mean"
+    assert result.n_trials.dims == front
+    assert "n_trials" in result.coords
+    assert result.n_trials.attrs == {"long_name": "number of trials", "units": "1"}
     units = {name: variable.attrs["units"] for name, variable in result.data_vars.items()}
-    pure = {"cdf", "cdf_ci", "cdf_band", "prob_above", "n_trials"}
+    pure = {"cdf", "cdf_ci", "cdf_band", "prob_above"}
     assert units == {name: "1" if name in pure else "points" for name in units}
     assert all("long_name" in variable.attrs for variable in result.data_vars.values())
 
@@ -82,7 +85,7 @@ def test_every_group_has_the_statistics_of_a_loop(scores):
             trials = scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
             assert group.n_trials == len(trials)
             if not trials:
-                assert all(group[name].isnull().all() for name in set(group) - {"n_trials"})
+                assert all(group[name].isnull().all() for name in group)
                 continue
             expected = oracles.statistics(trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"])
             found = [
@@ -333,3 +336,130 @@ def test_the_band_is_as_narrow_as_trials_needed_says():
     scores = make_scores(np.arange(n), run=np.arange(n))
     band = xcurves.performance_cdf(scores, scores_at=[n / 2]).cdf_band.values.ravel()
     assert band[1] - band[0] <= 0.2
+
+
+def strata_scores(*runs):
+    """Tasks u, v, ... with so many runs each."""
+    values = np.random.default_rng(0).normal(size=(len(runs), max(runs)))
+    scores = make_scores(values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs)))
+    return scores.where(scores.run < xr.DataArray(list(runs), dims="task"))
+
+
+POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 19, "rng": 0}
+
+
+def test_a_stratum_that_an_algorithm_lacks_is_not_replaced_by_the_others():
+    scores = xr.concat([strata_scores(12, 12, 12), strata_scores(12, 0, 12)], "algorithm").assign_coords(
+        algorithm=["a", "b"]
+    )
+    with pytest.warns(UserWarning, match="algorithm") as caught:
+        result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
+    said = "algorithm 'b': no trial in the stratum task 'v'; the result is NaN"
+    assert [str(warning.message) for warning in caught] == [said]
+    assert all(result[name].sel(algorithm="b").isnull().all() for name in result)
+    np.testing.assert_allclose(result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean())
+    assert (result.n_trials.values.tolist(), result.n_units.values.tolist()) == ([36, 24], [12, 0])
+    assert "algorithm 'b': 24 trials, but none in a stratum" in result.curves.summary()
+    lazy = xcurves.performance_cdf(scores.chunk(algorithm=1), **POOL, scores_at=[0])
+    xr.testing.assert_identical(lazy.compute(), result)
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ((300, 3), "3 trials in the smallest stratum are few for a bootstrap"),
+        ((9,) * 5, "9 trials in the smallest stratum are few for a bootstrap"),
+        ((10, 10), "10 trials in the smallest stratum are few for a bootstrap"),
+        ((40, 1), "one trial in the smallest stratum shows no spread; the intervals are NaN"),
+    ],
+)
+def test_the_smallest_stratum_is_what_is_warned_of(runs, said):
+    with pytest.warns(UserWarning, match=f"^{said}"):
+        result = xcurves.performance_cdf(strata_scores(*runs), **POOL, scores_at=[0])
+    intervals = [name for name in result if name.endswith("_ci")]
+    assert all(result[name].isnull().all() == (min(runs) == 1) for name in intervals)
+    assert not result.score_mean.isnull()
+
+
+def test_ten_runs_in_each_of_three_strata_are_not_warned_of():
+    xcurves.performance_cdf(strata_scores(10, 10, 10), **POOL)
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_one_trial_has_no_bootstrap_interval(interval):
+    with pytest.warns(UserWarning, match="trial") as caught:
+        result = xcurves.performance_cdf(strata_scores(1)[0], interval=interval, n_resamples=9, rng=0)
+    assert [str(warning.message) for warning in caught] == ["one trial shows no spread; the intervals are NaN"]
+    assert result.statistic_ci.isnull().all()
+
+
+def test_units_without_trials_are_not_counted():
+    scores = make_scores(np.random.default_rng(0).normal(size=(40, 6)), draw=np.arange(40), run=np.arange(6))
+    with pytest.warns(UserWarning, match="^5 units are few for a bootstrap"):
+        result = xcurves.performance_cdf(
+            scores.where(scores.draw < 5), dim=("draw", "run"), unit="draw", interval="percentile", n_resamples=9, rng=0
+        )
+    assert result.n_units == 5
+
+
+def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own():
+    levels, thresholds = [0.5, 0.9999999, 0.99999990001], [10_000_003, 10_000_004]
+    result = xcurves.performance_cdf(
+        make_scores(np.arange(2_000.0) + 1e7, run=np.arange(2_000)), cvar_level=levels, threshold=thresholds
+    )
+    table = result.curves.table()["value"]
+    assert len(set(table.index)) == len(table)
+    assert table["cvar 0.9999999"] == result.cvar.sel(cvar_level=0.9999999)
+    for threshold in thresholds:
+        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(threshold=threshold)
+    assert "mean of the best 1e-05 %" in result.curves.summary()
+    assert "share of scores at least 10000004" in result.curves.summary()
+
+
+@pytest.mark.parametrize("name", ["cvar_level", "threshold"])
+def test_a_level_given_twice_is_refused(scores, name):
+    with pytest.raises(ValueError, match=rf"^{name} names 0\.5 twice\. Give each once$"):
+        xcurves.performance_cdf(scores, **{name: [0.5, 0.2, 0.5]})
+
+
+def test_bounds_are_recorded_in_full(scores):
+    assert xcurves.performance_cdf(scores[0], bounds=(-1, 1_234_567.89)).attrs["bounds"] == "-1 to 1234567.89"
+
+
+@pytest.mark.parametrize("interval", ["exact", "percentile", "bca"])
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_intervals_scale_with_scores_however_small(interval, scale):
+    values = np.random.default_rng(0).exponential(size=40)
+    values[5:15] = values[5]
+    plain, scaled = (
+        xcurves.performance_cdf(
+            make_scores(values * by, run=np.arange(40)),
+            interval=interval,
+            rng=0,
+            n_resamples=None if interval == "exact" else 999,
+            target=1.5 * by,
+        )
+        for by in (1, scale)
+    )
+    for name in ("statistic_ci", "score_quantile_ci", "optimality_gap", "cvar"):
+        np.testing.assert_allclose(scaled[name] / scale, plain[name], rtol=1e-6)
+
+
+def test_a_large_offset_leaves_the_tail_as_it_is():
+    values = np.random.default_rng(0).normal(size=100_000)
+    plain, moved = (
+        xcurves.performance_cdf(make_scores(values + by, run=np.arange(100_000)), cvar_level=0.9999, target=by + 1)
+        for by in (0, 1e9)
+    )
+    assert moved.cvar <= (values + 1e9).max()
+    np.testing.assert_allclose(moved.cvar - 1e9, plain.cvar, atol=5e-7)
+    np.testing.assert_allclose(moved.optimality_gap, plain.optimality_gap, atol=5e-7)
+
+
+def test_quantiles_beyond_all_trials_end_at_the_bounds():
+    scores = make_scores([0.2, 0.5, 0.9], run=np.arange(3))
+    ci = xcurves.performance_cdf(scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    free = xcurves.performance_cdf(scores, probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
+    np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
+    np.testing.assert_array_equal(ci, np.clip(free, 0, 1))

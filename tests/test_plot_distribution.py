@@ -5,6 +5,7 @@ import pytest
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+import xcurves  # noqa: F401
 from strategies import make_scores
 
 
@@ -48,6 +49,39 @@ def test_what_is_drawn_is_what_was_found(result):
     expected = [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
     np.testing.assert_array_equal(dots.get_lines()[0].get_xdata(), [each.sel(algorithm="a") for each in expected])
     assert dots.get_xlabel() == "score (points)"
+
+
+def test_intervals_without_an_end_reach_the_edge(result, scores):
+    here = result.sel(task="x")
+    ax = here.curves.plot("inverse_cdf")
+    shade = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (shade.min(), shade.max()) == ax.get_ylim()
+    assert "pointwise" in ax.get_xlabel()
+    dots = here.curves.plot("statistics")
+    drawn = [
+        segment for lines in dots.collections if hasattr(lines, "get_segments") for segment in lines.get_segments()
+    ]
+    at_the_edge = {"left": 0, "right": 0}
+    for (start, _), (stop, _) in drawn:
+        at_the_edge["left"] += min(start, stop) == dots.get_xlim()[0]
+        at_the_edge["right"] += max(start, stop) == dots.get_xlim()[1]
+    names = ["score_mean", "score_median", "iqm", "cvar 0.5", "cvar 0.9", "cvar_lower 0.5", "cvar_lower 0.9"]
+    ends = here.statistic_ci.sel(param=names)
+    assert at_the_edge == {"left": np.isneginf(ends).sum(), "right": np.isposinf(ends).sum()}
+    assert min(at_the_edge.values()) > 0
+    pairs = scores.sel(task="x").curves.compare_distributions().curves.plot("quantile_difference")
+    shade = pairs.collections[0].get_paths()[0].vertices[:, 1]
+    assert (shade.min(), shade.max()) == pairs.get_ylim()
+    assert "simultaneous" in pairs.get_xlabel()
+
+
+def test_the_profile_has_the_band_upside_down(result):
+    ax = result.sel(task="x").curves.plot("profile")
+    shade = ax.collections[1].get_paths()[0].vertices[:, 1]
+    band = 1 - result.cdf_band.sel(task="x", algorithm="b")
+    np.testing.assert_allclose([shade.min(), shade.max()], [band.min(), band.max()])
+    assert set(np.round(band.values.ravel(), 9)) <= set(np.round(shade, 9))
+    assert "simultaneous" in ax.get_ylabel()
 
 
 def test_one_group_needs_no_legend(scores):

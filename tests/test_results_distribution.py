@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import xcurves
@@ -45,9 +46,15 @@ def test_summary_of_a_bootstrap_says_where_it_is_poor(scores):
     pool = {"dim": ("task", "run"), "n_resamples": 19, "rng": 0, "interval": "percentile"}
     said = xcurves.performance_cdf(scores, **pool, strata="task", confidence_level=0.9).curves.summary()
     assert "90 % intervals" in said
-    assert "percentile bootstrap intervals, within task: approximate. With 24 trials they cover less" in said
+    assert (
+        "percentile bootstrap intervals, within task: approximate. With 12 trials in the smallest stratum they cover"
+        in said
+    )
     by_unit = xcurves.performance_cdf(scores, **pool, unit="run").curves.summary()
     assert "of whole labels of 'run'" in by_unit
+    assert "With 12 units they cover less than they say" in by_unit
+    few = xcurves.performance_cdf(scores.where(scores.run < 5), **pool, unit="run").curves.summary()
+    assert "With 5 units they cover less" in few
 
 
 def test_summary_of_lower_is_better_says_so(scores):
@@ -79,6 +86,12 @@ def test_comparisons_are_told_pair_by_pair():
     assert said[1].startswith("a scores higher than c with probability 0.5 (")
     assert "nowhere does one of them score higher outside the band" in said[1]
     assert "p is adjusted (holm)" in said[-1]
+    assert "for distributions of similar spread" in said[-1]
+    assert "similar spread" in result.prob_greater_ci.attrs["interval"]
+    assert "10,000" in result.ks_pvalue.attrs["method"]
+    paired = xcurves.compare_distributions(scores, paired=True, n_resamples=9, rng=0)
+    assert paired.curves.summary().endswith("All hold for independent pairs of trials.")
+    assert "change places" in paired.ks_pvalue.attrs["method"]
     table = result.curves.table()
     assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
     assert table.loc["a - b", "dominance"] == -1
@@ -90,3 +103,14 @@ def test_a_result_says_which_methods_it_has(scores):
         match=r"It has .curves.table\(\), .curves.summary\(\), .curves.plot\(\) and .curves.to_frame\(\)",
     ):
         _ = xcurves.performance_cdf(scores[0]).curves.align
+
+
+@pytest.mark.parametrize("at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}])
+def test_a_result_can_be_reduced_to_some_levels(scores, at):
+    result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1])
+    whole, part = result.curves.table(), result.isel(at).curves.table()
+    gone = ["cvar 0.5", "cvar_lower 0.5"] if "cvar_level" in at else ["partial_mean_above 1", "prob_above 1"]
+    kept = whole.loc[~whole.index.get_level_values("statistic").isin(gone)]
+    pd.testing.assert_frame_equal(part, kept)
+    assert "best 50 %" not in result.isel(cvar_level=1).curves.summary()
+    assert "best 10 % " in result.isel(cvar_level=1).curves.summary()

@@ -86,8 +86,9 @@ def performance_cdf(
         `score_std` (divisor n - 1), `iqm`, `cvar` and `cvar_lower` (cvar_level), `statistic_ci` (param, ci_bound; of
         each statistic by its name, NaN where the method has none), `score_quantile` (probability), `score_quantile_ci`.
         With `scores_at`: `cdf` (score; a share), `cdf_ci`, and `cdf_band` if `interval` is exact. With `threshold`:
-        `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. `n_trials` (a
-        count). The attr `interval` of each interval says what it is.
+        `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. Coordinates:
+        `n_trials` (a count) and, with strata or units, `n_units` (of the smallest stratum). The attr `interval` of each
+        interval says what it is.
 
     Raises
     ------
@@ -97,8 +98,9 @@ def performance_cdf(
     Warns
     -----
     UserWarning
-        If a group has no trial (its results are NaN), or fewer than 30 for a bootstrap interval. Not for dask-backed
-        scores, where `n_trials` says so.
+        If a group has no trial, or none in a stratum (its results are NaN); for a bootstrap, if it has one unit in a
+        stratum (its intervals are NaN), or few: fewer than 30 trials or units, 10 in a stratum. Not for dask-backed
+        scores, where `n_trials` and `n_units` say so.
 
     Notes
     -----
@@ -147,7 +149,7 @@ def performance_cdf(
         levels=options.check_levels(cvar_level),
         conditional=options.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
         trim=options.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
-        thresholds=np.zeros(0) if threshold is None else options.check_numbers("threshold", threshold),
+        thresholds=np.zeros(0) if threshold is None else options.check_distinct("threshold", threshold),
         targets=np.zeros(0) if target is None else np.array([options.check_number("target", target)]),
         higher=labels.check_flag("higher_is_better", higher_is_better),
     )
@@ -159,6 +161,7 @@ def performance_cdf(
             int(np.prod([sizes[name] for name in (outer or core[len(within) :])], dtype=int)),
             int(np.prod([sizes[name] for name in core[len(within) + 1 :]], dtype=int)) if outer else 1,
         ),
+        stratified=bool(within),
         by_unit=bool(outer),
         wanted=wanted,
         scores_at=None if scores_at is None else options.check_numbers("scores_at", scores_at),
@@ -182,7 +185,7 @@ def performance_cdf(
         cvar=cvar,
         iqm=iqm,
         target=target,
-        bounds=None if bounds is None else f"{block.bounds[0]:g} to {block.bounds[1]:g}",
+        bounds=None if bounds is None else " to ".join(map(options.number, block.bounds)),
         higher_is_better=higher_is_better,
         interval=interval,
         n_resamples=None if interval == "exact" else block.n_resamples,
@@ -193,8 +196,8 @@ def performance_cdf(
         trial_results.variables(packed, block, scores), {**packed.coords, **trial_results.coords(block)}, attrs
     )
     if scores.chunks is None:
-        trial_results.warn(result, block)
-    return result
+        trial_results.warn(result, block, options.empty_strata(scores, within, dims))
+    return result.set_coords([name for name in ("n_trials", "n_units") if name in result])
 
 
 def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:

@@ -39,8 +39,8 @@ RESULTS = {
     "scores": frozenset((
         "score_mean", "score_median", "score_std", "iqm", "cvar", "cvar_lower", "statistic_ci", "score_quantile",
         "score_quantile_ci", "cdf", "cdf_ci", "cdf_band", "partial_mean_above", "prob_above", "optimality_gap",
-        "n_trials", "algorithm_a", "algorithm_b", "prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue",
-        "ks_pvalue_adjusted", "quantile_difference", "quantile_difference_band", "dominance",
+        "n_trials", "n_units", "algorithm_a", "algorithm_b", "prob_greater", "prob_greater_ci", "ks_statistic",
+        "ks_pvalue", "ks_pvalue_adjusted", "quantile_difference", "quantile_difference_band", "dominance",
     )),
 }
 # fmt: on
@@ -93,7 +93,7 @@ _KINDS = {
     "leave_one_size_out": _kind("rmse r_squared pvalue", "variant training", scalar="n_curves", rows=("variant",)),
     "compare_learners": _kind("difference difference_ci data_multiplier", "param crossing", scalar="data_multiplier"),
     "performance_cdf": _kind(
-        "score_mean iqm score_quantile n_trials", "probability param", scalar="n_trials", methods="table summary plot"
+        "score_mean iqm score_quantile", "probability param", scalar="score_mean", methods="table summary plot"
     ),
     "compare_distributions": _kind(
         "prob_greater prob_greater_ci quantile_difference",

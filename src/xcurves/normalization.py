@@ -66,6 +66,9 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
 
 
 def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
+    if hasattr(given, "to_xarray"):
+        kind = type(given).__name__
+        raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
         return xr.DataArray(check_number(name, given))
     strange = [dim for dim in given.dims if dim not in scores.dims]

@@ -17,6 +17,7 @@ FIELDS = {
     "prob_greater_ci": ("pair", "ci_bound"),
     "quantile_difference": ("pair", "probability"),
 }
+STRATIFIED = {"n_units": ("pair",)}
 UNSTRATIFIED = {
     "quantile_difference_band": ("pair", "probability", "ci_bound"),
     "dominance": ("pair",),
@@ -50,7 +51,7 @@ class PairBlock:
     def layout(self) -> Layout:
         """Layout of the results; strata leave out what is for one distribution."""
         sizes = {"pair": len(self.pairs), "ci_bound": 2, "probability": len(self.probabilities)}
-        return Layout(FIELDS if self.stratified else FIELDS | UNSTRATIFIED, sizes)
+        return Layout(FIELDS | (STRATIFIED if self.stratified else UNSTRATIFIED), sizes)
 
     def __call__(self, scores: Floats, numbers: NDArray[np.int64]) -> Floats:
         """Compare pairs in tasks, given scores, shape (..., algorithm, *core), and numbers, shape (...)."""
@@ -69,6 +70,9 @@ class PairBlock:
             found = self._quantiles(x[:, a], x[:, b], n[:, a], n[:, b])
             if self.stratified:
                 found |= self._by_stratum(trials[:, a], trials[:, b])
+                for values in found.values():
+                    values[found["n_units"] == 0] = np.nan
+                found["n_units"] = np.nan_to_num(found["n_units"])
             else:
                 self._check_paired(pooled[:, a], pooled[:, b], names, (a, b))
                 found |= self._distances(pooled[:, a], pooled[:, b])
@@ -111,13 +115,17 @@ class PairBlock:
         x, y = np.sort(x, axis=-1), np.sort(y, axis=-1)
         probability = twosample.stratified_probability(x, y)
         interval = np.full((len(x), 2), np.nan)
-        known = np.flatnonzero(~np.isnan(probability))
+        turned = probability < 0.5  # so that the other way round is the mirror image
+        x, y = (np.where(turned[:, np.newaxis, np.newaxis], *each) for each in ((y, x), (x, y)))
         sizes = np.concatenate([np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1)
+        n_units = sizes.min(axis=-1)
+        known = np.flatnonzero(n_units > 1)  # one trial shows no spread
         for size in np.unique(sizes[known], axis=0):
             tasks = known[(sizes[known] == size).all(axis=-1)]
             n_resamples = self.n_resamples or DEFAULT_RESAMPLES
             interval[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, self.alpha)
-        return {"prob_greater": probability, "prob_greater_ci": interval}
+        interval[turned] = 1 - interval[turned, ::-1]
+        return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return what the two samples in one order tell: who is higher how often, the distance, and the verdict."""

@@ -158,7 +158,8 @@ def _bounds(interval: xr.DataArray) -> dict[str, xr.DataArray]:
 
 
 def _statistics_table(result: xr.Dataset) -> pd.DataFrame:
-    columns = {"value": distribution.statistics(result).transpose(..., "param"), **_bounds(result["statistic_ci"])}
+    values = distribution.statistics(result).transpose(..., "param")
+    columns = {"value": values, **_bounds(result["statistic_ci"].sel(param=values["param"]))}
     frame = _frame(columns, ["param"])
     return frame.rename_axis(index={"param": "statistic"})
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from xcurves import labels
 from xcurves.packing import Floats
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
@@ -59,9 +61,24 @@ def check_design(
     return within, () if unit is None else (unit,)
 
 
+def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str, ...]) -> list[str]:
+    """Return the name of a stratum without a trial for each group of trials, "" where there is none."""
+    present = scores.notnull().any([dim for dim in dims if dim not in within]).transpose(..., *within)
+    words = [labels.words(scores[dim].to_numpy()) for dim in within]
+    names = [", ".join(f"{dim} {word}" for dim, word in zip(within, each, strict=True)) for each in product(*words)]
+    flat = present.to_numpy().reshape(-1, len(names))
+    return ["" if row.all() else names[row.argmin()] for row in flat]
+
+
+def number(value: float) -> str:
+    """Return a number in as many digits as it has."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def check_levels(cvar_level: Numbers) -> Floats:
     """Return levels of CVaR."""
-    levels = check_numbers("cvar_level", cvar_level)
+    levels = check_distinct("cvar_level", cvar_level)
     for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
         raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
     return levels
@@ -103,6 +120,15 @@ def check_numbers(name: str, values: Numbers) -> Floats:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
     for number in numbers[~np.isfinite(numbers)][:1]:
         raise ValueError(f"{name} must be finite; got {number:g}. Give a number or a list of them")
+    return numbers
+
+
+def check_distinct(name: str, values: Numbers) -> Floats:
+    """Return finite numbers in one dimension, no two of them the same."""
+    numbers = check_numbers(name, values)
+    seen, times = np.unique(numbers, return_counts=True)
+    for twice in seen[times > 1][:1]:
+        raise ValueError(f"{name} names {number(twice)} twice. Give each once")
     return numbers
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
+from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.summaries import Summaries
+from xcurves.trial_options import number
 from xcurves.trials import DistributionBlock
 
-_FEW = 30  # trials below which a bootstrap interval is warned of
 _POINTWISE = {
     "exact": ("exact binomial (Clopper-Pearson), pointwise", "order statistics, pointwise"),
     "limit": ("percentile bootstrap, limit of infinitely many resamples, pointwise",) * 2,
@@ -28,7 +30,7 @@ _OF_STATISTICS = {
 def variables(packed: xr.DataArray, block: DistributionBlock, scores: xr.DataArray) -> dict[str, xr.Variable]:
     """Cut the packed results into variables that say their name, unit, and what kind of interval they are."""
     found = block.layout.unpack(packed)
-    pure = ("cdf", "cdf_ci", "cdf_band", "prob_above", "n_trials")
+    pure = ("cdf", "cdf_ci", "cdf_band", "prob_above", "n_trials", "n_units")
     described = outcomes.describe(
         found,
         _long_names(block.wanted),
@@ -44,7 +46,7 @@ def variables(packed: xr.DataArray, block: DistributionBlock, scores: xr.DataArr
     }
     for name in kinds.keys() & described.keys():
         described[name].attrs["interval"] = kinds[name]
-    return described
+    return described | {name: described[name].astype(np.int64) for name in {"n_units"} & described.keys()}
 
 
 def _long_names(wanted: Summaries) -> dict[str, str]:
@@ -68,6 +70,7 @@ def _long_names(wanted: Summaries) -> dict[str, str]:
         "prob_above": f"share of trials {met} the threshold",
         "optimality_gap": "mean distance to the target, none beyond it",
         "n_trials": "number of trials",
+        "n_units": "number of units that are resampled, in the smallest stratum",
     }
 
 
@@ -76,10 +79,10 @@ def coords(block: DistributionBlock) -> dict[str, Any]:
     wanted = block.wanted
     params = [
         *("score_mean", "score_median", "score_std", "iqm"),
-        *(f"cvar {level:g}" for level in wanted.levels),
-        *(f"cvar_lower {level:g}" for level in wanted.levels),
-        *(f"partial_mean_above {threshold:g}" for threshold in wanted.thresholds),
-        *(f"prob_above {threshold:g}" for threshold in wanted.thresholds),
+        *(f"cvar {number(level)}" for level in wanted.levels),
+        *(f"cvar_lower {number(level)}" for level in wanted.levels),
+        *(f"partial_mean_above {number(threshold)}" for threshold in wanted.thresholds),
+        *(f"prob_above {number(threshold)}" for threshold in wanted.thresholds),
         *("optimality_gap" for _ in wanted.targets),
     ]
     every = {
@@ -94,18 +97,31 @@ def coords(block: DistributionBlock) -> dict[str, Any]:
     return {name: values for name, values in every.items() if name in used}
 
 
-def warn(result: xr.Dataset, block: DistributionBlock) -> None:
-    """Say once each what in a computed result a reader would not expect, with the first group it befell."""
+def warn(result: xr.Dataset, block: DistributionBlock, empty: Sequence[str]) -> None:
+    """Say once each what in a computed result a reader would not expect, with the first group it befell.
+
+    `empty` names a stratum without a trial for each group, where there is one.
+    """
     n_trials = result["n_trials"].to_numpy().ravel()
+    n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
     outcomes.warn_of(n_trials == 0, block.names, lambda _: "no trial; the result is NaN", "groups")
-    if block.interval != "exact":
-        what = "units" if block.by_unit else "trials"
-        n_drawn = np.minimum(n_trials, block.shape[0] * block.shape[1])
+    outcomes.warn_of(
+        (n_trials > 0) & (n_units == 0),
+        block.names,
+        lambda group: f"no trial in the stratum {empty[group]}; the result is NaN",
+        "groups",
+    )
+    if block.interval == "exact":
+        return
+    what, where = ("unit" if block.by_unit else "trial"), " in the smallest stratum" * block.stratified
+    outcomes.warn_of(
+        n_units == 1, block.names, lambda _: f"one {what}{where} shows no spread; the intervals are NaN", "groups"
+    )
 
-        def few(group: int) -> str:
-            return (
-                f"{n_drawn[group]} {what} are few for a bootstrap: intervals are too short, the more so for tails "
-                "(coverage: see performance_cdf)"
-            )
+    def few(group: int) -> str:
+        return (
+            f"{n_units[group]} {what}s{where} are few for a bootstrap: intervals are too short, the more so for tails "
+            "(coverage: see performance_cdf)"
+        )
 
-        outcomes.warn_of((n_trials > 0) & (n_drawn < _FEW), block.names, few, "groups")
+    outcomes.warn_of((n_units > 1) & are_few(n_trials, n_units, block.stratified), block.names, few, "groups")

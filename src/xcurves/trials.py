@@ -50,14 +50,15 @@ class DistributionBlock:
         Prefixes of messages, one for each task of the whole array.
     shape : tuple of int
         Numbers of strata, of units in a stratum and of trials in a unit, as the core dims of a task fold.
-    by_unit : bool
-        Whether units of several trials are resampled.
+    stratified, by_unit : bool
+        Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
         Smallest and largest score that there can be.
     """
 
     names: list[str]
     shape: tuple[int, int, int]
+    stratified: bool
     by_unit: bool
     wanted: Summaries
     scores_at: Floats | None
@@ -67,6 +68,11 @@ class DistributionBlock:
     n_resamples: int
     alpha: float
     entropy: int
+
+    @property
+    def folded(self) -> bool:
+        """Whether there are strata or units, so that there are fewer units in a stratum than trials."""
+        return self.stratified or self.by_unit
 
     @cached_property
     def layout(self) -> Layout:
@@ -94,7 +100,7 @@ class DistributionBlock:
             "score": len(self._points),
             "ci_bound": 2,
         }
-        return Layout(dims | {"n_trials": ()}, sizes)
+        return Layout(dims | dict.fromkeys(("n_trials", "n_units") if self.folded else ("n_trials",), ()), sizes)
 
     @property
     def _points(self) -> Floats:
@@ -108,10 +114,13 @@ class DistributionBlock:
         n = ecdf.count(x, np.array([[np.inf]]))[:, 0]
         self._check(x, n, names)
         found = self._estimates(x, n)
-        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n)
+        units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
+        n_units = np.count_nonzero(units, axis=-1).min(axis=-1)  # of the smallest stratum
+        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units)
         for values in found.values():
-            values[n == 0] = np.nan
-        return self.layout.pack(found | {"n_trials": n.astype(float)}, numbers.shape)
+            values[n_units == 0] = np.nan
+        facts = {"n_trials": n.astype(float), "n_units": n_units.astype(float)}
+        return self.layout.pack(found | facts, numbers.shape)
 
     def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
         least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
@@ -162,14 +171,17 @@ class DistributionBlock:
             ),
         }
 
-    def _resampled(self, trials: Floats, x: Floats, n: Ints) -> dict[str, Floats]:
-        """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
+    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp]) -> dict[str, Floats]:
+        """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
+
+        One unit shows no spread, and where a stratum has no more there are none.
+        """
         found = {
             "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),
             "score_quantile_ci": np.full((len(x), len(self.probabilities), 2), np.nan),
             "cdf_ci": np.full((len(x), len(self._points), 2), np.nan),
         }
-        for part in self._alike(trials, x, n):
+        for part in self._alike(trials, x, n_units > 1):
             if self.by_unit:
                 statistic, points = self._with_points(part)
                 ends = [len(self._points)]
@@ -180,15 +192,15 @@ class DistributionBlock:
             found["statistic_ci"][part.tasks] = statistic
         return found
 
-    def _alike(self, trials: Floats, x: Floats, n: Ints) -> Iterator[Alike]:
-        """Group the tasks that have any trial by which trials they have."""
+    def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
+        """Group the tasks that are wanted by which trials they have."""
         if not self.by_unit:
             trials = trials.reshape(len(trials), self.shape[0], -1, 1)
             trials = np.sort(trials, axis=2) if self.shape[0] > 1 else x.reshape(trials.shape)
         present = ~np.isnan(trials)
         _, group = np.unique(present.reshape(len(present), -1), axis=0, return_inverse=True)
         for number in range(group.max(initial=-1) + 1):
-            tasks = np.flatnonzero((group.ravel() == number) & (n > 0))
+            tasks = np.flatnonzero((group.ravel() == number) & wanted)
             if tasks.size:
                 yield self._fold(tasks, trials[tasks], present[tasks[0]])
 

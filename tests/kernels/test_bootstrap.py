@@ -151,3 +151,48 @@ def test_a_constant_sample_has_intervals_of_no_length():
         found = bootstrap.intervals(x, np.arange(6)[np.newaxis], design, WANTED.resampled, WANTED.length, 0.05, bca=bca)
         np.testing.assert_allclose(found[0, 0], 2.0)
         np.testing.assert_allclose(found[0, 2], 0.0)
+
+
+def test_points_of_resampled_units_are_those_of_a_loop():
+    rng = np.random.default_rng(0)
+    flat, unit = rng.integers(0, 6, 9).astype(float), np.array([0, 0, 0, 1, 2, 2, 3, 3, 3])
+    order = np.argsort(flat, kind="stable")
+    x, p, z = flat[order][np.newaxis], np.array([0.1, 0.5, 0.75, 1.0]), [1.0, 3.0]
+    design = bootstrap.Design((4,), unit, 50, 0)
+    counts = design.block(0, 50)
+    at_most = ecdf.count(x, np.array([z]))
+    found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), at_most, p)[0]
+    for times, row in zip(counts, found, strict=True):
+        sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
+        shares = [np.mean([value <= limit for value in sample]) for limit in z]
+        np.testing.assert_allclose(row, [*shares, *(oracles.inverse_cdf(sample, oracles.decimal(each)) for each in p)])
+
+
+def test_bca_of_tied_scores_is_scipys():
+    sample = np.sort(np.random.default_rng(0).integers(0, 4, 30)).astype(float)[np.newaxis]
+    design = bootstrap.Design((30,), None, 40_000, 0)
+    order = np.arange(30)[np.newaxis]
+    found = bootstrap.intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
+    theirs = stats.bootstrap(
+        sample, np.mean, n_resamples=40_000, method="BCa", random_state=np.random.default_rng(1)
+    ).confidence_interval
+    np.testing.assert_allclose(found, theirs, atol=0.03 * (found[1] - found[0]))
+
+
+def test_stratified_limits_are_those_of_all_resamples():
+    """Two strata of three: all 3³ times 3³ resamples are equally likely."""
+    strata = [np.array([0.0, 2.0, 5.0]), np.array([1.0, 3.0, 4.0])]
+    halves = [list(itertools.product(stratum, repeat=3)) for stratum in strata]
+    every = np.sort([[*a, *b] for a, b in itertools.product(*halves)], axis=1)
+    pool = np.arange(6.0)
+    for alpha in (0.05, 0.2, 0.5):
+        ranks = np.arange(1, 7)[np.newaxis]
+
+        def counts_at(rank):
+            return np.stack([np.searchsorted(stratum, pool[rank - 1], "right") for stratum in strata], axis=-1)
+
+        low, high = bootstrap.quantile_limits(ranks, np.array([3, 3]), counts_at, alpha)
+        for rank, a, b in zip(ranks[0], low[0], high[0], strict=True):
+            drawn = every[:, rank - 1]
+            expected = [min(z for z in pool if np.mean(drawn <= z) >= t - 1e-12) for t in (alpha / 2, 1 - alpha / 2)]
+            assert [pool[a - 1], pool[b - 1]] == expected

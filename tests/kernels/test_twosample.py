@@ -1,3 +1,5 @@
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,8 +52,41 @@ def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
     both = twosample.merge(rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000)))
     gap = np.maximum(*twosample.gaps(both))
     exact = twosample.ks_pvalue(both, gap)
-    monkeypatch.setattr(twosample, "EXACT_TRIALS", 4_999)
-    np.testing.assert_allclose(twosample.ks_pvalue(both, gap), exact, rtol=0.05)
+    monkeypatch.setattr(twosample, "EXACT_WORK", 2_000 * 5_000)
+    np.testing.assert_array_equal(twosample.ks_pvalue(both, gap), exact)
+    monkeypatch.setattr(twosample, "EXACT_WORK", 2_000 * 5_000 - 1)
+    limit = stats.kstwobign.sf(gap / 6e6 * np.sqrt(3000 * 2000 / 5000))
+    np.testing.assert_allclose(twosample.ks_pvalue(both, gap), limit, rtol=1e-12)
+    np.testing.assert_allclose(limit, exact, rtol=0.05)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_few_trials_by_many_are_tested_exactly(turned):
+    """Three below all others: only one split of C(20003, 3), or its mirror, is as far apart."""
+    few, many = np.array([[-3.0, -2, -1]]), np.arange(20_000.0)[np.newaxis]
+    both = twosample.merge(*((many, few) if turned else (few, many)))
+    pvalue = twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both)))
+    np.testing.assert_allclose(pvalue, 2 / comb(20_003, 3), rtol=1e-9)
+
+
+def test_five_by_ten_thousand_is_scipys():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0.9, size=(1, 5)), rng.normal(size=(1, 10_000))
+    both = twosample.merge(x, y)
+    theirs = stats.ks_2samp(x[0], y[0], method="exact").pvalue
+    np.testing.assert_allclose(twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both))), theirs, rtol=1e-9)
+
+
+def test_many_paired_runs_do_not_overflow():
+    """All swaps leave a walk of n steps up and n down at distance n or less from where it starts, n² beyond int32."""
+    n = 60_000
+    x, y = np.arange(n, dtype=float)[np.newaxis], np.arange(n, dtype=float)[np.newaxis] + 10 * n
+    both = twosample.merge(x, y)
+    gap = np.maximum(*twosample.gaps(both))
+    assert gap == n**2
+    plan = shuffles.make_plan((n, n), 9, paired=True, entropy=0)
+    assert twosample.paired_ks_pvalue(both, gap, plan) == 0.1
+    assert twosample.paired_ks_pvalue(both, np.array([1]), plan) == 1
 
 
 def test_groups_of_unequal_sizes_are_each_tested_by_themselves():

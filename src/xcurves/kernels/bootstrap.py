@@ -19,11 +19,17 @@ from xcurves.kernels.moments import Floats
 
 DEFAULT_RESAMPLES = 9_999
 
+_FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
 _TIE = 1e-12
 
 Statistics = Callable[[Floats, Floats], Floats]
+
+
+def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_]:
+    """Return whether a bootstrap from so many trials, and units in the smallest stratum, is to be warned of."""
+    return (np.where(stratified, n_trials, n_units) < _FEW) | (n_units < (_FEW_IN_STRATUM if stratified else _FEW))
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,7 @@ def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
     everything = np.ones((1, sum(design.sizes)), np.int64)
     observed = statistics(x, design.cumulative(everything, order))
-    slack = _TIE * (1 + np.abs(observed))
+    slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(drawn, axis=1, keepdims=True)
     below = (drawn < observed - slack).mean(axis=1)
     tied = (np.abs(drawn - observed) <= slack).mean(axis=1)
     edge = 1 / (2 * drawn.shape[1])
@@ -158,11 +164,14 @@ def cdf_limits(counts: Ints, sizes: Ints, alpha: float) -> tuple[Floats, Floats]
     if len(sizes) == 1:
         share = counts[..., 0] / n
         return tuple(scipy.stats.binom.ppf(tail, n, share) / n for tail in (alpha / 2, 1 - alpha / 2))
-    cumulative = np.cumsum(sum_of_binomials(counts.reshape(-1, len(sizes)), sizes), axis=-1)
-    return tuple(
-        np.count_nonzero(cumulative < tail - _TIE, axis=-1).reshape(counts.shape[:-1]) / n
-        for tail in (alpha / 2, 1 - alpha / 2)
-    )
+    flat = counts.reshape(-1, len(sizes))
+    rows = max(1, _HELD // (n + 1))
+    limits = np.empty((2, len(flat)))
+    for start in range(0, len(flat), rows):
+        cumulative = np.cumsum(sum_of_binomials(flat[start : start + rows], sizes), axis=-1)
+        for end, tail in zip(limits, (alpha / 2, 1 - alpha / 2), strict=True):
+            end[start : start + rows] = np.count_nonzero(cumulative < tail - _TIE, axis=-1) / n
+    return limits[0].reshape(counts.shape[:-1]), limits[1].reshape(counts.shape[:-1])
 
 
 def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float) -> tuple[Ints, Ints]:

@@ -58,10 +58,8 @@ def sums(x: Floats, ranks: Floats) -> Floats:
     cuts = np.take_along_axis(full, order, axis=-1)
     cuts = np.concatenate([np.zeros((n_tasks, 1), np.int64), cuts], axis=-1)
     cuts += width * np.arange(n_tasks)[:, np.newaxis]
-    flat = x.ravel()
-    parts = np.add.reduceat(flat, np.minimum(cuts, x.size - 1).ravel()).reshape(cuts.shape)[:, :-1]
-    begin, end = cuts[:, :-1], cuts[:, 1:]
-    parts = np.where(begin == end, 0.0, parts + np.where((end == x.size) & (begin < x.size - 1), flat[-1], 0.0))
+    parts = np.add.reduceat(np.append(x, 0.0), cuts.ravel()).reshape(cuts.shape)[:, :-1]
+    parts = np.where(cuts[:, :-1] == cuts[:, 1:], 0.0, parts)
     found = np.empty(ranks.shape)
     np.put_along_axis(found, order, np.cumsum(parts, axis=-1), axis=-1)
     rest = ranks - full

@@ -60,23 +60,29 @@ class Summaries:
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
 
     def observe(self, x: Floats, n: Ints) -> Floats:
-        """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
+        """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial.
+
+        Sums are of differences from a middle trial, lest those of a few large scores drown in that of all.
+        """
         spans = self.spans(n.astype(float))
         if self.conditional:
             self._whole_boundaries(spans, x, n)
         met = ecdf.count(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
         reached = ecdf.count(x, self.targets[np.newaxis])
         ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
-        up_to = ecdf.sums(x, ends)
+        centre, most = _middle(x, n), ecdf.value_at(x, n[:, np.newaxis], n)
+        up_to = ecdf.sums(x - centre, ends)
         both = up_to[:, : spans.shape[1] * 2].reshape(spans.shape)
         up_to = up_to[:, spans.shape[1] * 2 :]
         per = _positive(n)[:, np.newaxis]
-        means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0])
+        means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0]) + centre
+        means = np.clip(means, x[:, :1], most)  # rounding might leave them
         below, of_target, total = np.split(up_to, [len(self.thresholds), -1], axis=-1)
-        partial = (total - below if self.higher else below) / per
         share = (n[:, np.newaxis] - met if self.higher else met) / per
-        capped = self._capped(of_target, total, reached.astype(float), per, np.zeros_like(per))
-        gap = np.abs(self.targets - capped / per)
+        partial = (total - below if self.higher else below) / per + centre * share
+        target = self.targets - centre
+        capped = self._capped(target, of_target, total, reached.astype(float), per, np.zeros_like(per))
+        gap = np.abs(target - capped / per)
         return self._in_order(means, ecdf.deviations(x, n, means[:, MEAN])[:, np.newaxis], partial, share, gap)
 
     def _whole_boundaries(self, spans: Floats, x: Floats, n: Ints) -> None:
@@ -89,11 +95,13 @@ class Summaries:
         spans[:, lower, 1] = ecdf.count(x, x[rows, np.maximum(last - 1, 0)])
         spans[n == 0] = 0
 
-    def _capped(self, of_target: Floats, total: Floats, reached: Floats, n: Floats, start: Floats) -> Floats:
+    def _capped(
+        self, target: Floats, of_target: Floats, total: Floats, reached: Floats, n: Floats, start: Floats
+    ) -> Floats:
         """Return Σ min(x, target), or max if lower is better, over ranks `start` to `n`, up to `reached` below it."""
         if self.higher:
-            return of_target + self.targets * (n - reached)
-        return self.targets * (reached - start) + total - of_target
+            return of_target + target * (n - reached)
+        return target * (reached - start) + total - of_target
 
     def _in_order(self, means: Floats, deviation: Floats, partial: Floats, share: Floats, gap: Floats) -> Floats:
         size = len(self.levels)
@@ -166,8 +174,10 @@ class Summaries:
         spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
         outside = np.minimum(epsilon * n, n)[:, np.newaxis]
         reached = ecdf.count(x, self.targets[np.newaxis]).astype(float)
+        centre = _middle(x, n)
+        x, target = x - centre, self.targets - centre
         found = []
-        for shift, end in ((-1, low), (1, high)):
+        for shift, end in ((-1, low - centre), (1, high - centre)):
             ranks = np.clip(spans + shift * outside[..., np.newaxis], 0, per[..., np.newaxis])
             start, stop = (outside, per) if shift > 0 else (np.zeros_like(per), per - outside)
             kept = np.clip(reached, start, stop)
@@ -175,12 +185,12 @@ class Summaries:
             inside = np.diff(up_to[:, : ranks[0].size].reshape(ranks.shape), axis=-1)[..., 0]
             width = np.diff(spans, axis=-1)[..., 0]
             lacking = width - np.diff(ranks, axis=-1)[..., 0]
-            means = (inside + _times(end, lacking)) / _positive(width)
+            means = (inside + _times(end, lacking)) / _positive(width) + centre
             means[:, MEDIAN] = np.nan
             of_target, first, last = np.split(up_to[:, ranks[0].size :], [-2, -1], axis=-1)
-            capped = self._capped(of_target - first, last - first, kept, stop, start)
-            cap = np.minimum(end, self.targets) if self.higher else np.maximum(end, self.targets)
-            gap = np.abs(self.targets - (capped + _times(cap, outside)) / _positive(per))
+            capped = self._capped(target, of_target - first, last - first, kept, stop, start)
+            cap = np.minimum(end, target) if self.higher else np.maximum(end, target)
+            gap = np.abs(target - (capped + _times(cap, outside)) / _positive(per))
             empty = np.full((len(x), len(self.thresholds)), np.nan)
             found.append(self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap))
         both = np.stack(found, axis=-1)
@@ -193,6 +203,10 @@ class Summaries:
 def _same(bound: Floats) -> Floats:
     """Return one number for all if they are equal, with which clipping is four times faster."""
     return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
+
+
+def _middle(x: Floats, n: Ints) -> Floats:
+    return np.asarray(x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
 
 
 def _positive(divisor: Floats | Ints) -> Floats:

@@ -16,7 +16,7 @@ from xcurves.kernels.ecdf import Ints, clopper_pearson
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import Plan
 
-EXACT_TRIALS = 10_000  # of both samples together, beyond which the p-value of KS is asymptotic
+EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # trials of both times those of the smaller, taken for at least so many
 
 _HELD = 2**20
 _HALVINGS = 60
@@ -120,24 +120,28 @@ def gaps(merged: Merged) -> tuple[Ints, Ints]:
 def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
     """Return P(D >= D observed) when all assignments of the trials to samples are equally likely, shape (task,).
 
-    Exact up to `EXACT_TRIALS` trials, given the ties; beyond by Kolmogorov's limit.
+    Exact, given the ties, up to 10,000 trials of both together, or 100,000 if one has at most 500; beyond by
+    Kolmogorov's limit.
     """
     pvalue = np.full(len(gap), np.nan)
     sizes = np.column_stack([merged.m, merged.n])
     for m, n in np.unique(sizes[(sizes > 0).all(axis=-1)], axis=0):
         tasks = np.flatnonzero((sizes == (m, n)).all(axis=-1))
-        if m + n > EXACT_TRIALS:
+        if int(m + n) * max(int(min(m, n)), FEW_TRIALS) > EXACT_WORK:
             pvalue[tasks] = scipy.special.kolmogorov(gap[tasks] / (m * n) * np.sqrt(m * n / (m + n)))
             continue
-        rows = max(1, int(_HELD // (m + 1)))
+        rows = max(1, int(_HELD // (min(m, n) + 1)))
         for start in range(0, len(tasks), rows):
             some = tasks[start : start + rows]
-            pvalue[some] = _lattice_paths(merged.end[some, : m + n], gap[some], int(m), int(n))
+            pvalue[some] = _lattice_paths(merged.end[some, : m + n], gap[some], int(min(m, n)), int(max(m, n)))
     return pvalue
 
 
 def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
-    """Add up the probabilities of the paths from (0, 0) to (m, n) that reach the gap at the end of a block of ties."""
+    """Add up the probabilities of the paths from (0, 0) to (m, n) that reach the gap at the end of a block of ties.
+
+    The time is that of m + n steps along rows of m + 1 numbers, so that `m` should be the smaller; the gap has no side.
+    """
     k = np.arange(m + 1)
     mass = np.zeros((len(gap), m + 1))
     mass[:, 0] = 1.0
@@ -166,7 +170,8 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
             part = slice(start, start + rows)
             walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)  # (task, trial, shuffle)
             walk[~merged.end[part]] = 0
-            hits[part] += np.count_nonzero(np.abs(walk).max(axis=1) * n_runs >= gap[part, np.newaxis], axis=-1)
+            furthest = np.abs(walk).max(axis=1).astype(np.int64)
+            hits[part] += np.count_nonzero(furthest * n_runs >= gap[part, np.newaxis], axis=-1)
     return np.asarray(hits / plan.n_total)
 
 
@@ -182,6 +187,7 @@ def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, al
 
     All tasks have the same strata sizes; trials are sorted, missing ones last.
     """
+    x, y = (each[..., : np.count_nonzero(~np.isnan(each), axis=-1).max()] for each in (x, y))
     beats, m, n = _comparisons(x, y)
     beats = beats / (m * n)[..., np.newaxis, np.newaxis] / m.shape[-1]
     sizes = [tuple(int(size) for size in each[0]) for each in (m, n)]

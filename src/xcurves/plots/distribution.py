@@ -40,17 +40,33 @@ def _name(group: xr.Dataset) -> str | None:
 
 def _bounds(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     low, high = (interval.sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    return low.where(np.isfinite(low)), high.where(np.isfinite(high))
+    return low, high
+
+
+def _limit(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
+    """Make room on the y axis for all that is finite, and return where it ends: there ends what is infinite, too."""
+    values = np.concatenate([np.ravel(each) for each in drawn])
+    values = values[np.isfinite(values)]
+    if values.size:
+        margin = 0.05 * np.ptp(values) or 0.5
+        ax.set_ylim(values.min() - margin, values.max() + margin)
+    low, high = ax.get_ylim()
+    return low, high
+
+
+def _shade(result: xr.Dataset, what: str) -> str:
+    return f"shade: {100 * float(result.attrs.get('confidence_level', 0.95)):g} %, {what}"
 
 
 def _inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     result = result.sortby("probability")
+    limits = _limit(ax, result["score_quantile"], result["score_quantile_ci"])
     for colour, group in _groups(result):
-        low, high = _bounds(group["score_quantile_ci"])
+        low, high = (bound.clip(*limits) for bound in _bounds(group["score_quantile_ci"]))
         p = group["probability"]
         ax.fill_between(p, low, high, step="mid", color=colour, alpha=_SHADE, linewidth=0)
         ax.step(p, group["score_quantile"], where="mid", color=colour, label=_name(group))
-    ax.set_xlabel("probability")
+    ax.set_xlabel(f"probability ({_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
     _finish(result, ax)
@@ -58,12 +74,16 @@ def _inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
 
 def _cdf(result: xr.Dataset, ax: Axes) -> None:
     _over_scores(result, ax, above=False)
-    ax.set_ylabel("share of trials at or below")
+    ax.set_ylabel(f"share of trials at or below\n{_shade_of_cdf(result)}")
 
 
 def _profile(result: xr.Dataset, ax: Axes) -> None:
     _over_scores(result, ax, above=True)
-    ax.set_ylabel("share of trials above")
+    ax.set_ylabel(f"share of trials above\n{_shade_of_cdf(result)}")
+
+
+def _shade_of_cdf(result: xr.Dataset) -> str:
+    return _shade(result, "simultaneous" if "cdf_band" in result else "pointwise")
 
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
@@ -88,12 +108,22 @@ def _statistics(result: xr.Dataset, ax: Axes) -> None:
     values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
     groups = list(_groups(result))
     offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
+    endless = []
     for offset, (colour, group) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
         value, (low, high) = values.sel(at), _bounds(intervals.sel(at))
         y = np.arange(len(names)) + offset
-        ax.hlines(y, low.fillna(value), high.fillna(value), color=colour)
+        start, stop = (bound.where(np.isfinite(bound), value).to_numpy() for bound in (low, high))
+        ax.hlines(y, start, stop, color=colour)
+        for side, bound in enumerate((low, high)):
+            here = np.isinf(bound.to_numpy())
+            endless.append((y[here], value.to_numpy()[here], side, colour))
         ax.plot(value, y, "o", color=colour, markersize=5, label=_name(group))
+    limits = ax.get_xlim()
+    for y, points, side, colour in endless:
+        ax.hlines(y, limits[side], points, color=colour)
+        ax.scatter(np.full(len(y), limits[side]), y, marker="<>"[side], s=20, color=colour, clip_on=False)
+    ax.set_xlim(limits)
     ax.set_yticks(np.arange(len(names)), [name.replace("score_", "").replace("_", " ") for name in names])
     ax.invert_yaxis()
     units = str(result["score_mean"].attrs.get("units", "1"))
@@ -117,14 +147,17 @@ def _prob_greater(result: xr.Dataset, ax: Axes) -> None:
 
 def _quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
+    shaded = "quantile_difference_band" in result
+    drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
+    limits = _limit(ax, *(result[name] for name in drawn))
     for place in range(result.sizes["pair"]):
         pair = result.isel(pair=place)
         p = pair["probability"]
-        if "quantile_difference_band" in pair:
-            low, high = _bounds(pair["quantile_difference_band"])
+        if shaded:
+            low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
             ax.fill_between(p, low, high, step="mid", color=f"C{place}", alpha=_SHADE, linewidth=0)
         ax.step(p, pair["quantile_difference"], where="mid", color=f"C{place}", label=str(pair["pair"].item()))
-    ax.set_xlabel("probability")
+    ax.set_xlabel(f"probability ({_shade(result, 'simultaneous')})" if shaded else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
     ax.legend(frameon=False)

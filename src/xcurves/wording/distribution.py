@@ -8,8 +8,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels
+from xcurves.kernels.bootstrap import are_few
+from xcurves.kernels.ecdf import Ints
 
-_FEW = 30
 _WHAT = {
     "score_mean": "mean",
     "score_median": "median",
@@ -24,6 +25,11 @@ _HOW = {
     "percentile": "Intervals are percentile bootstrap intervals",
     "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
 }
+_SAMPLES = {
+    False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
+    "spread as well: it covers less than it says if the smaller sample is the more spread one.",
+    True: "All hold for independent pairs of trials.",
+}
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
@@ -33,35 +39,40 @@ _VERDICTS = {
 
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
-    """Return the statistics of a performance distribution in one array, in the order of their intervals."""
-    names = [str(name) for name in result["param"].to_numpy()]
-    values = [_statistic(result, name) for name in names]
-    return xr.concat(values, "param", coords="minimal", compat="override", combine_attrs="drop").assign_coords(
-        param=result["param"]
-    )
+    """Return the statistics of a performance distribution that it has, in the order of their intervals."""
+    found = {str(name): _statistic(result, str(name)) for name in result["param"].to_numpy()}
+    known = {name: value for name, value in found.items() if value is not None}
+    values = xr.concat(list(known.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
+    return values.assign_coords(param=list(known))
 
 
-def _statistic(result: xr.Dataset, name: str) -> xr.DataArray:
+def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """Return a statistic by its name, "cvar 0.5"; None if its level was left out of the result."""
     variable, *at = name.split(" ")
-    array = result[variable]
-    if at:
-        dim = next(dim for dim in ("cvar_level", "threshold") if dim in array.dims)
-        told = [label.split(" ")[1] for label in result["param"].to_numpy().tolist() if label.split(" ")[0] == variable]
-        array = array.isel({dim: told.index(at[0])}, drop=True)
-    return array
+    if not at or variable not in result:
+        return result.get(variable)
+    dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
+    array = result[variable] if dim in result.dims else result[variable].expand_dims(dim)
+    places = np.flatnonzero(array[dim].to_numpy() == float(at[0]))
+    return array.isel({dim: places[0]}, drop=True) if places.size else None
 
 
 def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each group of trials, then what the intervals are."""
-    values, bounds = statistics(result), result["statistic_ci"]
+    values = statistics(result)
+    bounds = result["statistic_ci"].sel(param=values["param"])
     dims = labels.task_dims(result)
-    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, result.sizes["param"])
-    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, result.sizes["param"], 2)
-    n_trials = result["n_trials"].transpose(*dims).to_numpy().ravel()
-    said = [_say_statistic(result, str(name)) for name in result["param"].to_numpy()]
+    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, values.sizes["param"])
+    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
+    counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
+    n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
+    said = [_say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result)):
         if n_trials[group] == 0:
             yield f"{name}no trial."
+            continue
+        if n_units[group] == 0:
+            yield f"{name}{n_trials[group]} trials, but none in a stratum: nothing can be said."
             continue
         each = "; ".join(
             f"{what} {_interval(*numbers)}"
@@ -70,7 +81,8 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         yield f"{name}{n_trials[group]} trials: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
-    yield f"In brackets: {level:g} % intervals, where there is one. {_say_intervals(result, interval, n_trials)}"
+    what = _say_intervals(result, interval, n_trials, n_units)
+    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
 
 
 def _say_statistic(result: xr.Dataset, name: str) -> str:
@@ -80,9 +92,14 @@ def _say_statistic(result: xr.Dataset, name: str) -> str:
     higher = bool(result.attrs.get("higher_is_better", 1))
     if variable in ("cvar", "cvar_lower"):
         side = "best" if variable == "cvar" else "worst"
-        return f"mean of the {side} {100 * (1 - float(at[0])):g} %"
+        return f"mean of the {side} {_percent(float(at[0]))} %"
     side = "at least" if higher else "at most"
     return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
+
+
+def _percent(level: float) -> str:
+    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    return f"{100 * (1 - level):.6g}"
 
 
 def _interval(value: float, low: float, high: float) -> str:
@@ -92,14 +109,17 @@ def _interval(value: float, low: float, high: float) -> str:
     return f"{value:.4g}{one_sided}"
 
 
-def _say_intervals(result: xr.Dataset, interval: str, n_trials: np.ndarray) -> str:
+def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
     if interval == "exact":
         return _HOW[interval]
     whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
     within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    least = n_trials[n_trials > 0].min(initial=_FEW)
-    few = f" With {least} trials they cover less than they say, the more so for tails." if least < _FEW else ""
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}"
+    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
+    where = " in the smallest stratum" * stratified
+    few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
+    none = f" From one{where} there are none." * bool((n_units == 1).any())
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
 
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -112,14 +132,21 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     if "ks_statistic" not in result:
         yield (
             "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "
-            "within strata, approximate. KS test and band are for one distribution, and left out."
+            "within strata, approximate."
+            f"{_say_few(result)} KS test and band are for one distribution, and left out."
         )
         return
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
-        f"p is adjusted ({result.attrs.get('correction', 'holm')}). All hold for independent trials of one "
-        "distribution, or independent pairs of them if paired."
+        f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
     )
+
+
+def _say_few(result: xr.Dataset) -> str:
+    n_units = result["n_units"].to_numpy().ravel()
+    poor = n_units[(n_units > 1) & are_few(n_units, n_units, stratified=True)]
+    few = f" With {poor.min()} trials in the smallest stratum it covers less than it says." if poor.size else ""
+    return few + " From one trial in a stratum there is none." * bool((n_units == 1).any())
 
 
 def _compared(pair: xr.Dataset) -> str:
@@ -127,7 +154,8 @@ def _compared(pair: xr.Dataset) -> str:
     low, high = pair["prob_greater_ci"].to_numpy()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g} ({low:.3g} to {high:.3g})"
+    limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
+    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
