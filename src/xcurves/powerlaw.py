@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -274,19 +273,10 @@ def rate_units(rate: str, training: str) -> dict[str, str]:
 
 
 def _contradicted(folded: xr.DataArray, result: xr.Dataset) -> NDArray[np.bool_]:
-    """Return which curves have folds that vary otherwise than σ_i says: Σ (F_i - 1) s_i² / σ_i² as a chi-square.
-
-    Together at the level of 0.001, whatever the number of curves.
-    """
-    shape = (-1, *folded.shape[-2:])
-    folds, _, spread = wls.measure(folded.to_numpy().astype(np.float64).reshape(shape))
+    """Return which curves have folds that vary otherwise than σ_i says, together at the level of 0.001."""
+    folds, _, spread = wls.measure(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
     expected = result["error_sd"].to_numpy().reshape(folds.shape) ** 2
-    degrees = np.maximum(folds - 1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(degrees > 0, degrees * spread / expected, 0.0).sum(axis=1)
-    tails = scipy.special.chdtr(degrees.sum(axis=1), found), scipy.special.chdtrc(degrees.sum(axis=1), found)
-    varied = (degrees.sum(axis=1) > 0) & (found > 0)
-    return np.asarray(varied & (np.minimum(*tails) < 0.0005 / len(folds)))
+    return np.asarray(wls.variance_pvalue(folds, spread, expected) < 0.001 / len(folds))
 
 
 def _warn(result: xr.Dataset, block: FitBlock, folded: xr.DataArray | None) -> None:

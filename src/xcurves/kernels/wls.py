@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
@@ -53,6 +54,16 @@ def pooled_variance(n: Floats, folds: Floats, spread: Floats, sigma0_sq: float, 
     with np.errstate(invalid="ignore"):
         slope = (degrees * excess) @ (1 / n) / (degrees @ (1 / n**2))
     return np.asarray(sigma0_sq + np.maximum(slope, 0.0)[:, np.newaxis] / n)
+
+
+def variance_pvalue(folds: Floats, spread: Floats, variance: Floats) -> Floats:
+    """Return the two-sided p of Σ (F_i - 1) s_i² / σ_i² as a chi-square, shape (curve,); 1 where no fold varies."""
+    degrees = np.maximum(folds - 1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.where(degrees > 0, degrees * spread / variance, 0.0).sum(axis=1)
+    total = degrees.sum(axis=1)
+    tails = np.minimum(scipy.special.chdtr(total, found), scipy.special.chdtrc(total, found))
+    return np.where((total > 0) & (found > 0), np.minimum(2 * tails, 1.0), 1.0)
 
 
 def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
