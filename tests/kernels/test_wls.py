@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 import oracles_powerlaw as oracle
 from strategies import as_dict, simulate_errors
@@ -158,3 +159,14 @@ def test_quadratic_covariances_are_those_of_numerical_derivatives():
         expected = operator @ np.diag(fit.variance[i] / sizes.folds[i]) @ operator.T
         scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
         np.testing.assert_allclose(found[i] / scale, expected / scale, atol=1e-3)
+
+
+def test_the_check_of_variances_is_a_chi_square_test():
+    folds = np.array([[4.0, 3, 1], [1, 1, 1], [5, 5, 5]])
+    spread = np.array([[0.5, 2.0, np.nan], [np.nan] * 3, [9.0, 8.0, 7.0]])
+    variance = np.full((3, 3), 1.5)
+    found = wls.variance_pvalue(folds, spread, variance)
+    for curve, value in ((0, (3 * 0.5 + 2 * 2.0) / 1.5), (2, 4 * (9 + 8 + 7) / 1.5)):
+        law = stats.chi2((folds[curve] - 1).sum())
+        np.testing.assert_allclose(found[curve], 2 * min(law.cdf(value), law.sf(value)), rtol=1e-10)
+    assert found[1] == 1
