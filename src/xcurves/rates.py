@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.kernels.learning import Model, Sizes
-
-Floats = NDArray[np.float64]
+from xcurves.packing import Floats
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
 _UNITS |= dict.fromkeys(("1", "fraction", "proportion", "ratio"), "fraction")

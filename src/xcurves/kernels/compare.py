@@ -6,11 +6,9 @@ Curves are θ = (e_N, β_N, γ, 0) at a common N; see `kernels.powerlaw`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
-
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats
 
 _HALVINGS = 70  # of an interval in ln n, down to the last digit
 REACH = 1e6  # crossings are sought so far below the smallest and above the largest size

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw, wls
-
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats
 
 
 class Sizes(NamedTuple):

@@ -11,9 +11,8 @@ which stays well conditioned for γ near zero, where α and η, huge and of oppo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats
 
 ERROR, RELIANCE, GAMMA, DELTA = range(4)
 

@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
 from xcurves.kernels.learning import Fit, Model, Sizes
-
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats
 
 _BLOCK = 4096  # refits at once
 

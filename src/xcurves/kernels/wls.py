@@ -11,11 +11,9 @@ from functools import partial
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
-
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats
 
 GAMMAS = -np.arange(99, 0, -1) / 100
 _BLOCK = 512  # curves whose objective over the grid fits into a core's cache

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import xarray as xr
 
 from xcurves import labels
+from xcurves.wording.randomization import tasks_of
 
 _TEST_SET = (
     "Intervals leave out the error that the test set itself brings and that all folds share: a rate of p % on m test "
@@ -132,10 +132,7 @@ def _crossings(pair: xr.Dataset) -> str:
 
 
 def _tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
-    dims = labels.task_dims(result)
-    places = product(*(range(result.sizes[dim]) for dim in dims))
-    for place, name in zip(places, labels.result_names(result), strict=True):
-        yield result.isel(dict(zip(dims, place, strict=True))), name
+    return zip(tasks_of(result), labels.result_names(result), strict=True)
 
 
 def _estimate(curve: xr.Dataset, name: str) -> str:
