@@ -4,8 +4,9 @@ Importing this package registers ``.curves`` on xarray DataArrays and Datasets a
 """
 
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
-from xcurves import readers, tutorial
+from xcurves import archives, readers, tutorial
 from xcurves.align import align, drop_incomplete
+from xcurves.analysis import analyze
 from xcurves.anova import randomized_anova
 from xcurves.comparison import compare_distributions
 from xcurves.contrasts import contrast
@@ -24,6 +25,8 @@ from xcurves.tidy import to_frame
 
 __all__ = [
     "align",
+    "analyze",
+    "archives",
     "compare_distributions",
     "compare_learners",
     "contrast",

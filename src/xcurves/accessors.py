@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
 from xcurves.align import align, drop_incomplete
+from xcurves.analysis import PARTS, analyze
 from xcurves.columns import Duplicates
 from xcurves.comparison import compare_distributions
 from xcurves.contrasts import Weights, contrast
@@ -271,6 +272,27 @@ class DataArrayCurves:
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
         return normalize(self._curves, low=low, high=high)
+
+    def analyze(
+        self,
+        *,
+        include: Sequence[str] = PARTS,
+        paired: bool = False,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.DataTree:
+        """Call :func:`xcurves.analyze`."""
+        return analyze(
+            self._curves,
+            include=include,
+            paired=paired,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            progress=progress,
+            rng=rng,
+        )
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
