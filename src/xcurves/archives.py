@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -217,8 +218,7 @@ def _file_groups(file: Path) -> dict[str, xr.Dataset]:
     if not begins:
         raise ValueError("it is empty")
     if begins in (b"CDF\x01", b"CDF\x02"):  # not by netCDF4, which takes what a cut file lacks for zeros
-        with xr.open_dataset(file, engine="scipy", decode_times=False) as found:
-            return {"/": found.load()}
+        return {"/": xr.load_dataset(BytesIO(file.read_bytes()), engine="scipy", decode_times=False)}
     if begins not in (b"\x89HDF", b"CDF\x05"):
         raise ValueError("it does not begin as a netCDF file does")
     if not _engines():
