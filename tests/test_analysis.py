@@ -4,7 +4,7 @@ import xarray as xr
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves.analysis import PARTS
+from xcurves.labels import PARTS
 
 ALL_TESTS = ["anova", "pairwise", "profile"]
 NO_ERRORS = "power_law: scores are not called an error by their name, long_name or standard_name"

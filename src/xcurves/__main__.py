@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import archives, results, tutorial
-from xcurves.align import align, drop_incomplete
+from xcurves.alignment import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.frames import to_dataarray
 from xcurves.labels import DIMS, find_kind

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import doors, labels, rates
-from xcurves.align import align
+from xcurves.alignment import align
 
 NO_ERRORS = "scores are not called an error by their name, long_name or standard_name"
 

@@ -47,6 +47,7 @@ RESULTS = {
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
 CI_BOUNDS = ("lower", "upper")
+PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 
 
