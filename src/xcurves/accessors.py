@@ -263,6 +263,20 @@ class DataArrayCurves:
             rng=rng,
         )
 
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
         return xcurves.normalize(self._curves, low=low, high=high)
@@ -319,9 +333,19 @@ class DatasetCurves:
         """Call :func:`xcurves.to_frame`."""
         return xcurves.to_frame(self._result)
 
-    def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
-        return xcurves.plot(self._result, view, ax=ax)
+        return xcurves.plot(
+            self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
