@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from xcurves import archives, labels, markup, pictures, results
 from xcurves.wording import analysis as words
+from xcurves.wording import distribution
 from xcurves.wording import pictures as shown
 
 _DRAWN = 12  # tasks whose curves are drawn
@@ -78,7 +80,7 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray | None) -> str:
+def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | None) -> str:
     sections = [
         ("answer", "In short", _answer(attrs, parts)),
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
@@ -86,7 +88,7 @@ def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray 
         ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(_references(parts))),
     ]
-    title = _title(parts, curves)
+    title = _title(curves)
     body = [
         f"<header><h1>{markup.text(title)}</h1>",
         markup.paragraph(_lead(curves), "lead") if curves is not None else "",
@@ -99,7 +101,7 @@ def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray 
     return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
 
 
-def _title(parts: words.Parts, curves: xr.DataArray | None) -> str:
+def _title(curves: xr.DataArray | None) -> str:
     if curves is None:
         return "Comparison of algorithms"
     names = [str(name) for name in curves["algorithm"].to_numpy()]
@@ -111,10 +113,12 @@ def _lead(curves: xr.DataArray) -> str:
     runs = int(curves.notnull().any("training").sum())
     tasks = len(labels.task_names(curves))
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
+    training = curves["training"]
+    units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
     span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
     return (
         f"{_named(curves, 'score')}: {runs} runs of {curves.sizes['algorithm']} algorithms"
-        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {_named(curves['training'], 'training')} {span}."
+        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {training.attrs.get('long_name', 'training')} {span}{units}."
     )
 
 
@@ -124,7 +128,7 @@ def _named(array: xr.DataArray, fallback: str) -> str:
     return name if units in ("1", "") else f"{name} ({units})"
 
 
-def _answer(attrs: Mapping[str, object], parts: words.Parts) -> str:
+def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     said = list(words.short_answer(parts))
     left = words.left_out(attrs)
     return "".join(
@@ -190,11 +194,12 @@ def _span(counts: NDArray[np.int64]) -> str:
 
 def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
     extra = labels.extra_dims(curves)
-    flat = curves.stack(_task=extra, create_index=False) if extra else curves.expand_dims("_task")
+    sizes = [curves.sizes[dim] for dim in extra]
     figures = []
     for place, name in enumerate(names[:_DRAWN]):
-        task = flat.isel(_task=place).drop_vars([*extra, "_task"], errors="ignore").transpose(*labels.DIMS)
-        uri = pictures.draw(task.assign_attrs(curves.attrs))
+        where = dict(zip(extra, np.unravel_index(place, sizes), strict=True)) if extra else {}
+        task = curves.isel(where, drop=True).transpose(*labels.DIMS)
+        uri = pictures.draw(task)
         if uri is None:
             return markup.paragraph(pictures.MISSING)
         caption = f"{name}." if len(names) > 1 else shown.CURVES
@@ -229,7 +234,10 @@ def _table(result: xr.Dataset, tasks: int) -> str:
     caption = _CAPTIONS.get(kind, f"Result of {kind}.")
     if tasks > 1 and kind in _SHORT:
         return markup.table(_SHORT[kind](result), f"{caption} A row for each task.")
-    return markup.table(results.table(result), caption)
+    frame = results.table(result)
+    if kind == "performance_cdf":
+        frame = frame.rename(index=lambda name: distribution.say_statistic(result, name), level="statistic")
+    return markup.table(frame, caption)
 
 
 def _short_anova(result: xr.Dataset) -> pd.DataFrame:
@@ -254,8 +262,11 @@ def _short_profile(result: xr.Dataset) -> pd.DataFrame:
 
 
 def _short_distribution(result: xr.Dataset) -> pd.DataFrame:
-    frame = results.table(result)["value"].unstack("statistic", sort=False)
-    return frame.rename_axis(columns=None)
+    values = distribution.statistics(result)
+    values = values.assign_coords(
+        param=[distribution.say_statistic(result, str(each)) for each in values["param"].values]
+    )
+    return values.reset_coords(drop=True).to_dataset("param").to_dataframe(labels.task_dims(result))
 
 
 def _picture(result: xr.Dataset) -> str:
@@ -267,7 +278,7 @@ def _picture(result: xr.Dataset) -> str:
     return "" if uri is None else markup.figure(uri, shown.alternative(result), shown.CAPTIONS[kind])
 
 
-def _settings(attrs: Mapping[str, object], parts: words.Parts) -> str:
+def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     """Return what it takes to get the same numbers again."""
     given = {
         name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
@@ -292,7 +303,7 @@ def _settings(attrs: Mapping[str, object], parts: words.Parts) -> str:
     )
 
 
-def _again(given: Mapping[str, object]) -> str:
+def _again(given: Mapping[Any, Any]) -> str:
     """Return the code that opens an archive and repeats the analysis."""
     options = {
         "include": repr(str(given.get("include", "")).split(", ")),
@@ -326,10 +337,10 @@ _GIVEN = {
     "include": "Parts asked for",
 }
 _CAPTIONS = {
-    "randomized_anova": "Analysis of variance. F and p are by the paper's pooled error term; F_stratum and p_stratum by "
-    "the error of each effect itself, on which the sentences rest.",
-    "pairwise": "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the number "
-    "of pairs), and p of level and of shape, adjusted.",
+    "randomized_anova": "Analysis of variance. F and p are by the paper's pooled error term; F_stratum and p_stratum "
+    "by the error of each effect itself, on which the sentences rest.",
+    "pairwise": "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
+    "number of pairs), and p of level and of shape, adjusted.",
     "ss_profile": "Training levels: simple sum of squares, its share of the whole and the running share, F, p of the "
     "level by itself and adjusted over levels.",
     "fit_power_law": "Learning curves: error e_N and data-reliance beta_N at the size N, and the parameters.",

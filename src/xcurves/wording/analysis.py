@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -55,8 +56,8 @@ def _out_of_reach(result: xr.Dataset) -> Iterator[str]:
     if short.any():
         where = "" if len(smallest) == 1 else f" in {np.count_nonzero(short)} of {len(smallest)} tasks"
         yield (
-            f"The runs are so few that{where} no p below {smallest[short].min():.3g} exists: nothing can be shown there "
-            f"at the {alpha:g} level, whatever the scores."
+            f"The runs are so few that{where} no p below {smallest[short].min():.3g} exists: nothing can be shown "
+            f"there at the {alpha:g} level, whatever the scores."
         )
 
 
@@ -131,6 +132,6 @@ def final(result: xr.Dataset) -> str:
     return f"Scores at the last training level that all runs have: {result.attrs['final']}."
 
 
-def left_out(attrs: Mapping[str, object]) -> list[str]:
+def left_out(attrs: Mapping[Any, Any]) -> list[str]:
     """Return what an analysis, or one of its parts, left out and why."""
     return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []

@@ -22,8 +22,8 @@ CAPTIONS = {
     "error terms, which conclusions rest on; open: the pooled one of the paper.",
     "pairwise": "Differences of mean scores over training with their intervals; arrows have no end. Beside: p adjusted "
     "over pairs.",
-    "ss_profile": "Above: share of each training level in the observed difference; grey is what chance gives, and a bar "
-    "at the foot marks levels that differ. Below: running sums of the three profiles.",
+    "ss_profile": "Above: share of each training level in the observed difference; grey is what chance gives, and a "
+    "bar at the foot marks levels that differ. Below: running sums of the three profiles.",
     "fit_power_law": "Error against training size, so scaled that an exponent of -0.5 is a straight line. Circles are "
     "mean errors, shades intervals of the curve.",
     "performance_cdf": "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more "
@@ -78,7 +78,7 @@ def _profile(result: xr.Dataset) -> Iterator[str]:
     if not fraction.size:
         yield "Empty chart: the mean curves are equal."
         return
-    most = fraction.isel(training=int(fraction.argmax()))
+    most = fraction.isel(training=int(fraction.to_numpy().argmax()))
     yield (
         f"Line chart of the share of each training level in the simple sum of squares: largest at "
         f"{most['training'].item():g} with {most.item():.3g}."
