@@ -88,7 +88,7 @@ def table(frame: pd.DataFrame, caption: str) -> str:
     rows = "".join(f"<tr>{_row(key if named else (), values)}</tr>\n" for key, values in _rows(frame))
     return (
         f'<div class="box" role="region" tabindex="0" aria-label="{escape(caption)}"><table>\n'
-        f"<caption>{text(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+        f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
 
 

@@ -163,7 +163,7 @@ def _counts(curves: xr.DataArray) -> pd.DataFrame:
             "absent runs": [", ".join(each[:8]) + ", …" * (len(each) > 8) or "none" for each in absent],
             "training levels": has.any("run").sum("training").to_numpy(),
             "mean over training": means.mean("training").to_numpy(),
-            f"mean at {last['training'].item():g}": last.to_numpy(),
+            f"mean at {markup.number(last['training'].item())}": last.to_numpy(),
         },
         index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], name="algorithm"),
     )
@@ -175,6 +175,8 @@ def _counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
     runs = has.any("training").sum("run").to_numpy().reshape(len(names), -1)
     grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
     levels = curves["training"].to_numpy()
+    (dim, *others) = labels.extra_dims(curves)
+    index = pd.Index(names, name="task") if others else pd.Index(curves[dim].to_numpy(), name=dim)
     return pd.DataFrame(
         {
             "algorithms": (runs > 0).sum(axis=1),
@@ -183,7 +185,7 @@ def _counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
             "first": [levels[row][0] if row.any() else np.nan for row in grid],
             "last": [levels[row][-1] if row.any() else np.nan for row in grid],
         },
-        index=pd.Index(names, name="task"),
+        index=index,
     )
 
 
@@ -231,42 +233,54 @@ def _n_tasks(result: xr.Dataset) -> int:
 def _table(result: xr.Dataset, tasks: int) -> str:
     """Return the table of a result, a short one if it has several tasks."""
     kind = labels.kind_of(result)
-    caption = _CAPTIONS.get(kind, f"Result of {kind}.")
     if tasks > 1 and kind in _SHORT:
-        return markup.table(_SHORT[kind](result), f"{caption} A row for each task.")
+        frame, caption = _SHORT[kind](result)
+        return markup.table(frame, caption)
+    caption = _CAPTIONS.get(kind, f"Result of {kind}.")
     frame = results.table(result)
     if kind == "performance_cdf":
         frame = frame.rename(index=lambda name: distribution.say_statistic(result, name), level="statistic")
     return markup.table(frame, caption)
 
 
-def _short_anova(result: xr.Dataset) -> pd.DataFrame:
+def _short_anova(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     columns = {
         f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
         for term, suffix in (("stratum", ""), ("pooled", ", pooled"))
         for effect in labels.EFFECTS
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
-    columns |= {"levels": result["n_levels"], "shuffles": result["n_shuffles"]}
-    return xr.Dataset(columns).reset_coords(drop=True).to_dataframe(labels.task_dims(result))
+    return _by_task(result, columns), (
+        "Analyses of variance, a row for each task: F and p by the error of each effect itself (stratum), on which the "
+        "sentences rest, then by the paper's pooled one."
+    )
 
 
-def _short_profile(result: xr.Dataset) -> pd.DataFrame:
+def _short_profile(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+    simple = result.sel(effect="simple", drop=True)
     names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
     columns = {said: result[name] for name, said in names.items() if name in result}
-    half = (result["cumulative_fraction"].sel(effect="simple", drop=True) >= 0.5 - 1e-12).idxmax("training")
-    columns["half of the difference by"] = half.where(
-        result["ss"].sel(effect="simple", drop=True).notnull().any("training")
+    half = (simple["cumulative_fraction"] >= 0.5 - 1e-12).idxmax("training")
+    columns["half of the difference by"] = half.where(simple["cumulative_fraction"].notnull().any("training"))
+    return _by_task(result, columns), (
+        "First and last training level at which the curves are shown to differ, adjusted over levels, and the level by "
+        "which half of the observed difference is gathered; a row for each task."
     )
-    return xr.Dataset(columns).reset_coords(drop=True).to_dataframe(labels.task_dims(result))
 
 
-def _short_distribution(result: xr.Dataset) -> pd.DataFrame:
+def _short_distribution(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     values = distribution.statistics(result)
-    values = values.assign_coords(
-        param=[distribution.say_statistic(result, str(each)) for each in values["param"].values]
-    )
-    return values.reset_coords(drop=True).to_dataset("param").to_dataframe(labels.task_dims(result))
+    columns = {"trials": result["n_trials"]}
+    columns |= {"at training": result["training"]} if "training" in result.coords else {}
+    for name in values["param"].to_numpy():
+        columns[distribution.say_statistic(result, str(name))] = values.sel(param=name, drop=True)
+    return _by_task(result, columns), "Statistics of the final scores, a row for each task and algorithm."
+
+
+def _by_task(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
+    dims = labels.task_dims(result)
+    bare = {name: column.reset_coords(drop=True) for name, column in columns.items()}
+    return xr.Dataset(bare).to_dataframe(dims)
 
 
 def _picture(result: xr.Dataset) -> str:
@@ -297,13 +311,13 @@ def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
             ),
             markup.paragraph("Each part was made by"),
             markup.items(calls),
-            markup.paragraph("The same again, from the curves in the archive of the analysis:"),
-            markup.code(_again(given)),
+            markup.paragraph("This page holds no data. Its archive opens, and the analysis is repeated, by"),
+            markup.code(_again(given, parts)),
         ]
     )
 
 
-def _again(given: Mapping[Any, Any]) -> str:
+def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
     """Return the code that opens an archive and repeats the analysis."""
     options = {
         "include": repr(str(given.get("include", "")).split(", ")),
@@ -312,13 +326,15 @@ def _again(given: Mapping[Any, Any]) -> str:
         "confidence_level": str(given.get("confidence_level")),
         "rng": str(given.get("rng")),
     }
-    named = {"paired": "paired", "n_resamples": "n_resamples", "confidence_level": "confidence_level", "rng": "rng"}
-    call = ", ".join(f"{name}={options[name]}" for name in ("include", *named) if given.get(name) is not None)
+    call = "".join(f"\n    {name}={said}," for name, said in options.items() if given.get(name) is not None)
     return (
-        "import xcurves\n"
-        'tree = xcurves.archives.read("analysis.nc")   # as written by xcurves.archives.write(tree, "analysis.nc")\n'
+        "import xcurves\n\n"
+        '# what xcurves.archives.write(tree, "analysis.nc") wrote\n'
+        'tree = xcurves.archives.read("analysis.nc")\n'
+        f"print(tree[{next(iter(parts))!r}].to_dataset().curves.table())\n\n"
+        "# the same again\n"
         '(curves,) = tree["curves"].data_vars.values()\n'
-        f"again = curves.curves.analyze({call})\n"
+        f"again = curves.curves.analyze({call}\n)\n"
         'again.curves.report("again.html")'
     )
 

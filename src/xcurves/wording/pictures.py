@@ -68,7 +68,8 @@ def _pairs(result: xr.Dataset) -> Iterator[str]:
         pair = result.isel(pair=place)
         low, high = pair["difference_ci"].to_numpy()
         p = pair["pvalue_adjusted"].sel(effect="algorithm").item()
-        difference = f"{pair['difference'].item():.4g} (interval {low:.4g} to {high:.4g}), adjusted p = {p:.3g}"
+        limits = "without limits" if np.isinf([low, high]).all() else f"{low:.4g} to {high:.4g}"
+        difference = f"{pair['difference'].item():.4g} (interval {limits}), adjusted p = {p:.3g}"
         said.append(f"{pair['pair'].item()}: {difference}")
     yield f"Chart of differences of mean scores over training with intervals. {_some(said)}."
 
