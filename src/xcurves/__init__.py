@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 
 if TYPE_CHECKING:
+    from xcurves import archives as archives
     from xcurves import readers as readers
     from xcurves import tutorial as tutorial
     from xcurves.alignment import align as align
     from xcurves.alignment import drop_incomplete as drop_incomplete
+    from xcurves.analysis import analyze as analyze
     from xcurves.anova import randomized_anova as randomized_anova
     from xcurves.comparison import compare_distributions as compare_distributions
     from xcurves.contrasts import contrast as contrast
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "align": "alignment",
+    "analyze": "analysis",
     "compare_distributions": "comparison",
     "compare_learners": "learners",
     "contrast": "contrasts",
@@ -55,7 +58,7 @@ _HOMES = {
     "to_frame": "tidy",
     "trials_needed": "distribution",
 }
-_MODULES = ("readers", "tutorial")
+_MODULES = ("archives", "readers", "tutorial")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 

@@ -281,6 +281,27 @@ class DataArrayCurves:
         """Call :func:`xcurves.normalize`."""
         return xcurves.normalize(self._curves, low=low, high=high)
 
+    def analyze(
+        self,
+        *,
+        include: Sequence[str] = labels.PARTS,
+        paired: bool = False,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.DataTree:
+        """Call :func:`xcurves.analyze`."""
+        return xcurves.analyze(
+            self._curves,
+            include=include,
+            paired=paired,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            progress=progress,
+            rng=rng,
+        )
+
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
 class DatasetCurves:
