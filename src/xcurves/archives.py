@@ -70,7 +70,7 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     beside, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
     try:
         with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
-            _write(data, path, beside)
+            _write(data, path, beside, folder=folder)
             _put(beside, path, old)
     except BaseException:
         _remove(beside)
@@ -151,9 +151,11 @@ def _is_zarr(folder: Path) -> bool:
     return any((folder / name).exists() for name in (".zgroup", "zarr.json"))
 
 
-def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path) -> None:
+def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, folder: bool) -> None:
     """Write an archive beside its path, in the format that the path has."""
     groups = _groups_of(data)
+    if folder:
+        beside.mkdir()
     if path.suffix == ".zarr":
         if not _has("zarr"):
             raise ImportError(f"path {str(path)!r} needs zarr. {_INSTALL}")
