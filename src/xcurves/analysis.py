@@ -12,7 +12,6 @@ from xcurves import fitness, labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.distribution import performance_cdf
-from xcurves.labels import PARTS
 from xcurves.pairs import pairwise
 from xcurves.powerlaw import fit_power_law
 from xcurves.profile import ss_profile
