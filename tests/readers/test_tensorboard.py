@@ -93,6 +93,16 @@ def test_an_event_file_cut_short_gives_its_whole_events(logs):
     assert cut.step.tolist() == [100 * i for i in range(len(cut))]
 
 
+def test_a_run_without_scalars_is_left_out_and_said(logs):
+    root, _ = logs
+    (path,) = (root / "td3" / "1").iterdir()
+    path.write_bytes(b"")
+    with pytest.warns(UserWarning, match=r"td3/1 has no scalar and is left out$"):
+        frame = tensorboard.scalars(root)
+    assert frame.algorithm.unique().tolist() == ["sac"]
+    assert frame.value.dtype == float
+
+
 def test_folders_without_scalars_are_said(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"):
         tensorboard.scalars(tmp_path)

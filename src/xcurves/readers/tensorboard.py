@@ -44,7 +44,7 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     Warns
     -----
     UserWarning
-        If an event file was cut short, of which only the whole events are read.
+        If an event file was cut short, of which only the whole events are read, or if a run has no scalar.
 
     Examples
     --------
@@ -56,10 +56,13 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     files = [file for run in logs.values() for file in run]
     cut = np.array([_is_cut(file) for file in files])
     outcomes.warn_of(cut, list(map(str, files)), lambda _: ": the last event is cut short and left out", "files")
-    frames = [_run(folder).assign(**paths.name_folders(root, folder, names)) for folder in logs]
-    frame = paths.join(frames, names)
-    if frame.empty:
+    runs = {folder: _run(folder) for folder in logs}
+    frames = [run.assign(**paths.name_folders(root, folder, names)) for folder, run in runs.items() if len(run)]
+    if not frames:
         raise ValueError(f"root {str(root)!r}: no event file has a scalar. Check what was logged")
+    empty = np.array([run.empty for run in runs.values()])
+    outcomes.warn_of(empty, list(map(str, runs)), lambda _: " has no scalar and is left out", "runs")
+    frame = paths.join(frames, names)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},
         "source": f"TensorBoard event files of {len(logs)} runs below {Path(root).name}",
