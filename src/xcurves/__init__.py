@@ -1,6 +1,6 @@
 """Compare machine-learning algorithms by their performance curves.
 
-Importing this package registers ``.curves`` on xarray DataArrays and Datasets and on pandas DataFrames. A method's
+Importing this package registers ``.curves`` on xarray DataArrays, Datasets and DataTrees and on pandas DataFrames. A method's
 own modules are imported when it is first used.
 """
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xcurves.powerlaw import fit_power_law as fit_power_law
     from xcurves.prediction import predict as predict
     from xcurves.profile import ss_profile as ss_profile
+    from xcurves.reporting import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.sizes import leave_one_size_out as leave_one_size_out
@@ -50,6 +51,7 @@ _HOMES = {
     "plot": "plotting",
     "predict": "prediction",
     "randomized_anova": "anova",
+    "report": "reporting",
     "ss_profile": "profile",
     "summary": "results",
     "table": "results",

@@ -9,11 +9,11 @@ import xarray as xr
 
 from xcurves import labels, outcomes
 
-_LIMITS = (
+LIMITS = (
     "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
     "does not say which algorithm is better or by how much; a large one does not say that they are equal."
 )
-_CLAIMS = {
+CLAIMS = {
     "algorithm": ("Algorithm effect", "the algorithms' mean scores over training"),
     "interaction": ("Interaction", "the algorithms' changes of score with training"),
 }
@@ -36,7 +36,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
         for effect in labels.EFFECTS:
             yield name + _claim(task, effect, strata[effect])
     yield _how(tasks)
-    yield _LIMITS
+    yield LIMITS
 
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _compared(task: xr.Dataset) -> str:
 
 
 def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
-    title, what = _CLAIMS[effect]
+    title, what = CLAIMS[effect]
     test = task.sel(effect=effect, error_term="stratum")
     f, p, df_error = (test[name].item() for name in ("f", "pvalue", "error_df"))
     if p != p:
