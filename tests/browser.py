@@ -1,4 +1,7 @@
-"""A headless Chromium, driven over a pipe by the DevTools protocol: it needs the standard library alone."""
+"""A headless Chromium, driven over a pipe by the DevTools protocol: it needs the standard library alone.
+
+``python tests/browser.py PAGE PICTURE WIDTH HEIGHT`` saves what a window of that size shows of a page.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
 from select import select
 
 EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -22,7 +28,14 @@ class Browser:
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        options = [
+            "--headless=new",
+            "--hide-scrollbars",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ]
         options += ["--disable-background-networking", f"--user-data-dir={self.folder.name}", "--remote-debugging-pipe"]
         redirect = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
         self.process = subprocess.Popen(
@@ -91,7 +104,20 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def picture(self, path):
-        """Save the whole page as it looks."""
-        answer = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(b64decode(answer["data"]))
+    def picture(self):
+        """Return what the window shows, as PNG."""
+        return b64decode(self.call("Page.captureScreenshot")["data"])
+
+
+def main(page, picture, width, height):
+    """Save what a window of a size shows of a page, as a small PNG."""
+    from PIL import Image
+
+    with Browser() as browser:
+        browser.open(Path(page).absolute(), int(width), int(height))
+        shown = Image.open(BytesIO(browser.picture()))
+    shown.convert("P", palette=Image.Palette.ADAPTIVE, colors=256).save(picture, optimize=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
