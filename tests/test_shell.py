@@ -2,6 +2,7 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -219,33 +220,10 @@ def test_help_names_every_option_and_status(capsys):
         main(["--help"])
     assert stop.value.code == 0
     out = capsys.readouterr().out
-    for option in [
-        "value",
-        "algorithm",
-        "run",
-        "training",
-        "extra",
-        "folders",
-        "names",
-        "select",
-        "align",
-        "method",
-        "tolerance",
-        "duplicates",
-    ]:
-        assert f"--{option}" in out
-    for option in [
-        "drop-incomplete",
-        "include",
-        "paired",
-        "n-resamples",
-        "confidence-level",
-        "rng",
-        "output",
-        "report",
-        "traceback",
-    ]:
-        assert f"--{option}" in out
+    names = """value algorithm run training extra folders names select align method tolerance duplicates drop-incomplete
+        include paired n-resamples confidence-level rng output report traceback"""
+    for name in names.split():
+        assert f"--{name}" in out
     for status in ("0  done", "2  options or input", "130  interrupted", "143 terminated", "141 nobody"):
         assert status in out
     documented = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text()
@@ -287,9 +265,12 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, sent, status
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
 def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here):
     pytest.importorskip("tqdm")
+    import fcntl
     import pty
+    import termios
 
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     command = [sys.executable, "-m", "xcurves", "--n-resamples", "100_000_000", "--confidence-level", "0.9999"]
     job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
