@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = parser().parse_args(arguments)
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what libraries tell their developers
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_: _say(PROGRAM, f"warning: {message}")
         try:

@@ -53,14 +53,14 @@ def _analyse(curves: xr.DataArray, value: str | None, options: argparse.Namespac
     if parts is None:
         result = randomized_anova(curves, **given).compute()
         output = archives.write(result, _output(options, "anova", value))
-        print(_format(xcurves.table(result)), xcurves.summary(result), sep="\n\n")
+        print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
     else:
         include = PARTS if "all" in parts else parts
         tree = xcurves.analyze(curves, include=include, **given)
         output = archives.write(tree, _output(options, "analysis", value))
         _print_parts(tree)
     written.append(output)
-    print(f"\nResults: {output}")
+    print(f"Results: {output}")
     if options.report:
         written.append(_write_report(tree, _named(options.report, value)))
 
@@ -135,9 +135,9 @@ def _print_parts(tree: xr.DataTree) -> None:
     for part in parts:
         result = tree[part].to_dataset()
         table = [_format(xcurves.table(result))] if part in _TABLES else []
-        print(f"-- {part.replace('_', ' ')} --", *table, xcurves.summary(result), sep="\n\n", end="\n\n")
+        print(f"-- {part.replace('_', ' ')} --", *table, xcurves.summary(result), "", sep="\n\n", end="")
     if "left_out" in tree.attrs:
-        print(f"Left out:\n{tree.attrs['left_out']}")
+        print(f"Left out:\n{tree.attrs['left_out']}\n")
 
 
 def _format(table: pd.DataFrame) -> str:
