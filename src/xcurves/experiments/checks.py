@@ -31,7 +31,7 @@ def check_share(name: str, value: float) -> float:
     return float(value)
 
 
-def check_levels(name: str, levels: Sequence[int], least: int = 0) -> list[int]:
+def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
     """Return increasing whole numbers, none too small."""
     values = list(levels)
     if not values:
@@ -40,7 +40,7 @@ def check_levels(name: str, levels: Sequence[int], least: int = 0) -> list[int]:
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise TypeError(f"{name} must be whole numbers; got {value!r}")
         if value < least:
-            raise ValueError(f"{name} must be at least {least}; got {value}")
+            raise ValueError(f"{name} must be at least {least}{why and ', '}{why}; got {value}")
     if any(later <= level for level, later in itertools.pairwise(values)):
         raise ValueError(f"{name} must increase; got {values}. Sort them")
     return [int(value) for value in values]

@@ -7,12 +7,20 @@ endgame* (Aha 1991): the boards on which a game ends if x moves first; the class
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
 
+Table = Literal["chess", "endgame"]
+
 DRAW = -1
+N_FOLDS = 20
 _FILE, _RANK = np.arange(64) % 8, np.arange(64) // 8
 _TOP_DOWN = ("top", "middle", "bottom")
 _LEFT_RIGHT = ("left", "middle", "right")
@@ -141,3 +149,97 @@ def tic_tac_toe_ends() -> pd.DataFrame:
     names = [f"{row}_{column}" for row in _TOP_DOWN for column in _LEFT_RIGHT]
     marks = pd.DataFrame(np.array(["b", "x", "o"])[SQUARES[final]], columns=names)
     return marks.assign(x_wins=WORTH[final] > 0)
+
+
+def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Return features that a decision tree can split, and classes.
+
+    The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
+    """
+    if table not in get_args(Table):
+        raise ValueError(f"table must be one of {', '.join(map(repr, get_args(Table)))}; got {table!r}")
+    if table == "chess":
+        positions = king_rook_king()
+        return positions.drop(columns="depth"), positions["depth"]
+    boards = tic_tac_toe_ends()
+    marks = boards.drop(columns="x_wins")
+    columns = {f"{square}_{mark}": (marks[square] == mark).astype(int) for square in marks for mark in "xo"}
+    return pd.DataFrame(columns), boards["x_wins"]
+
+
+def trees() -> Mapping[str, Any]:
+    """Return decision trees by their names; the first stands in for C4.5."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return {
+        "entropy": DecisionTreeClassifier(criterion="entropy"),
+        "entropy, 5 per leaf": DecisionTreeClassifier(criterion="entropy", min_samples_leaf=5),
+        "Gini": DecisionTreeClassifier(criterion="gini"),
+    }
+
+
+def learning_curves(
+    table: Table = "chess",
+    *,
+    algorithms: Sequence[str] | None = None,
+    n_folds: int = N_FOLDS,
+    levels: Sequence[int] | None = None,
+    seed: int = learning.SEED,
+) -> xr.Dataset:
+    """Cross-validate decision trees on a table of endgames, the Chess and Tic-Tac-Toe curves of the paper.
+
+    Parameters
+    ----------
+    table : {"chess", "endgame"}
+        King and rook against king, or final boards of tic-tac-toe.
+    algorithms : sequence of str, optional
+        Which of `trees`, by default all.
+    n_folds, levels, seed
+        As for `learning.cross_validation`: twenty folds, ten equal steps of training.
+
+    Returns
+    -------
+    Dataset
+        `accuracy` (algorithm, run, training), in percent of the fold held out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table or tree; as `learning.cross_validation`.
+
+    Examples
+    --------
+    >>> curves = learning_curves("endgame", algorithms=["entropy"], n_folds=3, levels=[50, 500])
+    >>> dict(curves.accuracy.sizes)
+    {'algorithm': 1, 'run': 3, 'training': 2}
+    """
+    x, y = examples(table)
+    known = trees()
+    for name in algorithms or ():
+        if name not in known:
+            raise ValueError(f"algorithms must be of {', '.join(map(repr, known))}; got {name!r}")
+    chosen = {name: known[name] for name in algorithms or known}
+    made = learning.cross_validation(chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed)
+    what = {"chess": "king and rook against king", "endgame": "final boards of tic-tac-toe"}[table]
+    references = "Piater, Cohen, Zhang & Atighetchi (1998), Proc. 15th Int. Conf. on Machine Learning, 430-438"
+    return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make learning curves of decision trees on a table of endgames."""
+    command.run(
+        learning_curves,
+        arguments,
+        module="xcurves.experiments.endgames",
+        description=main.__doc__,
+        seed=learning.SEED,
+        options={
+            "table": {"choices": get_args(Table), "default": "chess", "help": "(default %(default)s)"},
+            "n_folds": {"type": int, "default": N_FOLDS, "help": "(default %(default)s)"},
+            "levels": {"type": int, "nargs": "+", "default": None, "help": "numbers of training examples"},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
