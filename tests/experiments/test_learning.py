@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -16,9 +18,9 @@ TREE = DecisionTreeClassifier()
 
 
 class Spy(ClassifierMixin, BaseEstimator):
-    """Notes the examples that it is shown, and is right about those in `knows`."""
+    """Notes the examples that it is shown, and is right about the even ones."""
 
-    seen = []
+    seen: ClassVar[list] = []
 
     def __init__(self, random_state=None):
         self.random_state = random_state
@@ -159,7 +161,7 @@ def test_fewer_parts_may_be_asked_for_and_are_the_same():
 def test_digits_have_the_partition_of_all_learners():
     some = digits.learning_curves(["decision tree"], seed=5)
     assert some.error.count("run").values.tolist() == [[16, 8, 4, 2, 1]]
-    with pytest.raises(ValueError, match="^names must be of 'logistic regression', .*; got 'oracle'$"):
+    with pytest.raises(ValueError, match=r"^names must be of 'logistic regression', .*; got 'oracle'$"):
         digits.learning_curves(["oracle"])
 
 

@@ -83,7 +83,7 @@ def cross_validation(
     levels = check_levels("levels", levels, len(classes), "the number of classes")
     if levels[-1] > left:
         raise ValueError(f"levels must be at most {left}, which {n_folds} folds leave for training; got {levels[-1]}")
-    fold_of = np.argsort(_in_proportion(y, np.random.default_rng(seed))) % n_folds
+    fold_of = _deal(y, n_folds, np.random.default_rng(seed))
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
         held_out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
@@ -219,6 +219,14 @@ def _check_parts(
                 f"got {count}"
             )
     return counts
+
+
+def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:
+    """Return the fold of each example: those of one class, in random order, go to one fold after another."""
+    shuffled = rng.permutation(len(y))
+    fold = np.empty(len(y), np.int64)
+    fold[shuffled[np.argsort(y[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
+    return fold
 
 
 def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
