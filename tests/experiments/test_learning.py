@@ -1,3 +1,4 @@
+import sys
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import xcurves
-from xcurves.experiments import digits, learning
+from xcurves.experiments import digits, endgames, learning
 
 Y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [40, 25, 15]))
 X = np.column_stack([np.arange(80), Y + np.random.default_rng(1).normal(0, 0.7, 80)])  # the first column is a name
@@ -202,3 +203,11 @@ def test_examples_and_estimators_of_other_kinds_are_refused():
         learning.cross_validation({"tree": TREE}, X, Y[:-1])
     with pytest.raises(TypeError, match=r"^estimators must map names to classifiers; got DecisionTreeClassifier. Name"):
         learning.cross_validation(TREE, X, Y)
+
+
+def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.tree", None)
+    with pytest.raises(
+        ModuleNotFoundError, match=r"^this experiment needs scikit-learn. Install it: pip install 'xcur"
+    ):
+        endgames.learning_curves("endgame")

@@ -8,13 +8,14 @@ estimators, folds or levels are computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.experiments.checks import check_count, check_levels, check_seed, recorded
+from xcurves.experiments.checks import check_count, check_levels, check_seed, recorded, sklearn
 
 SEED = 1998
 
@@ -243,8 +244,7 @@ def _right(
     estimators: Mapping[str, Any], x: NDArray[Any], y: NDArray[Any], train: Ints, test: Ints, entropy: Sequence[int]
 ) -> Floats:
     """Return the percentage of test examples that every estimator gets right."""
-    from sklearn.base import clone
-
+    clone = sklearn("base").clone
     state = int(np.random.SeedSequence(entropy).generate_state(1)[0])
     right = []
     for estimator in estimators.values():
@@ -265,8 +265,6 @@ def _label(
     seed: int,
 ) -> xr.Dataset:
     """Put values, shape (estimator, fold, level), into a Dataset that says how they were made."""
-    import sklearn
-
     array = xr.DataArray(
         values,
         {
@@ -277,5 +275,5 @@ def _label(
         ("algorithm", "run", "training"),
         attrs={"long_name": long_name, "units": "%"},
     )
-    versions = {"seed": recorded(seed), "scikit_learn": sklearn.__version__}
+    versions = {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}
     return xr.Dataset({name: array}, attrs={**attrs, **versions})
