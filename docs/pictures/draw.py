@@ -13,12 +13,14 @@ HERE = Path(__file__).parent
 
 
 def save(axes, name):
+    """Save a picture beside this file."""
     figure = axes.figure if hasattr(axes, "figure") else axes.flat[0].figure
     figure.savefig(HERE / f"{name}.png", dpi=80, metadata={"Software": None})
     plt.close(figure)
 
 
 def main():
+    """Draw every picture."""
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     save(scores.curves.plot(rng=0), "curves")
     save(scores.curves.randomized_anova(keep_null=True, rng=0).curves.plot(), "anova")
