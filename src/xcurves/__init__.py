@@ -1,7 +1,7 @@
 """Compare machine-learning algorithms by their performance curves.
 
-Importing this package registers ``.curves`` on xarray DataArrays, Datasets and DataTrees and on pandas DataFrames. A method's
-own modules are imported when it is first used.
+Importing this package registers ``.curves`` on xarray DataArrays, Datasets and DataTrees and on pandas DataFrames. A
+method's own modules are imported when it is first used.
 """
 
 from importlib import import_module

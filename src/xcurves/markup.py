@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+_EQUALS = re.compile(r" = (?=[-\d])")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 
@@ -19,12 +20,17 @@ def text(words: object) -> str:
 
 def paragraph(words: str, kind: str = "") -> str:
     """Return a paragraph of text."""
-    return f"<p{_class(kind)}>{text(words)}</p>"
+    return f"<p{_class(kind)}>{_sentence(words)}</p>"
 
 
 def items(sentences: Iterable[str]) -> str:
     """Return a list of sentences."""
-    return "<ul>" + "".join(f"<li>{text(sentence)}</li>" for sentence in sentences) + "</ul>"
+    return "<ul>" + "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def _sentence(words: str) -> str:
+    """Return a sentence whose equations are not broken over lines."""
+    return _EQUALS.sub("\u00a0=\u00a0", text(words))
 
 
 def references(entries: Iterable[str]) -> str:
@@ -76,13 +82,13 @@ def figure(uri: str, alternative: str, caption: str) -> str:
 def table(frame: pd.DataFrame, caption: str) -> str:
     """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows."""
     heads = [name for name in frame.index.names if name is not None]
-    named = bool(heads) or frame.index.dtype == object
+    named = not isinstance(frame.index, pd.RangeIndex)
     levels = [_cell("th", name, 'scope="col"') for name in (heads or [""] * named)]
     top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
     rows = "".join(f"<tr>{_row(key if named else (), values)}</tr>\n" for key, values in _rows(frame))
     return (
         f'<div class="box" role="region" tabindex="0" aria-label="{escape(caption)}"><table>\n'
-        f"<caption>{text(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+        f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
 
 
@@ -112,5 +118,5 @@ def number(value: object) -> str:
         return str(value)
     if abs(value) == float("inf"):
         return "∞" if value > 0 else "−∞"
-    whole = value == round(value) and abs(value) < 1e15
-    return (f"{value:.0f}" if whole else f"{value:.4g}").replace("-", "−")
+    whole = 1e3 <= abs(value) < 1e9 or value == round(value)
+    return (f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}").replace("-", "−")

@@ -145,9 +145,11 @@ def _plot_tree(tree: xr.DataTree, view: str | None, ax: Axes | None, of_curves: 
     columns = {name: _columns(part) for name, part in parts.items()}
     axes = new_axes(len(parts), max(map(len, columns.values())))
     for row, (name, tasks) in zip(axes, columns.items(), strict=True):
-        views = ("runs",) if name == "curves" else _FAMILIES[labels.kind_of(parts[name])].default
         for panel, (title, task) in zip(row, tasks, strict=True):
-            plot(task, views[0], ax=panel, **(of_curves if name == "curves" else {}))
+            if isinstance(task, xr.DataArray):
+                plot(task, ax=panel, **of_curves)
+            else:
+                plot(task, _FAMILIES[labels.kind_of(task)].default[0], ax=panel)
             panel.set_title(title or name)
     return axes.item() if axes.size == 1 else axes.squeeze()
 
@@ -155,7 +157,7 @@ def _plot_tree(tree: xr.DataTree, view: str | None, ax: Axes | None, of_curves: 
 def _columns(part: xr.DataArray | xr.Dataset) -> list[tuple[str, Any]]:
     """Return title and data of each task of a part of an analysis."""
     dims = labels.extra_dims(part) if isinstance(part, xr.DataArray) else labels.task_dims(part)
-    return _tasks(part, [dim for dim in dims if dim != "algorithm"], "tree")  # type: ignore[type-var]  # either
+    return _tasks(part, [dim for dim in dims if dim != "algorithm"], "tree")
 
 
 def _plot_curves(

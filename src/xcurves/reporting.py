@@ -9,13 +9,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves import archives, labels, markup, pictures, results
+from xcurves import archives, digests, labels, markup, pictures, results
 from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
@@ -78,7 +77,7 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray | None) -> str:
+def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | None) -> str:
     sections = [
         ("answer", "In short", _answer(attrs, parts)),
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
@@ -86,7 +85,7 @@ def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray 
         ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(_references(parts))),
     ]
-    title = _title(parts, curves)
+    title = _title(curves)
     body = [
         f"<header><h1>{markup.text(title)}</h1>",
         markup.paragraph(_lead(curves), "lead") if curves is not None else "",
@@ -99,7 +98,7 @@ def _page(attrs: Mapping[str, object], parts: words.Parts, curves: xr.DataArray 
     return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
 
 
-def _title(parts: words.Parts, curves: xr.DataArray | None) -> str:
+def _title(curves: xr.DataArray | None) -> str:
     if curves is None:
         return "Comparison of algorithms"
     names = [str(name) for name in curves["algorithm"].to_numpy()]
@@ -111,10 +110,12 @@ def _lead(curves: xr.DataArray) -> str:
     runs = int(curves.notnull().any("training").sum())
     tasks = len(labels.task_names(curves))
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
+    training = curves["training"]
+    units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
     span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
     return (
         f"{_named(curves, 'score')}: {runs} runs of {curves.sizes['algorithm']} algorithms"
-        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {_named(curves['training'], 'training')} {span}."
+        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {training.attrs.get('long_name', 'training')} {span}{units}."
     )
 
 
@@ -124,7 +125,7 @@ def _named(array: xr.DataArray, fallback: str) -> str:
     return name if units in ("1", "") else f"{name} ({units})"
 
 
-def _answer(attrs: Mapping[str, object], parts: words.Parts) -> str:
+def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     said = list(words.short_answer(parts))
     left = words.left_out(attrs)
     return "".join(
@@ -138,63 +139,21 @@ def _answer(attrs: Mapping[str, object], parts: words.Parts) -> str:
 
 def _compared(curves: xr.DataArray) -> str:
     names = [name.removesuffix(": ") for name in labels.task_names(curves)]
-    frame = _counts(curves) if len(names) == 1 else _counts_by_task(curves, names)
+    frame = digests.counts(curves) if len(names) == 1 else digests.counts_by_task(curves, names)
     drawn = _draw_curves(curves, names)
     history = str(curves.attrs.get("history", ""))
     steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
     return markup.table(frame, f"Runs and training levels. Scores: {_named(curves, 'score')}.") + steps + drawn
 
 
-def _counts(curves: xr.DataArray) -> pd.DataFrame:
-    """Return a row for each algorithm of one task."""
-    squeezed = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-    has = squeezed.notnull()
-    present = has.any("training")
-    absent = [[str(run) for run in curves["run"].to_numpy()[~row]] for row in present.to_numpy()]
-    means = squeezed.mean("run")
-    last = means.isel(training=-1)
-    return pd.DataFrame(
-        {
-            "runs": present.sum("run").to_numpy(),
-            "absent runs": [", ".join(each[:8]) + ", …" * (len(each) > 8) or "none" for each in absent],
-            "training levels": has.any("run").sum("training").to_numpy(),
-            "mean over training": means.mean("training").to_numpy(),
-            f"mean at {last['training'].item():g}": last.to_numpy(),
-        },
-        index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], name="algorithm"),
-    )
-
-
-def _counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
-    """Return a row for each task."""
-    has = curves.transpose(..., *labels.DIMS).notnull()
-    runs = has.any("training").sum("run").to_numpy().reshape(len(names), -1)
-    grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
-    levels = curves["training"].to_numpy()
-    return pd.DataFrame(
-        {
-            "algorithms": (runs > 0).sum(axis=1),
-            "runs of each": [_span(row[row > 0]) for row in runs],
-            "training levels": grid.sum(axis=1),
-            "first": [levels[row][0] if row.any() else np.nan for row in grid],
-            "last": [levels[row][-1] if row.any() else np.nan for row in grid],
-        },
-        index=pd.Index(names, name="task"),
-    )
-
-
-def _span(counts: NDArray[np.int64]) -> str:
-    ends = sorted({int(counts.min()), int(counts.max())}) if counts.size else []
-    return " to ".join(map(str, ends)) or "none"
-
-
 def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
     extra = labels.extra_dims(curves)
-    flat = curves.stack(_task=extra, create_index=False) if extra else curves.expand_dims("_task")
+    sizes = [curves.sizes[dim] for dim in extra]
     figures = []
     for place, name in enumerate(names[:_DRAWN]):
-        task = flat.isel(_task=place).drop_vars([*extra, "_task"], errors="ignore").transpose(*labels.DIMS)
-        uri = pictures.draw(task.assign_attrs(curves.attrs))
+        where = dict(zip(extra, np.unravel_index(place, sizes), strict=True)) if extra else {}
+        task = curves.isel(where, drop=True).transpose(*labels.DIMS)
+        uri = pictures.draw(task)
         if uri is None:
             return markup.paragraph(pictures.MISSING)
         caption = f"{name}." if len(names) > 1 else shown.CURVES
@@ -216,46 +175,17 @@ def _part(result: xr.Dataset) -> str:
     left = words.left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(words.final(result)) if "final" in result.attrs else ""
-    return final + sentences + missing + _table(result, tasks) + (_picture(result) if tasks == 1 else "")
+    return (
+        final
+        + sentences
+        + missing
+        + markup.table(*digests.of_result(result, tasks))
+        + (_picture(result) if tasks == 1 else "")
+    )
 
 
 def _n_tasks(result: xr.Dataset) -> int:
     return int(np.prod([result.sizes[dim] for dim in labels.task_dims(result) if dim != "algorithm"], dtype=int))
-
-
-def _table(result: xr.Dataset, tasks: int) -> str:
-    """Return the table of a result, a short one if it has several tasks."""
-    kind = labels.kind_of(result)
-    caption = _CAPTIONS.get(kind, f"Result of {kind}.")
-    if tasks > 1 and kind in _SHORT:
-        return markup.table(_SHORT[kind](result), f"{caption} A row for each task.")
-    return markup.table(results.table(result), caption)
-
-
-def _short_anova(result: xr.Dataset) -> pd.DataFrame:
-    columns = {
-        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
-        for term, suffix in (("stratum", ""), ("pooled", ", pooled"))
-        for effect in labels.EFFECTS
-        for symbol, name in (("F", "f"), ("p", "pvalue"))
-    }
-    columns |= {"levels": result["n_levels"], "shuffles": result["n_shuffles"]}
-    return xr.Dataset(columns).reset_coords(drop=True).to_dataframe(labels.task_dims(result))
-
-
-def _short_profile(result: xr.Dataset) -> pd.DataFrame:
-    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
-    columns = {said: result[name] for name, said in names.items() if name in result}
-    half = (result["cumulative_fraction"].sel(effect="simple", drop=True) >= 0.5 - 1e-12).idxmax("training")
-    columns["half of the difference by"] = half.where(
-        result["ss"].sel(effect="simple", drop=True).notnull().any("training")
-    )
-    return xr.Dataset(columns).reset_coords(drop=True).to_dataframe(labels.task_dims(result))
-
-
-def _short_distribution(result: xr.Dataset) -> pd.DataFrame:
-    frame = results.table(result)["value"].unstack("statistic", sort=False)
-    return frame.rename_axis(columns=None)
 
 
 def _picture(result: xr.Dataset) -> str:
@@ -267,7 +197,7 @@ def _picture(result: xr.Dataset) -> str:
     return "" if uri is None else markup.figure(uri, shown.alternative(result), shown.CAPTIONS[kind])
 
 
-def _settings(attrs: Mapping[str, object], parts: words.Parts) -> str:
+def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     """Return what it takes to get the same numbers again."""
     given = {
         name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
@@ -286,13 +216,13 @@ def _settings(attrs: Mapping[str, object], parts: words.Parts) -> str:
             ),
             markup.paragraph("Each part was made by"),
             markup.items(calls),
-            markup.paragraph("The same again, from the curves in the archive of the analysis:"),
-            markup.code(_again(given)),
+            markup.paragraph("This page holds no data. Its archive opens, and the analysis is repeated, by"),
+            markup.code(_again(given, parts)),
         ]
     )
 
 
-def _again(given: Mapping[str, object]) -> str:
+def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
     """Return the code that opens an archive and repeats the analysis."""
     options = {
         "include": repr(str(given.get("include", "")).split(", ")),
@@ -301,13 +231,15 @@ def _again(given: Mapping[str, object]) -> str:
         "confidence_level": str(given.get("confidence_level")),
         "rng": str(given.get("rng")),
     }
-    named = {"paired": "paired", "n_resamples": "n_resamples", "confidence_level": "confidence_level", "rng": "rng"}
-    call = ", ".join(f"{name}={options[name]}" for name in ("include", *named) if given.get(name) is not None)
+    call = "".join(f"\n    {name}={said}," for name, said in options.items() if given.get(name) is not None)
     return (
-        "import xcurves\n"
-        'tree = xcurves.archives.read("analysis.nc")   # as written by xcurves.archives.write(tree, "analysis.nc")\n'
+        "import xcurves\n\n"
+        '# what xcurves.archives.write(tree, "analysis.nc") wrote\n'
+        'tree = xcurves.archives.read("analysis.nc")\n'
+        f"print(tree[{next(iter(parts))!r}].to_dataset().curves.table())\n\n"
+        "# the same again\n"
         '(curves,) = tree["curves"].data_vars.values()\n'
-        f"again = curves.curves.analyze({call})\n"
+        f"again = curves.curves.analyze({call}\n)\n"
         'again.curves.report("again.html")'
     )
 
@@ -324,19 +256,4 @@ _GIVEN = {
     "n_resamples": "Reassignments at most",
     "paired": "Runs matched over algorithms (1: yes)",
     "include": "Parts asked for",
-}
-_CAPTIONS = {
-    "randomized_anova": "Analysis of variance. F and p are by the paper's pooled error term; F_stratum and p_stratum by "
-    "the error of each effect itself, on which the sentences rest.",
-    "pairwise": "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the number "
-    "of pairs), and p of level and of shape, adjusted.",
-    "ss_profile": "Training levels: simple sum of squares, its share of the whole and the running share, F, p of the "
-    "level by itself and adjusted over levels.",
-    "fit_power_law": "Learning curves: error e_N and data-reliance beta_N at the size N, and the parameters.",
-    "performance_cdf": "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
-}
-_SHORT = {
-    "randomized_anova": _short_anova,
-    "ss_profile": _short_profile,
-    "performance_cdf": _short_distribution,
 }

@@ -65,8 +65,8 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     Returns
     -------
     str
-        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim. Of an
-        analysis so for each part, under a heading; then what it does not have, and why.
+        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim. Of
+        an analysis so for each part, under a heading; then what it does not have, and why.
 
     Raises
     ------

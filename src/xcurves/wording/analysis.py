@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -43,20 +44,37 @@ def caution(parts: Parts) -> Iterator[str]:
     if not tests:
         return
     yield randomization.LIMITS
-    for result in tests[:1]:
-        yield from _out_of_reach(result)
+    for result in tests:
+        kind = labels.kind_of(result)
+        if kind in _REACHED:
+            yield from _out_of_reach(result, *_REACHED[kind](result))
 
 
-def _out_of_reach(result: xr.Dataset) -> Iterator[str]:
+def _of_tasks(result: xr.Dataset) -> tuple[Floats, str]:
+    """Return the smallest p that there can be in each task, NaN where nothing was tested."""
+    tested = result["n_shuffles"].to_numpy() > 0
+    return np.where(tested, outcomes.smallest_pvalue(result), np.nan), "tasks"
+
+
+def _of_pairs(result: xr.Dataset) -> tuple[Floats, str]:
+    """Return the smallest adjusted p that there can be of each pair, NaN where it was not tested."""
+    shuffles = result["n_shuffles"].transpose(..., "pair")
+    tested = shuffles.to_numpy() > 0
+    smallest = outcomes.smallest_pvalue(result.transpose(..., "pair"))
+    return np.where(tested, np.minimum(1, smallest * tested.sum(axis=-1, keepdims=True)), np.nan), "pairs"
+
+
+def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
     """Yield that nothing can be shown where runs are too few for a small p."""
     alpha = randomization.alpha_of(result)
-    smallest = outcomes.smallest_pvalue(result).ravel()[result["n_shuffles"].to_numpy().ravel() > 0]
+    smallest = smallest[~np.isnan(smallest)]
     short = smallest > alpha + 1e-12
     if short.any():
-        where = "" if len(smallest) == 1 else f" in {np.count_nonzero(short)} of {len(smallest)} tasks"
+        where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"
+        adjusted = "adjusted " * (things == "pairs")
         yield (
-            f"The runs are so few that{where} no p below {smallest[short].min():.3g} exists: nothing can be shown there "
-            f"at the {alpha:g} level, whatever the scores."
+            f"The runs are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: nothing can be "
+            f"shown of them at the {alpha:g} level, whatever the scores."
         )
 
 
@@ -118,6 +136,10 @@ def _profiles(result: xr.Dataset) -> Iterator[str]:
         yield f"In {found} of {len(last)} tasks the curves differ at some training level, adjusted over levels."
 
 
+_REACHED: dict[str, Callable[[xr.Dataset], tuple[Floats, str]]] = {
+    "randomized_anova": _of_tasks,
+    "pairwise": _of_pairs,
+}
 _Say = Callable[[xr.Dataset], Iterator[str]]
 _ANSWERS: dict[str, tuple[_Say, _Say]] = {
     "randomized_anova": (_anova, _anovas),
@@ -131,6 +153,6 @@ def final(result: xr.Dataset) -> str:
     return f"Scores at the last training level that all runs have: {result.attrs['final']}."
 
 
-def left_out(attrs: Mapping[str, object]) -> list[str]:
+def left_out(attrs: Mapping[Any, Any]) -> list[str]:
     """Return what an analysis, or one of its parts, left out and why."""
     return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []

@@ -22,8 +22,8 @@ CAPTIONS = {
     "error terms, which conclusions rest on; open: the pooled one of the paper.",
     "pairwise": "Differences of mean scores over training with their intervals; arrows have no end. Beside: p adjusted "
     "over pairs.",
-    "ss_profile": "Above: share of each training level in the observed difference; grey is what chance gives, and a bar "
-    "at the foot marks levels that differ. Below: running sums of the three profiles.",
+    "ss_profile": "Above: share of each training level in the observed difference; grey is what chance gives, and a "
+    "bar at the foot marks levels that differ. Below: running sums of the three profiles.",
     "fit_power_law": "Error against training size, so scaled that an exponent of -0.5 is a straight line. Circles are "
     "mean errors, shades intervals of the curve.",
     "performance_cdf": "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more "
@@ -68,7 +68,8 @@ def _pairs(result: xr.Dataset) -> Iterator[str]:
         pair = result.isel(pair=place)
         low, high = pair["difference_ci"].to_numpy()
         p = pair["pvalue_adjusted"].sel(effect="algorithm").item()
-        difference = f"{pair['difference'].item():.4g} (interval {low:.4g} to {high:.4g}), adjusted p = {p:.3g}"
+        limits = "without limits" if np.isinf([low, high]).all() else f"{low:.4g} to {high:.4g}"
+        difference = f"{pair['difference'].item():.4g} (interval {limits}), adjusted p = {p:.3g}"
         said.append(f"{pair['pair'].item()}: {difference}")
     yield f"Chart of differences of mean scores over training with intervals. {_some(said)}."
 
@@ -78,7 +79,7 @@ def _profile(result: xr.Dataset) -> Iterator[str]:
     if not fraction.size:
         yield "Empty chart: the mean curves are equal."
         return
-    most = fraction.isel(training=int(fraction.argmax()))
+    most = fraction.isel(training=int(fraction.to_numpy().argmax()))
     yield (
         f"Line chart of the share of each training level in the simple sum of squares: largest at "
         f"{most['training'].item():g} with {most.item():.3g}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 
 import xarray as xr
 
@@ -83,7 +84,8 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
     low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
-    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {low:.4g} to {high:.4g})"
+    limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
+    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {limits})"
 
 
 def _verdict(pvalue: float, alpha: float) -> str:
