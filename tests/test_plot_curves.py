@@ -186,7 +186,7 @@ def seen_by(colour, blind):
 @pytest.mark.parametrize("blind", ["protan", "deutan"])
 def test_colours_can_be_told_apart_and_read_on_white(blind):
     for colours in (ALGORITHMS, OTHERS):
-        for one, other in itertools.combinations(colours[:6], 2):
+        for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
     for colour in (*ALGORITHMS, *OTHERS):
         luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
