@@ -13,7 +13,7 @@ import xarray as xr
 
 import xcurves
 from xcurves import archives
-from xcurves.readers import tensorboard
+from xcurves.readers import sklearn, tensorboard
 
 EXTRAS = ("matplotlib", "dask", "h5netcdf", "netCDF4", "zarr", "sklearn", "tensorboard", "tqdm")
 
@@ -49,6 +49,8 @@ def run_the_four_methods(scores, folder):
         archives.write(result, folder / "result.nc")
         if not archives.read(folder / "result.nc").identical(result):
             raise AssertionError("an archive is not what was written")
+    folds = sklearn.cross_validate({"tree": {"test_score": np.array([0.5, 0.7])}})
+    expect(folds.curves.to_dataarray("test_score", training=None).to_numpy().tolist(), [[0.5, 0.7]])
     tree = scores.curves.analyze(n_resamples=99, rng=0)
     archives.write(tree, folder / "analysis")
     if not archives.read(folder / "analysis").identical(tree):
