@@ -200,7 +200,14 @@ def test_errors_have_their_learning_curves(tmp_path):
     source = tree.curves.report(tmp_path / "errors.html").read_text(encoding="utf-8")
     assert "What would more data buy?" in Page(source).texts["h2"]
     error = tree["power_law"]["error_at_n"].sel(algorithm="a").item()
-    assert any(f"error {error:.4g} at 400" in attrs["alt"] for attrs in Page(source).attrs_of("img"))
+    alternatives = [attrs["alt"] for attrs in Page(source).attrs_of("img")]
+    assert any(f"error {error:.4g} at 400" in each for each in alternatives)
+    # of 16, 8, 4, 2 and 1 folds only the first size has all: no mean of other folds is given
+    first = errors.sel(algorithm="a", training=25).mean().item()
+    assert f"a (16 runs) from {first:.4g} at 25 to {first:.4g} at 25" in alternatives[0]
+    compared = source.split('<section id="compared"')[1].split("</table>")[0]
+    assert re.findall("<td>(.*?)</td>", compared)[2:5] == ["5", "–", "–"]
+    assert "<li>anova, pairwise, profile: algorithm &#x27;a&#x27;, run 1 lacks 1 of 5" in source
 
 
 def test_absent_runs_are_named(tree, tmp_path):

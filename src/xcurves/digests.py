@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels, markup, results
-from xcurves.wording import distribution
+from xcurves.wording import distribution, pictures
 
 _Digest = tuple[pd.DataFrame, str]
 
@@ -21,14 +21,14 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
     has = squeezed.notnull()
     present = has.any("training")
     absent = [[str(run) for run in curves["run"].to_numpy()[~row]] for row in present.to_numpy()]
-    means = squeezed.mean("run")
+    means = pictures.means_of_all(squeezed).isel(training=has.any(["algorithm", "run"]).to_numpy())
     last = means.isel(training=-1)
     return pd.DataFrame(
         {
             "runs": present.sum("run").to_numpy(),
             "absent runs": [", ".join(each[:8]) + ", …" * (len(each) > 8) or "none" for each in absent],
             "training levels": has.any("run").sum("training").to_numpy(),
-            "mean over training": means.mean("training").to_numpy(),
+            "mean over training": means.mean("training", skipna=False).to_numpy(),
             f"mean at {markup.number(last['training'].item())}": last.to_numpy(),
         },
         index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], name="algorithm"),

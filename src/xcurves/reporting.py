@@ -127,7 +127,7 @@ def _named(array: xr.DataArray, fallback: str) -> str:
 
 def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     said = list(words.short_answer(parts))
-    left = words.left_out(attrs)
+    left = words.missing(attrs)
     return "".join(
         [
             markup.items(said) if said else markup.paragraph("No test of a difference is part of this analysis."),

@@ -90,7 +90,7 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
         final = [analysis.final(part)] if "final" in part.attrs else []
         left = [f"Left out: {each}" for each in analysis.left_out(part.attrs)]
         yield "\n".join([analysis.TITLES[labels.kind_of(part)], *final, summary(part), *left])
-    left = analysis.left_out(tree.attrs)
+    left = analysis.missing(tree.attrs)
     if left:
         yield "\n".join(["Not in this analysis:", *left])
 

@@ -153,6 +153,15 @@ def final(result: xr.Dataset) -> str:
     return f"Scores at the last training level that all runs have: {result.attrs['final']}."
 
 
+def missing(attrs: Mapping[Any, Any]) -> list[str]:
+    """Return which parts an analysis does not have and why, those with one reason together."""
+    parts: dict[str, list[str]] = {}
+    for line in left_out(attrs):
+        part, _, why = line.partition(": ")
+        parts.setdefault(why, []).append(part)
+    return [f"{', '.join(them)}: {why}" for why, them in parts.items()]
+
+
 def left_out(attrs: Mapping[Any, Any]) -> list[str]:
     """Return what an analysis, or one of its parts, left out and why."""
     return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []
