@@ -112,8 +112,8 @@ def plot(
     --------
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> scores.curves.plot(rng=0).get_ylabel()
-    'wins minus losses in 100 games (games)'
+    >>> scores.curves.plot(rng=0).get_xlabel()
+    'training (games)'
     >>> axes = scores.curves.ss_profile(n_resamples=199, rng=0).curves.plot("fraction")
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
