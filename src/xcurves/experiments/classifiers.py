@@ -1,39 +1,34 @@
 """The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
 
 Ranges are those of their Appendix A; where its upper end of logistic regression's C is garbled in print, it is 10,000.
-What Appendix A leaves open is scikit-learn's default, or as in scikit-learn's comparison of classifiers, which has the
-same tasks: moons with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative.
-Digits take the place of faces, which cannot be made and are not copied: 1,797 images of ten classes, projected like
-faces on their first eigenvectors and whitened, here 20. Faces themselves are read from a local copy.
+What it leaves open is scikit-learn's default. Tuning is a random search, cross-validated on the training data.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xcurves.experiments.dse import Hyperparameters, SampleData, SampleHyperparameters, TrainAndScore, dse
+from xcurves.experiments.arithmetic import fingerprint
+from xcurves.experiments.dse import TAKEN, Hyperparameters, SampleHyperparameters, TrainAndScore, dse
+from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, check_known, draw_seed, sample_data
 
 Generator = np.random.Generator
-Data = tuple[Any, Any]
 
-DATASETS = ("moons", "circles", "linear", "digits")
 ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 TUNINGS = ("tuned", "random")
-N_POINTS = 2000
-TEST_SHARE = 0.4
-N_COMPONENTS = {"digits": 20, "faces": 150}
 N_DRAWS = 50
 N_FOLDS = 3
 SEED = 2018
-STEP = 4  # trials of each cell in one go
 
 
 def _log_uniform(rng: Generator, low: float, high: float) -> float:
@@ -89,7 +84,7 @@ def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
     >>> sample_hyperparameters("k-NN")(np.random.default_rng(0))
     {'n_neighbors': 50}
     """
-    return _SAMPLERS[_known("algorithm", algorithm, ALGORITHMS)]
+    return _SAMPLERS[check_known("algorithm", algorithm, ALGORITHMS)]
 
 
 def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
@@ -124,13 +119,13 @@ def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, tes
 
 def train_and_score(algorithm: str) -> TrainAndScore:
     """Return what trains a classifier with given hyper-parameters and returns its accuracy on the test data."""
-    return partial(_train_and_score, _known("algorithm", algorithm, ALGORITHMS))
+    return partial(_train_and_score, check_known("algorithm", algorithm, ALGORITHMS))
 
 
 def _train_and_score(
     algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, rng: Generator
 ) -> float:
-    return _accuracy(algorithm, hyperparameters, train, test, _seed(rng))
+    return _accuracy(algorithm, hyperparameters, train, test, draw_seed(rng))
 
 
 def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
@@ -138,7 +133,7 @@ def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_F
 
     The hyper-parameters that it is given are not used. Settings that are drawn more than once are tried once.
     """
-    return partial(_tune_and_score, _known("algorithm", algorithm, ALGORITHMS), n_draws, n_folds)
+    return partial(_tune_and_score, check_known("algorithm", algorithm, ALGORITHMS), n_draws, n_folds)
 
 
 def _tune_and_score(
@@ -147,7 +142,7 @@ def _tune_and_score(
     from sklearn.model_selection import StratifiedKFold
 
     points, classes = train
-    seed = _seed(rng)
+    seed = draw_seed(rng)
     draws = [_SAMPLERS[algorithm](rng) for _ in range(n_draws)]
     distinct = list({repr(sorted(draw.items())): draw for draw in draws}.values())
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(points, classes))
@@ -159,88 +154,6 @@ def _tune_and_score(
         )
 
     return _accuracy(algorithm, max(distinct, key=validated), train, test, seed)
-
-
-def _seed(rng: Generator) -> int:
-    return int(rng.integers(2**31))
-
-
-def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathLike[str] | None = None) -> SampleData:
-    """Return what draws training and test data of a task, 60 to 40.
-
-    Parameters
-    ----------
-    dataset : {"moons", "circles", "linear", "digits", "faces"}
-        Which task.
-    n_points : int
-        Number of points of both together, or as many as there are.
-    faces : path, optional
-        Of a local copy of Labeled Faces in the Wild, as scikit-learn's ``fetch_lfw_people`` keeps it
-        (``data_home``). Nothing is downloaded.
-
-    Returns
-    -------
-    callable
-        From a Generator to ``(points, classes), (points, classes)``.
-
-    Examples
-    --------
-    >>> train, test = sample_data("moons")(np.random.default_rng(0))
-    >>> train[0].shape, test[0].shape
-    ((1200, 2), (800, 2))
-    """
-    _known("dataset", dataset, (*DATASETS, "faces"))
-    if dataset == "faces" and faces is None:
-        raise ValueError("dataset 'faces' needs a local copy; got faces=None. Say where: faces='~/scikit_learn_data'")
-    return partial(_sample_data, dataset, n_points, None if faces is None else str(faces))
-
-
-def _sample_data(dataset: str, n_points: int, faces: str | None, rng: Generator) -> tuple[Data, Data]:
-    from sklearn.decomposition import PCA
-    from sklearn.model_selection import train_test_split
-
-    points, classes = _points(dataset, n_points, faces, _seed(rng))
-    seed = _seed(rng)
-    n_test = round(TEST_SHARE * min(n_points, len(points)))
-    n_train = min(n_points, len(points)) - n_test
-    train, test, train_classes, test_classes = train_test_split(
-        points.astype(np.float32), classes, train_size=n_train, test_size=n_test, random_state=seed
-    )
-    if dataset in N_COMPONENTS:
-        eigenvectors = PCA(N_COMPONENTS[dataset], whiten=True, svd_solver="full").fit(train)
-        train, test = eigenvectors.transform(train), eigenvectors.transform(test)
-    return (train, train_classes), (test, test_classes)
-
-
-def _points(dataset: str, n_points: int, faces: str | None, seed: int) -> Data:
-    from sklearn import datasets
-
-    if dataset == "moons":
-        return datasets.make_moons(n_points, noise=0.3, random_state=seed)  # type: ignore[no-any-return]
-    if dataset == "circles":
-        return datasets.make_circles(n_points, noise=0.2, factor=0.5, random_state=seed)  # type: ignore[no-any-return]
-    if dataset == "linear":
-        return datasets.make_classification(  # type: ignore[no-any-return]
-            n_points, 10, n_informative=10, n_redundant=0, n_classes=4, n_clusters_per_class=2, random_state=seed
-        )
-    if dataset == "digits":
-        return _digits()
-    return datasets.fetch_lfw_people(  # type: ignore[no-any-return]
-        data_home=faces, min_faces_per_person=70, resize=0.4, download_if_missing=False, return_X_y=True
-    )
-
-
-@lru_cache
-def _digits() -> Data:
-    from sklearn.datasets import load_digits
-
-    return load_digits(return_X_y=True)  # type: ignore[no-any-return]
-
-
-def _known(name: str, value: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
-    return value
 
 
 def trials(
@@ -282,7 +195,7 @@ def trials(
     >>> trials("moons", "random", "k-NN", 3, n_points=100, seed=0).n_neighbors.values
     array([...])
     """
-    tuned = _known("tuning", tuning, TUNINGS) == "tuned"
+    tuned = check_known("tuning", tuning, TUNINGS) == "tuned"
     cell = (dataset, tuning, algorithm)
     return dse(
         tune_and_score(algorithm) if tuned else train_and_score(algorithm),
@@ -305,3 +218,97 @@ def versions() -> dict[str, str]:
     import sklearn
 
     return {"scikit_learn": sklearn.__version__, "numpy": np.__version__}
+
+
+def bundle(
+    n_random: int,
+    n_tuned: int,
+    *,
+    n_points: int = N_POINTS,
+    seed: int = SEED,
+    archive: str | os.PathLike[str] | None = None,
+    n_jobs: int = 1,
+) -> xr.Dataset:
+    """Make the data set `classifiers`.
+
+    Parameters
+    ----------
+    n_random, n_tuned : int
+        Numbers of trials of each algorithm on each task.
+    n_points, seed, archive, n_jobs
+        As in `trials`.
+
+    Returns
+    -------
+    Dataset
+        `accuracy` (dataset, tuning, algorithm, run), NaN for trials that there are not, and the hyper-parameters of
+        random trials by algorithm and name, as `svm_kernel` (run): they are the same on all tasks.
+    """
+    n_trials = {"tuned": n_tuned, "random": n_random}
+
+    def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
+        options = {"n_points": n_points, "seed": seed, "archive": archive, "n_jobs": n_jobs}
+        return trials(dataset, tuning, algorithm, n_trials[tuning], **options)  # type: ignore[arg-type]  # as they came
+
+    cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
+    failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]
+    if failed:
+        raise RuntimeError(f"trials failed: {'; '.join(failed)}")
+    runs = np.arange(max(n_random, n_tuned))
+    whole = [each.reindex(run=runs).to_numpy() for each in cells.values()]
+    accuracy = np.reshape(whole, (len(DATASETS), len(TUNINGS), len(ALGORITHMS), len(runs)))
+    hyperparameters = {
+        f"{algorithm.replace('-', '').lower()}_{name}": values.drop_vars(values.coords)
+        for algorithm in ALGORITHMS
+        for name, values in cells[DATASETS[0], "random", algorithm].coords.items()
+        if name not in TAKEN
+    }
+    return xr.Dataset(
+        {
+            "accuracy": (
+                ("dataset", "tuning", "algorithm", "run"),
+                accuracy,
+                {"long_name": "accuracy on test data", "units": "1"},
+            ),
+            **hyperparameters,
+        },
+        {"dataset": list(DATASETS), "tuning": list(TUNINGS), "algorithm": list(ALGORITHMS), "run": runs},
+        {
+            "title": "Five classifiers on four tasks, with random and with tuned hyper-parameters",
+            "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
+            "n_points": n_points,
+            "seed": seed,
+            **versions(),
+            "arithmetic": fingerprint(),
+        },
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the data set `classifiers`."""
+    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.classifiers", description=main.__doc__)
+    parser.add_argument("path", type=Path, help="netCDF file to write")
+    parser.add_argument("--random", type=int, default=2000, help="of each algorithm and task, default %(default)s")
+    parser.add_argument("--tuned", type=int, default=2000, help="of each algorithm and task, default %(default)s")
+    parser.add_argument("--points", type=int, default=N_POINTS, help="of a task, default %(default)s, the paper's")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
+    parser.add_argument("--archive", type=Path, help="folder of archives; trials that are in it are not run again")
+    parser.add_argument("--jobs", type=int, default=1, help="trials run at once, -1 for all processors")
+    options = parser.parse_args(arguments)
+    command = (
+        f"{parser.prog} {options.path.name} --random {options.random} --tuned {options.tuned} "
+        f"--points {options.points} --seed {options.seed}"
+    )
+    made = bundle(
+        options.random,
+        options.tuned,
+        n_points=options.points,
+        seed=options.seed,
+        archive=options.archive,
+        n_jobs=options.jobs,
+    )
+    made.assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
+
+
+if __name__ == "__main__":
+    main()
