@@ -61,7 +61,7 @@ def test_curves_are_in_memory_and_of_ones_own(curves):
     xr.testing.assert_identical(xcurves.tutorial.open_dataset("tictactoe"), curves)
 
 
-@pytest.mark.parametrize("name", ["chess", "", "tictactoe.nc", "../data/tictactoe"])
+@pytest.mark.parametrize("name", ["checkers", "", "tictactoe.nc", "../data/tictactoe"])
 def test_an_unknown_name_is_an_error_that_lists_those_known(name):
-    with pytest.raises(ValueError, match=rf"^name must be one of 'tictactoe'; got {re.escape(repr(name))}$"):
+    with pytest.raises(ValueError, match=rf"^name must be one of .*'tictactoe'.*; got {re.escape(repr(name))}$"):
         xcurves.tutorial.open_dataset(name)

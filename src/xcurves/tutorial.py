@@ -12,9 +12,15 @@ def open_dataset(name: str) -> xr.Dataset:
 
     Parameters
     ----------
-    name : {"tictactoe"}
+    name : {"tictactoe", "classifiers", "pendulum"}
         ``tictactoe``: TD(0) learning tic-tac-toe at three learning rates, ten runs each, dims
         (algorithm, run, training); `score` is wins minus losses in 100 games, `training` counts games.
+
+        ``classifiers``: accuracies of five classifiers on four tasks with random and with tuned hyper-parameters, dims
+        (dataset, tuning, algorithm, run), NaN for trials that were not run; hyper-parameters of random trials.
+
+        ``pendulum``: actor-critic and PPO on the pendulum with random hyper-parameters, `score` (algorithm, run,
+        training), and PPO with those at four percentiles again, `repeated_score` (percentile, repeat, training).
 
     Returns
     -------
