@@ -54,6 +54,17 @@ def test_classifiers_are_what_their_command_says(classifiers):
     assert len(classifiers.data_vars) <= 15
 
 
+QUICK = [
+    ("random", "k-NN", 3),
+    ("random", "RF", 2),
+    ("random", "SVM", 3),
+    ("random", "LR", 1),
+    ("random", "NN", 2),
+    ("tuned", "k-NN", 2),
+    ("tuned", "SVM", 1),
+]
+
+
 def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
     """These depend on numpy's streams alone, which do not change between versions."""
     made = pytest.importorskip("xcurves.experiments.classifiers")
@@ -66,11 +77,7 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
 
 
 @pytest.mark.parametrize("dataset", ["moons", "circles", "linear", "digits"])
-@pytest.mark.parametrize(
-    ("tuning", "algorithm", "n_trials"),
-    [("random", "k-NN", 3), ("random", "RF", 2), ("random", "SVM", 3), ("random", "LR", 1), ("random", "NN", 2)]
-    + [("tuned", "k-NN", 2), ("tuned", "SVM", 1)],
-)
+@pytest.mark.parametrize(("tuning", "algorithm", "n_trials"), QUICK)
 def test_classifiers_are_remade_bit_for_bit(classifiers, dataset, tuning, algorithm, n_trials):
     made = pytest.importorskip("xcurves.experiments.classifiers")
     pytest.importorskip("sklearn")
