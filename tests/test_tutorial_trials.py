@@ -47,7 +47,8 @@ def test_classifiers_are_what_their_command_says(classifiers):
     assert classifiers.algorithm.values.tolist() == ["k-NN", "RF", "SVM", "LR", "NN"]
     counts = classifiers.accuracy.count("run")
     assert (counts.sel(tuning="random") == said.random).all()
-    assert (counts.sel(tuning="tuned") == said.tuned).all()
+    assert (counts.sel(tuning="tuned", dataset=["moons", "circles", "linear"]) == said.tuned).all()
+    assert (counts.sel(tuning="tuned", dataset="digits") == said.tuned_digits).all()
     assert (said.points, said.seed) == (classifiers.n_points, classifiers.seed)
     hits = classifiers.accuracy * round(0.4 * said.points)  # of so many test points
     np.testing.assert_allclose(hits, hits.round(), atol=1e-9)
