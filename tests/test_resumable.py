@@ -215,6 +215,11 @@ def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
         run_trials(trial, 2, path=tmp_path, settings=settings)
 
 
+def test_settings_may_be_numbers_of_numpy(tmp_path):
+    run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1)})
+    run_trials(trial, 2, path=tmp_path, settings={"n": 5, "x": 0.1})
+
+
 @pytest.mark.parametrize(
     ("n_trials", "error", "message"),
     [

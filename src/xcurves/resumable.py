@@ -123,7 +123,8 @@ class Archive:
     def __init__(self, path: str | os.PathLike[str] | None, settings: Settings) -> None:
         self.path = None if path is None else Path(path)
         self.done: set[int] = set()
-        self._attrs = {"settings": json.dumps(dict(settings), sort_keys=True)}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+        self._attrs = {"settings": json.dumps(plain, sort_keys=True)}
         self._parts: list[xr.Dataset] = []
         self._files: list[Path] = []
         if self.path is not None:
