@@ -62,8 +62,8 @@ QUICK = [
     ("random", "LR", 1),
     ("random", "NN", 2),
     ("tuned", "k-NN", 2),
-    ("tuned", "SVM", 1),
 ]
+TUNED_SVM = [("moons", "tuned", "SVM", 1), ("circles", "tuned", "SVM", 1)]
 
 
 def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
@@ -77,8 +77,10 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
                 assert found == value or (value is None and np.isnan(found))
 
 
-@pytest.mark.parametrize("dataset", ["moons", "circles", "linear", "digits"])
-@pytest.mark.parametrize(("tuning", "algorithm", "n_trials"), QUICK)
+@pytest.mark.parametrize(
+    ("dataset", "tuning", "algorithm", "n_trials"),
+    [(dataset, *cell) for dataset in ("moons", "circles", "linear", "digits") for cell in QUICK] + TUNED_SVM,
+)
 def test_classifiers_are_remade_bit_for_bit(classifiers, dataset, tuning, algorithm, n_trials):
     made = pytest.importorskip("xcurves.experiments.classifiers")
     pytest.importorskip("sklearn")
