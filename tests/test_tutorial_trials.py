@@ -130,9 +130,12 @@ def test_repeats_are_remade_bit_for_bit(swings):
 def test_the_paper_s_ranks(classifiers):
     """Table 1 of Jordan et al.: what tuning moves and what it does not, on moons and circles."""
     cvar = classifiers.accuracy.curves.performance_cdf(cvar_level=0.5).cvar.squeeze("cvar_level")
+    cvar = cvar.sel(dataset=["moons", "circles", "linear"])
+    behind = (cvar.sel(algorithm="k-NN") - cvar.sel(algorithm="SVM")).sel(dataset=["moons", "circles"])  # on like data
+    assert (behind.sel(tuning="random") > 0.03).all()
+    assert (abs(behind.sel(tuning="tuned")) < 0.01).all()
     moved = (cvar.sel(tuning="tuned") - cvar.sel(tuning="random")).sel(dataset=["moons", "circles"])
-    assert (moved.sel(algorithm="SVM") > 0.02).all()
     assert (abs(moved.sel(algorithm=["k-NN", "RF"])) < 0.02).all()
-    tuned = cvar.sel(tuning="tuned", dataset=["moons", "circles", "linear"])
+    tuned = cvar.sel(tuning="tuned")
     assert (tuned.max("algorithm") - tuned.sel(algorithm="SVM") < 0.01).all()
     assert (tuned.sel(algorithm="LR") == tuned.min("algorithm")).all()
