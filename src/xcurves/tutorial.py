@@ -13,7 +13,7 @@ def open_dataset(name: str) -> xr.Dataset:
     Parameters
     ----------
     name : str
-        All have dims (algorithm, run, training).
+        Curves have dims (algorithm, run, training).
 
         ``tictactoe`` (3, 10, 8): `score` of TD(0) learning tic-tac-toe at three learning rates, wins minus losses in
         100 games; `training` counts games. ``tictactoe_100`` (3, 100, 8): the same, 100 runs, of which the first ten
@@ -25,6 +25,12 @@ def open_dataset(name: str) -> xr.Dataset:
 
         ``digits_learning`` (10, 16, 5): test `error` in percent of ten classifiers trained on 16, 8, 4, 2, 1 disjoint
         parts of 80 to 1280 handwritten digits; `training` counts examples. NaN where there are fewer parts.
+
+        ``classifiers``: accuracies of five classifiers on four tasks with random and with tuned hyper-parameters, dims
+        (dataset, tuning, algorithm, run), NaN for trials that were not run; hyper-parameters of random trials.
+
+        ``pendulum``: actor-critic and PPO on the pendulum with random hyper-parameters, `score` (algorithm, run,
+        training), and PPO with those at four percentiles again, `repeated_score` (percentile, repeat, training).
 
     Returns
     -------

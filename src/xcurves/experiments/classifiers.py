@@ -1,0 +1,330 @@
+"""The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
+
+Ranges are those of their Appendix A; where its upper end of logistic regression's C is garbled in print, it is 10,000.
+What it leaves open is scikit-learn's default. Tuning is a random search, cross-validated on the training data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.experiments.arithmetic import fingerprint
+from xcurves.experiments.dse import TAKEN, Hyperparameters, SampleHyperparameters, TrainAndScore, dse
+from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, check_known, draw_seed, sample_data
+
+Generator = np.random.Generator
+
+ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
+TUNINGS = ("tuned", "random")
+N_DRAWS = 50
+N_FOLDS = 3
+SEED = 2018
+
+
+def _log_uniform(rng: Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _one_of(rng: Generator, values: Sequence[Any]) -> Any:
+    return values[int(rng.integers(len(values)))]
+
+
+def _knn(rng: Generator) -> Hyperparameters:
+    return {"n_neighbors": _one_of(rng, (3, 4, 5, 10, 25, 50))}
+
+
+def _svm(rng: Generator) -> Hyperparameters:
+    kernel = _one_of(rng, ("linear", "poly", "rbf", "sigmoid"))
+    degree = _one_of(rng, (2, 3, 4, 5))
+    return {"C": _log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
+
+
+def _forest(rng: Generator) -> Hyperparameters:
+    return {
+        "n_estimators": round(_log_uniform(rng, 10, 100)),
+        "criterion": _one_of(rng, ("gini", "entropy")),
+        "min_samples_split": _one_of(rng, (2, 4, 8, 16)),
+        "min_samples_leaf": _one_of(rng, (1, 3, 5)),
+    }
+
+
+def _logistic(rng: Generator) -> Hyperparameters:
+    return {"C": _log_uniform(rng, 1e-4, 1e4)}
+
+
+def _network(rng: Generator) -> Hyperparameters:
+    return {
+        "activation": _one_of(rng, ("logistic", "tanh", "relu")),
+        "units_1": _one_of(rng, (50, 100, 150)),
+        "units_2": _one_of(rng, (50, 100, 150)) if rng.integers(2) else None,
+        "learning_rate_init": _log_uniform(rng, 1e-4, 0.1),
+    }
+
+
+_SAMPLERS: Mapping[str, SampleHyperparameters] = dict(
+    zip(ALGORITHMS, (_knn, _forest, _svm, _logistic, _network), strict=True)
+)
+
+
+def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
+    """Return what draws hyper-parameters of an algorithm from the ranges of Appendix A.
+
+    Examples
+    --------
+    >>> sample_hyperparameters("k-NN")(np.random.default_rng(0))
+    {'n_neighbors': 50}
+    """
+    return _SAMPLERS[check_known("algorithm", algorithm, ALGORITHMS)]
+
+
+def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
+    """Return an untrained classifier of scikit-learn."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.svm import SVC
+
+    chosen = {name: value for name, value in hyperparameters.items() if value is not None}
+    if algorithm == "k-NN":
+        return KNeighborsClassifier(**chosen)
+    if algorithm == "RF":
+        return RandomForestClassifier(**chosen, random_state=seed)
+    if algorithm == "SVM":
+        return SVC(**chosen)
+    if algorithm == "LR":
+        return LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
+    layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
+    return MLPClassifier(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
+
+
+def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
+    return float(_classifier(algorithm, hyperparameters, seed).fit(*train).score(*test))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Train on one thread, which for small data is the fastest; so many iterations, and no more, are meant."""
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def train_and_score(algorithm: str) -> TrainAndScore:
+    """Return what trains a classifier with given hyper-parameters and returns its accuracy on the test data."""
+    return partial(_train_and_score, check_known("algorithm", algorithm, ALGORITHMS))
+
+
+def _train_and_score(
+    algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, rng: Generator
+) -> float:
+    with _quietly():
+        return _accuracy(algorithm, hyperparameters, train, test, draw_seed(rng))
+
+
+def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
+    """Return what tunes a classifier on the training data first, by random search and cross-validation.
+
+    The hyper-parameters that it is given are not used. Settings that are drawn more than once are tried once.
+    """
+    return partial(_tune_and_score, check_known("algorithm", algorithm, ALGORITHMS), n_draws, n_folds)
+
+
+def _tune_and_score(
+    algorithm: str, n_draws: int, n_folds: int, _: Hyperparameters, train: Data, test: Data, rng: Generator
+) -> float:
+    from sklearn.model_selection import StratifiedKFold
+
+    points, classes = train
+    seed = draw_seed(rng)
+    draws = [_SAMPLERS[algorithm](rng) for _ in range(n_draws)]
+    distinct = list({repr(sorted(draw.items())): draw for draw in draws}.values())
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(points, classes))
+
+    def validated(draw: Hyperparameters) -> float:
+        return sum(
+            _accuracy(algorithm, draw, (points[fit], classes[fit]), (points[held], classes[held]), seed)
+            for fit, held in folds
+        )
+
+    with _quietly():
+        return _accuracy(algorithm, max(distinct, key=validated), train, test, seed)
+
+
+def trials(
+    dataset: str,
+    tuning: str,
+    algorithm: str,
+    n_trials: int,
+    *,
+    n_points: int = N_POINTS,
+    seed: int = SEED,
+    faces: str | os.PathLike[str] | None = None,
+    archive: str | os.PathLike[str] | None = None,
+    n_jobs: int = 1,
+) -> xr.DataArray:
+    """Run trials of one algorithm on one task.
+
+    Parameters
+    ----------
+    dataset : str
+        One of the tasks of `sample_data`.
+    tuning : {"tuned", "random"}
+        Whether each trial tunes its hyper-parameters, or takes one draw of them.
+    algorithm : {"k-NN", "RF", "SVM", "LR", "NN"}
+        Nearest neighbours, random forest, support vector machine, logistic regression, neural network.
+    n_trials, n_points, seed, faces
+        As in `dse` and `sample_data`. Trials of the same index and seed have the same data whatever the algorithm.
+    archive : path, optional
+        Folder with an archive for each algorithm, task and tuning.
+    n_jobs : int, default 1
+        Trials run at once.
+
+    Returns
+    -------
+    DataArray, dims (run)
+        Accuracies, as `dse` returns them.
+
+    Examples
+    --------
+    >>> trials("moons", "random", "k-NN", 3, n_points=100, seed=0).n_neighbors.values
+    array([...])
+    """
+    tuned = check_known("tuning", tuning, TUNINGS) == "tuned"
+    cell = (dataset, tuning, algorithm)
+    return dse(
+        tune_and_score(algorithm) if tuned else train_and_score(algorithm),
+        _nothing if tuned else sample_hyperparameters(algorithm),
+        sample_data(dataset, n_points=n_points, faces=faces),
+        n_trials,
+        path=None if archive is None else Path(archive, "-".join(cell)),
+        settings={"cell": " ".join(cell), "n_points": n_points, **versions()},
+        n_jobs=n_jobs,
+        rng=seed,
+    )
+
+
+def _nothing(_: Generator) -> Hyperparameters:
+    return {}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what accuracies depend on."""
+    import sklearn
+
+    return {"scikit_learn": sklearn.__version__, "numpy": np.__version__}
+
+
+def bundle(
+    n_random: int,
+    n_tuned: int,
+    *,
+    n_tuned_digits: int | None = None,
+    n_points: int = N_POINTS,
+    seed: int = SEED,
+    archive: str | os.PathLike[str] | None = None,
+    n_jobs: int = 1,
+) -> xr.Dataset:
+    """Make the data set `classifiers`.
+
+    Parameters
+    ----------
+    n_random, n_tuned : int
+        Numbers of trials of each algorithm on each task.
+    n_tuned_digits : int, optional
+        That of tuned trials on digits, which take longest; by default `n_tuned`.
+    n_points, seed, archive, n_jobs
+        As in `trials`.
+
+    Returns
+    -------
+    Dataset
+        `accuracy` (dataset, tuning, algorithm, run), NaN for trials that there are not, and the hyper-parameters of
+        random trials by algorithm and name, as `svm_kernel` (run): they are the same on all tasks.
+    """
+    n_digits = n_tuned if n_tuned_digits is None else n_tuned_digits
+
+    def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
+        options = {"n_points": n_points, "seed": seed, "archive": archive, "n_jobs": n_jobs}
+        n_trials = n_random if tuning == "random" else n_digits if dataset == "digits" else n_tuned
+        return trials(dataset, tuning, algorithm, n_trials, **options)  # type: ignore[arg-type]  # as they came
+
+    cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
+    failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]
+    if failed:
+        raise RuntimeError(f"trials failed: {'; '.join(failed)}")
+    runs = np.arange(max(n_random, n_tuned, n_digits))
+    whole = [each.reindex(run=runs).to_numpy() for each in cells.values()]
+    accuracy = np.reshape(whole, (len(DATASETS), len(TUNINGS), len(ALGORITHMS), len(runs)))
+    hyperparameters = {
+        f"{algorithm.replace('-', '').lower()}_{name}": values.drop_vars(values.coords)
+        for algorithm in ALGORITHMS
+        for name, values in cells[DATASETS[0], "random", algorithm].coords.items()
+        if name not in TAKEN
+    }
+    return xr.Dataset(
+        {
+            "accuracy": (
+                ("dataset", "tuning", "algorithm", "run"),
+                accuracy,
+                {"long_name": "accuracy on test data", "units": "1"},
+            ),
+            **hyperparameters,
+        },
+        {"dataset": list(DATASETS), "tuning": list(TUNINGS), "algorithm": list(ALGORITHMS), "run": runs},
+        {
+            "title": "Five classifiers on four tasks, with random and with tuned hyper-parameters",
+            "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
+            "n_points": n_points,
+            "seed": seed,
+            **versions(),
+            "arithmetic": fingerprint(),
+        },
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the data set `classifiers`."""
+    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.classifiers", description=main.__doc__)
+    parser.add_argument("path", type=Path, help="netCDF file to write")
+    parser.add_argument("--random", type=int, default=2000, help="of each algorithm and task, default %(default)s")
+    parser.add_argument("--tuned", type=int, default=2000, help="of each algorithm and task, default %(default)s")
+    parser.add_argument("--tuned-digits", type=int, help="tuned trials on digits, default as on other tasks")
+    parser.add_argument("--points", type=int, default=N_POINTS, help="of a task, default %(default)s, the paper's")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
+    parser.add_argument("--archive", type=Path, help="folder of archives; trials that are in it are not run again")
+    parser.add_argument("--jobs", type=int, default=1, help="trials run at once, -1 for all processors")
+    options = parser.parse_args(arguments)
+    n_tuned_digits = options.tuned if options.tuned_digits is None else options.tuned_digits
+    command = (
+        f"{parser.prog} {options.path.name} --random {options.random} --tuned {options.tuned} "
+        f"--tuned-digits {n_tuned_digits} --points {options.points} --seed {options.seed}"
+    )
+    made = bundle(
+        options.random,
+        options.tuned,
+        n_tuned_digits=n_tuned_digits,
+        n_points=options.points,
+        seed=options.seed,
+        archive=options.archive,
+        n_jobs=options.jobs,
+    )
+    made.assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
+
+
+if __name__ == "__main__":
+    main()

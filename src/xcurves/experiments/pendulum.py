@@ -1,0 +1,253 @@
+"""Actor-critic and PPO on the pendulum, with hyper-parameters drawn from the ranges of Jordan, Cohen & Thomas.
+
+Both are linear in the Fourier basis: `xcurves.experiments.swingup` has the pendulum and the basis, `actor_critic` and
+`ppo` the algorithms. A trial draws its hyper-parameters and all its chances from a stream that the seed, the algorithm
+and the index of the trial make: its curve does not depend on which others are run beside it. Those modules say what
+Appendix B leaves open.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from xcurves.experiments import actor_critic, ppo
+from xcurves.experiments.arithmetic import fingerprint
+from xcurves.experiments.swingup import ACTIONS, Floats
+
+ALGORITHMS = ("actor-critic", "PPO")
+PERCENTILES = (1, 50, 95, 99)
+N_EPISODES = 100
+N_LEVELS = 20
+SEED = 2018
+_SIDE_BY_SIDE = 100  # trials, so that what they learn fits in a cache
+
+Settings = Mapping[str, Floats]
+
+
+def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
+    """Draw the hyper-parameters of Appendix B."""
+
+    def log_uniform(low: float, high: float) -> float:
+        return float(np.exp(stream.uniform(np.log(low), np.log(high))))
+
+    orders = {name: float(stream.integers(0, 11)) for name in ("independent_order", "dependent_order")}
+    both = orders | {"trace_decay": stream.uniform()}
+    if algorithm == "actor-critic":
+        return both | {"critic_rate": log_uniform(1e-4, 0.1), "actor_rate": log_uniform(1e-4, 0.1)}
+    return both | {
+        "learning_rate": log_uniform(1e-5, 0.01),
+        "steps_per_batch": float(np.floor(2 ** stream.uniform(4, 8))),
+        "epochs": float(stream.integers(1, 16)),
+        "batch_size": float(stream.integers(8, 65)),
+        "clip": stream.uniform(0.1, 0.3),
+    }
+
+
+def _stream(seed: int, algorithm: str, *key: int) -> np.random.Generator:
+    sequence = np.random.SeedSequence([seed, ALGORITHMS.index(algorithm)], spawn_key=key)
+    return np.random.default_rng(sequence)
+
+
+def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) -> xr.Dataset:
+    """Draw the hyper-parameters of trials.
+
+    Parameters
+    ----------
+    algorithm : {"actor-critic", "PPO"}
+        Which of the two.
+    runs : sequence of int
+        Indices of trials.
+    seed : int
+        Seed of all streams.
+
+    Returns
+    -------
+    Dataset
+        A variable for each hyper-parameter, dim `run`.
+
+    Examples
+    --------
+    >>> sorted(hyperparameters("actor-critic", range(3)))
+    ['actor_rate', 'critic_rate', 'dependent_order', 'independent_order', 'trace_decay']
+    """
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}")
+    draws = [_draw(algorithm, _stream(seed, algorithm, run, 0)) for run in runs]
+    columns = {name: ("run", np.array([draw[name] for draw in draws])) for name in draws[0]}
+    return xr.Dataset(columns, {"run": np.array(runs)})
+
+
+def learning_curves(
+    algorithm: str, runs: Sequence[int], *, n_episodes: int = N_EPISODES, n_levels: int = N_LEVELS, seed: int = SEED
+) -> xr.DataArray:
+    """Run trials, each with hyper-parameters of its own.
+
+    Parameters
+    ----------
+    algorithm : {"actor-critic", "PPO"}
+        Which of the two.
+    runs : sequence of int
+        Indices of trials.
+    n_episodes : int
+        Length of training, a multiple of `n_levels`.
+    n_levels : int
+        Number of stretches of training over which returns are averaged.
+    seed : int
+        Seed of all streams.
+
+    Returns
+    -------
+    DataArray, dims (run, training)
+        Mean return of the episodes of each stretch, between -200 and 200. `training` is the episode that ends it. Each
+        hyper-parameter is a coordinate of `run`. The score of a trial is its mean over training.
+
+    Raises
+    ------
+    ValueError
+        If the algorithm is unknown, or if stretches are not equally long.
+
+    References
+    ----------
+    K. Doya (2000), doi:10.1162/089976600300015961. G. Konidaris, S. Osentoski and P. S. Thomas (2011). J. Schulman et
+    al. (2017), arXiv:1707.06347.
+
+    Examples
+    --------
+    >>> learning_curves("actor-critic", range(2), n_episodes=2, n_levels=2).shape
+    (2, 2)
+    """
+    chosen = hyperparameters(algorithm, runs, seed=seed)
+    lives = [_stream(seed, algorithm, run, 1) for run in runs]
+    curves = _curves(algorithm, chosen, lives, n_episodes, n_levels)
+    return curves.assign_coords({"run": chosen["run"], **chosen.data_vars})
+
+
+def repeated(
+    algorithm: str,
+    run: int,
+    n_runs: int,
+    *,
+    n_episodes: int = N_EPISODES,
+    n_levels: int = N_LEVELS,
+    seed: int = SEED,
+) -> xr.DataArray:
+    """Run new trials, all with the hyper-parameters of one.
+
+    Parameters
+    ----------
+    algorithm : {"actor-critic", "PPO"}
+        Which of the two.
+    run : int
+        The trial whose hyper-parameters they have.
+    n_runs : int
+        How many.
+    n_episodes, n_levels, seed : int
+        As in `learning_curves`.
+
+    Returns
+    -------
+    DataArray, dims (run, training)
+        As `learning_curves` returns.
+
+    Examples
+    --------
+    >>> repeated("actor-critic", 7, 3, n_episodes=2, n_levels=1).shape
+    (3, 1)
+    """
+    chosen = hyperparameters(algorithm, [run] * n_runs, seed=seed)
+    lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
+    return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
+
+
+def _curves(
+    algorithm: str, chosen: xr.Dataset, lives: Sequence[np.random.Generator], n_episodes: int, n_levels: int
+) -> xr.DataArray:
+    if n_levels < 1 or n_episodes % n_levels:
+        raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
+    learn = actor_critic.learn if algorithm == "actor-critic" else ppo.learn
+    returns = np.concatenate([learn(some, streams, n_episodes) for some, streams in _side_by_side(chosen, lives)])
+    training = {"long_name": "training", "units": "episodes"}
+    return xr.DataArray(
+        returns.reshape(len(lives), n_levels, -1).mean(axis=-1),
+        {"training": ("training", np.arange(1.0, n_levels + 1) * (n_episodes // n_levels), training)},
+        ("run", "training"),
+        name="score",
+        attrs={"long_name": f"mean return of an episode of {ACTIONS} actions", "units": "1"},
+    )
+
+
+def _side_by_side(
+    chosen: xr.Dataset, lives: Sequence[np.random.Generator]
+) -> Iterator[tuple[Settings, Sequence[np.random.Generator]]]:
+    for first in range(0, len(lives), _SIDE_BY_SIDE):
+        some = slice(first, first + _SIDE_BY_SIDE)
+        yield {str(name): chosen[name].to_numpy()[some] for name in chosen.data_vars}, lives[some]
+
+
+def bundle(n_actor_critic: int, n_ppo: int, n_repeats: int, *, seed: int = SEED) -> xr.Dataset:
+    """Make the data set `pendulum`.
+
+    Parameters
+    ----------
+    n_actor_critic, n_ppo : int
+        Numbers of trials.
+    n_repeats : int
+        Number of new trials with the hyper-parameters at each percentile of PPO's mean returns.
+    seed : int
+        Seed of all streams.
+
+    Returns
+    -------
+    Dataset
+        `score` (algorithm, run, training), NaN for trials that an algorithm does not have; `repeated_score`
+        (percentile, repeat, training), and `percentile_run`, the trial at each percentile.
+    """
+    curves = [
+        learning_curves(algorithm, range(n), seed=seed).drop_vars("run").assign_coords(run=np.arange(n))
+        for algorithm, n in zip(ALGORITHMS, (n_actor_critic, n_ppo), strict=True)
+    ]
+    ranked = np.argsort(curves[1].mean("training").to_numpy(), kind="stable")
+    runs = [int(ranked[-(-n_ppo * percentile // 100) - 1]) for percentile in PERCENTILES]
+    again = [repeated("PPO", run, n_repeats, seed=seed).rename(run="repeat") for run in runs]
+    bare = [curve.reset_coords(drop=True) for curve in curves]
+    score = xr.concat(bare, xr.DataArray(list(ALGORITHMS), dims="algorithm", name="algorithm"), join="outer")
+    repeated_score = xr.concat(again, xr.DataArray(list(PERCENTILES), dims="percentile", name="percentile"))
+    data = {
+        "score": score.transpose("algorithm", "run", "training").astype(np.float32),
+        "repeated_score": repeated_score.transpose("percentile", "repeat", "training").astype(np.float32),
+        "percentile_run": ("percentile", runs, {"long_name": "run of PPO at this percentile"}),
+    }
+    attrs = {
+        "title": "Actor-critic and PPO on the pendulum, hyper-parameters drawn at random",
+        "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
+        "seed": seed,
+        "numpy": np.__version__,
+        "arithmetic": fingerprint(),
+    }
+    return xr.Dataset(data, attrs=attrs)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the data set `pendulum`."""
+    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.pendulum", description=main.__doc__)
+    parser.add_argument("path", type=Path, help="netCDF file to write")
+    parser.add_argument("--actor-critic", type=int, default=1000, help="trials of it (default %(default)s)")
+    parser.add_argument("--ppo", type=int, default=300, help="trials of it (default %(default)s)")
+    parser.add_argument("--repeats", type=int, default=50, help="trials at each percentile (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
+    options = parser.parse_args(arguments)
+    command = (
+        f"{parser.prog} {options.path.name} --actor-critic {options.actor_critic} --ppo {options.ppo} "
+        f"--repeats {options.repeats} --seed {options.seed}"
+    )
+    made = bundle(options.actor_critic, options.ppo, options.repeats, seed=options.seed)
+    made.assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The tasks of Jordan, Cohen & Thomas: moons, circles, linear, and digits or faces.
+
+What their Appendix A leaves open is as in scikit-learn's comparison of classifiers, which has the same tasks: moons
+with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative. Digits take the
+place of faces, which cannot be made and are not copied: 1,797 images of ten classes, projected like faces on their
+first eigenvectors, here 20, and whitened. Faces themselves are read from a local copy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from xcurves.experiments.dse import SampleData
+
+Data = tuple[Any, Any]
+Generator = np.random.Generator
+
+DATASETS = ("moons", "circles", "linear", "digits")
+N_POINTS = 2000
+TEST_SHARE = 0.4
+N_COMPONENTS = {"digits": 20, "faces": 150}
+
+
+def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathLike[str] | None = None) -> SampleData:
+    """Return what draws training and test data of a task, 60 to 40.
+
+    Parameters
+    ----------
+    dataset : {"moons", "circles", "linear", "digits", "faces"}
+        Which task.
+    n_points : int
+        Number of points of both together, or as many as there are.
+    faces : path, optional
+        Of a local copy of Labeled Faces in the Wild, as scikit-learn's ``fetch_lfw_people`` keeps it
+        (``data_home``). Nothing is downloaded.
+
+    Returns
+    -------
+    callable
+        From a Generator to ``(points, classes), (points, classes)``.
+
+    Examples
+    --------
+    >>> train, test = sample_data("moons")(np.random.default_rng(0))
+    >>> train[0].shape, test[0].shape
+    ((1200, 2), (800, 2))
+    """
+    check_known("dataset", dataset, (*DATASETS, "faces"))
+    if dataset == "faces" and faces is None:
+        raise ValueError("dataset 'faces' needs a local copy; got faces=None. Say where: faces='~/scikit_learn_data'")
+    return partial(_sample_data, dataset, n_points, None if faces is None else str(faces))
+
+
+def _sample_data(dataset: str, n_points: int, faces: str | None, rng: Generator) -> tuple[Data, Data]:
+    from sklearn.decomposition import PCA
+    from sklearn.model_selection import train_test_split
+
+    points, classes = _points(dataset, n_points, faces, draw_seed(rng))
+    seed = draw_seed(rng)
+    n_test = round(TEST_SHARE * min(n_points, len(points)))
+    n_train = min(n_points, len(points)) - n_test
+    train, test, train_classes, test_classes = train_test_split(
+        points.astype(np.float32), classes, train_size=n_train, test_size=n_test, random_state=seed
+    )
+    if dataset in N_COMPONENTS:
+        eigenvectors = PCA(N_COMPONENTS[dataset], whiten=True, svd_solver="full").fit(train)
+        train, test = eigenvectors.transform(train), eigenvectors.transform(test)
+    return (train, train_classes), (test, test_classes)
+
+
+def _points(dataset: str, n_points: int, faces: str | None, seed: int) -> Data:
+    from sklearn import datasets
+
+    if dataset == "moons":
+        return datasets.make_moons(n_points, noise=0.3, random_state=seed)  # type: ignore[no-any-return]
+    if dataset == "circles":
+        return datasets.make_circles(n_points, noise=0.2, factor=0.5, random_state=seed)  # type: ignore[no-any-return]
+    if dataset == "linear":
+        return datasets.make_classification(  # type: ignore[no-any-return]
+            n_points, 10, n_informative=10, n_redundant=0, n_classes=4, n_clusters_per_class=2, random_state=seed
+        )
+    if dataset == "digits":
+        return _digits()
+    return datasets.fetch_lfw_people(  # type: ignore[no-any-return]
+        data_home=faces, min_faces_per_person=70, resize=0.4, download_if_missing=False, return_X_y=True
+    )
+
+
+@lru_cache
+def _digits() -> Data:
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)  # type: ignore[no-any-return]
+
+
+def check_known(name: str, value: str, known: Sequence[str]) -> str:
+    """Return a name that is one of those known."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
+    return value
+
+
+def draw_seed(rng: Generator) -> int:
+    """Draw a seed for what takes none but whole numbers."""
+    return int(rng.integers(2**31))

@@ -1,0 +1,179 @@
+"""Algorithm 1: what is drawn from what, what is recorded of failures, what an archive refuses."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from xcurves.experiments.dse import dse, one_trial
+
+
+def sample_hyperparameters(rng):
+    kernel = ["linear", "poly"][rng.integers(2)]
+    return {"C": rng.uniform(), "kernel": kernel, "degree": int(rng.integers(2, 6)) if kernel == "poly" else None}
+
+
+def sample_data(rng):
+    return rng.normal(size=5), rng.normal(size=3)
+
+
+def train_and_score(hyperparameters, train, test, rng):
+    return hyperparameters["C"] + train.mean() + test.sum() + rng.normal()
+
+
+ALGORITHM = (train_and_score, sample_hyperparameters, sample_data)
+
+
+def test_scores_are_those_of_algorithm_1_written_out():
+    scores = dse(*ALGORITHM, 6, rng=3)
+    for index in range(6):
+        seeds = np.random.SeedSequence(3, spawn_key=(index,)).spawn(3)
+        hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
+        kernel = ["linear", "poly"][hyper.integers(2)]
+        expected = hyper.uniform() + data.normal(size=5).mean() + data.normal(size=3).sum() + training.normal()
+        assert scores.sel(run=index).item() == expected
+        assert scores.kernel.sel(run=index).item() == kernel
+
+
+def test_hyperparameters_are_coordinates_of_their_kinds():
+    scores = dse(*ALGORITHM, 30, rng=0)
+    assert scores.dims == ("run",)
+    assert set(scores.coords) == {"run", "C", "kernel", "degree", "error"}
+    assert scores.C.dtype == scores.degree.dtype == float
+    assert (np.isnan(scores.degree) == (scores.kernel == "linear")).all()
+    assert set(scores.kernel.values) == {"linear", "poly"}
+    assert (scores.error == "").all()
+
+
+def test_scores_are_ready_for_a_performance_distribution():
+    scores = dse(*ALGORITHM, 40, rng=0)
+    result = scores.curves.performance_cdf()
+    assert result.score_mean.item() == pytest.approx(scores.values.mean())
+    by_kernel = scores.where(scores.kernel == "poly")
+    assert by_kernel.curves.performance_cdf().n_trials.item() == (scores.kernel == "poly").sum()
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
+def test_scores_come_back_from_a_file(tmp_path, engine):
+    scores = dse(*ALGORITHM, 5, rng=0)
+    scores.to_netcdf(tmp_path / "scores.nc", engine=engine)
+    with xr.open_dataarray(tmp_path / "scores.nc", engine=engine) as back:
+        xr.testing.assert_identical(back.load(), scores)
+
+
+def test_any_trial_can_be_run_alone():
+    scores = dse(*ALGORITHM, 20, rng=11)
+    for index in (0, 7, 19):
+        assert one_trial(*ALGORITHM, index, rng=11) == scores.sel(run=index).item()
+
+
+def test_more_trials_do_not_change_the_first():
+    xr.testing.assert_identical(dse(*ALGORITHM, 20, rng=1).isel(run=slice(5)), dse(*ALGORITHM, 5, rng=1))
+
+
+def test_algorithms_of_one_seed_meet_the_same_data():
+    def hungry(rng):
+        rng.normal(size=100)
+        return {"C": 0.0}
+
+    def first_datum(hyperparameters, train, test, rng):
+        return train[0]
+
+    one = dse(first_datum, sample_hyperparameters, sample_data, 5, rng=2)
+    other = dse(first_datum, hungry, sample_data, 5, rng=2)
+    assert (one.values == other.values).all()
+    assert (one.values != dse(first_datum, hungry, sample_data, 5, rng=3).values).all()
+
+
+def odd(outcome):
+    """Training that goes wrong in every third trial, the way that is given."""
+
+    def train(hyperparameters, train, test, rng):
+        if hyperparameters["index"] % 3:
+            return 1.0
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    count = iter(range(100))
+    return train, lambda rng: {"index": next(count)}, sample_data
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error"),
+    [
+        (math.nan, "ValueError: train_and_score must return a finite number; got nan"),
+        (math.inf, "ValueError: train_and_score must return a finite number; got inf"),
+        ("0.9", "TypeError: train_and_score must return a finite number; got '0.9'"),
+        (None, "TypeError: train_and_score must return a finite number; got None"),
+        (1j, "TypeError: train_and_score must return a finite number; got 1j"),
+        ([1.0], "TypeError: train_and_score must return a finite number; got [1.0]"),
+        (True, "TypeError: train_and_score must return a finite number; got True"),
+        (RuntimeError("no\nmemory"), "RuntimeError: no memory"),
+    ],
+)
+def test_a_failing_trial_is_recorded_and_the_others_go_on(tmp_path, outcome, error):
+    scores = dse(*odd(outcome), 5, path=tmp_path, rng=0)
+    assert scores.error.values.tolist() == [error, "", "", error, ""]
+    assert np.isnan(scores.values).tolist() == [True, False, False, True, False]
+    assert scores["index"].values.tolist() == [0, 1, 2, 3, 4]
+    assert scores.curves.performance_cdf().n_trials.item() == 3
+    xr.testing.assert_identical(dse(*odd(outcome), 5, path=tmp_path, rng=0), scores)
+
+
+def test_data_that_fail_are_recorded_with_the_hyperparameters():
+    def no_data(rng):
+        raise OSError("disk")
+
+    scores = dse(train_and_score, sample_hyperparameters, no_data, 2, rng=0)
+    assert scores.error.values.tolist() == ["OSError: disk", "OSError: disk"]
+    assert np.isnan(scores.values).all()
+    assert np.isfinite(scores.C.values).all()
+
+
+def test_an_error_can_be_seen_whole_by_running_its_trial_alone():
+    with pytest.raises(RuntimeError, match="no\nmemory"):
+        one_trial(*odd(RuntimeError("no\nmemory")), 0, rng=0)
+
+
+@pytest.mark.parametrize("name", ["score", "run", "error"])
+def test_a_hyperparameter_of_a_taken_name_is_an_error_of_its_trial(name):
+    scores = dse(train_and_score, lambda rng: {name: 1}, sample_data, 1, rng=0)
+    assert scores.error.item() == f"ValueError: a hyper-parameter must not be called {name!r}. Rename it"
+
+
+def test_an_archive_resumes_and_equals_an_uninterrupted_run(tmp_path):
+    dse(*ALGORITHM, 4, path=tmp_path, settings={"task": "moons"}, rng=5)
+    resumed = dse(*ALGORITHM, 9, path=tmp_path, settings={"task": "moons"}, rng=5)
+    xr.testing.assert_identical(resumed, dse(*ALGORITHM, 9, rng=5))
+
+
+def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
+    dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=5)
+    with pytest.raises(ValueError, match="was made with rng = '5', not with rng = '6'"):
+        dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=6)
+    with pytest.raises(ValueError, match="was made with task = 'moons', not with task = 'circles'"):
+        dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
+
+
+@pytest.mark.parametrize("rng", [None, np.random.default_rng(0)])
+def test_an_archive_needs_a_seed_that_is_the_same_tomorrow(tmp_path, rng):
+    with pytest.raises(TypeError, match=r"rng must be a whole number where there is an archive; got .* Try rng=0"):
+        dse(*ALGORITHM, 2, path=tmp_path, rng=rng)
+
+
+def test_fewer_trials_than_one_or_than_the_archive_has(tmp_path):
+    with pytest.raises(ValueError, match="n_trials must be at least 1; got 0"):
+        dse(*ALGORITHM, 0, rng=0)
+    dse(*ALGORITHM, 3, path=tmp_path, rng=0)
+    with pytest.raises(ValueError, match="n_trials must be at least 3, as the archive"):
+        dse(*ALGORITHM, 2, path=tmp_path, rng=0)
+
+
+def test_a_truncated_archive_is_an_error_that_names_the_file(tmp_path):
+    dse(*ALGORITHM, 3, path=tmp_path, rng=0)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:300])
+    with pytest.raises(ValueError, match=rf"{file.name} cannot be read .* Delete it: its trials will be run again"):
+        dse(*ALGORITHM, 3, path=tmp_path, rng=0)
