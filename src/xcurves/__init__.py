@@ -4,7 +4,7 @@ Importing this package registers ``.curves`` on xarray DataArrays and Datasets a
 """
 
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
-from xcurves import readers, tutorial
+from xcurves import readers, study, tutorial
 from xcurves.align import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.comparison import compare_distributions
@@ -20,6 +20,7 @@ from xcurves.prediction import predict
 from xcurves.profile import ss_profile
 from xcurves.results import summary, table
 from xcurves.sizes import leave_one_size_out
+from xcurves.study.planning import runs_needed
 from xcurves.tidy import to_frame
 
 __all__ = [
@@ -37,7 +38,9 @@ __all__ = [
     "predict",
     "randomized_anova",
     "readers",
+    "runs_needed",
     "ss_profile",
+    "study",
     "summary",
     "table",
     "to_dataarray",

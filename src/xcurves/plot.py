@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
-from xcurves.plots import distribution, learning, profile
+from xcurves.plots import distribution, learning, profile, study
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ _FAMILIES: Mapping[str, Family] = {
     "fit_power_law": learning.FIT,
     "performance_cdf": distribution.PERFORMANCE_CDF,
     "compare_distributions": distribution.COMPARE_DISTRIBUTIONS,
+    "study": study.STUDY,
+    "runs_needed": study.STUDY,
 }
 
 
@@ -66,6 +68,9 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
     or, of a bootstrap, pointwise intervals), ``"statistics"`` (those on the scale of scores, with intervals as far as
     they are finite). Of `compare_distributions`: ``"prob_greater"`` (the default) and ``"quantile_difference"``.
 
+    Of `study.type_i_error`, `study.power` and `runs_needed`: ``"rate"``, the share of rejections against the first
+    setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
+
     Examples
     --------
     >>> import xcurves
@@ -79,7 +84,8 @@ def plot(result: xr.Dataset, view: str | None = None, *, ax: Axes | None = None)
         raise AttributeError(labels.no_method(result, "plot"))
     family = _FAMILIES[kind]
     views = _check_view(family, view)
-    facets = [dim for dim in labels.task_dims(result) if dim not in family.overlaid]
+    overlaid = family.together(result)
+    facets = [dim for dim in labels.task_dims(result) if dim not in overlaid]
     if len(facets) > 1:
         raise ValueError(
             f"result has the extra dims {tuple(facets)}; one can be drawn. Select: result.isel({facets[0]}=0)"

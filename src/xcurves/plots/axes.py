@@ -29,7 +29,11 @@ class Family:
 
     views: Mapping[str, Draw]
     default: tuple[str, ...]
-    overlaid: Collection[str] = ()
+    overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] = ()
+
+    def together(self, result: xr.Dataset) -> Collection[Hashable]:
+        """Return the extra dims that one Axes holds; of some methods they depend on the result."""
+        return self.overlaid(result) if callable(self.overlaid) else self.overlaid
 
 
 def new_axes(n_rows: int = 1, n_columns: int = 1, **options: Any) -> NDArray[Any]:
