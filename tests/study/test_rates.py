@@ -6,6 +6,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -62,12 +63,12 @@ def test_a_rate_needs_no_setting_and_a_dataset_or_an_array_of_pvalues():
 
 
 def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
-    sizes = [(6, 3), (3, 3)]
+    sizes = [(6, 4), (5, 5)]
     grid = study.type_i_error(study.autoregressive, ANOVA, settings={"n_runs": sizes, "noise": [(1, 4), 1]}, **SMALL)
-    assert grid.n_runs.values.tolist() == ["6/3", "3/3"]
+    assert grid.n_runs.values.tolist() == ["6/4", "5/5"]
     assert grid.noise.values.tolist() == ["1/4", "1"]
-    one = study.type_i_error(study.autoregressive, ANOVA, settings={"n_runs": [(6, 3)], "noise": [(1, 4)]}, **SMALL)
-    xr.testing.assert_equal(one, grid.sel(n_runs=["6/3"], noise=["1/4"]))
+    one = study.type_i_error(study.autoregressive, ANOVA, settings={"n_runs": [(6, 4)], "noise": [(1, 4)]}, **SMALL)
+    xr.testing.assert_equal(one, grid.sel(n_runs=["6/4"], noise=["1/4"]))
 
 
 def test_the_same_seed_gives_the_same_result_and_dask_too():
@@ -99,7 +100,7 @@ def test_an_interrupted_study_goes_on_and_a_larger_one_uses_what_there_is(tmp_pa
     plain = study.power(coin, first_score, settings={"share": [0.5, 0.2]}, **(larger | {"archive": None}))
     xr.testing.assert_equal(more, plain)
     assert found.rate.sel(share=0.2) > 0
-    with pytest.raises(ValueError, match="was made with .*rng"):
+    with pytest.raises(ValueError, match=r"was made with .*rng"):
         study.power(counting, first_score, settings={"share": [0.2]}, **(options | {"rng": 1}))
     with pytest.raises(ValueError, match="an archive needs rng, a whole number"):
         study.power(counting, first_score, settings={"share": [0.2]}, **(options | {"rng": None}))
@@ -193,7 +194,7 @@ def test_labels_of_pvalues_must_not_depend_on_settings():
             study.autoregressive,
             xcurves.pairwise,
             n_replications=5,
-            settings={"n_algorithms": [2, 3], "n_runs": [4]},
+            settings={"n_algorithms": [2, 3], "n_runs": [6]},
             rng=0,
         )
 
@@ -228,7 +229,7 @@ def test_results_come_back_identical(tmp_path, engine):
         back = back.load()
     xr.testing.assert_identical(back, found)
     assert back.curves.summary() == found.curves.summary()
-    assert back.curves.table().equals(found.curves.table())
+    pd.testing.assert_frame_equal(back.curves.table(), found.curves.table(), check_index_type=False, check_dtype=False)
 
 
 def test_what_a_study_says():

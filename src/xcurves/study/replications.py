@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -187,15 +187,17 @@ def _count(records: xr.Dataset, name: str) -> xr.Dataset:
 
 def _said(function: Any) -> str:
     """Return a function's name and what it was given, arrays by a checksum."""
-    given: Mapping[str, Any] = {}
+    given: list[str] = []
     if isinstance(function, partial):
-        given, function = function.keywords, function.func
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return f"{name}({', '.join(f'{key}={_token(value)}' for key, value in given.items())})"
+        given = [*map(_token, function.args), *(f"{key}={_token(value)}" for key, value in function.keywords.items())]
+        function = function.func
+    return f"{getattr(function, '__qualname__', type(function).__name__)}({', '.join(given)})"
 
 
 def _token(value: Any) -> str:
     if isinstance(value, xr.DataArray | np.ndarray):
         values = np.ascontiguousarray(np.asarray(value))
         return f"array {values.shape} {crc32(values.tobytes()):08x}"
+    if callable(value):
+        return _said(value)
     return labels.words([value])[0] if isinstance(value, str | int | float) else repr(value)

@@ -2,11 +2,11 @@
 
 import warnings
 
+import learning_coverage
 import numpy as np
 import pytest
 from scipy import stats
 
-import learning_coverage
 import xcurves
 from strategies import make_errors, simulate_errors
 

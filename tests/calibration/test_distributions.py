@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import xarray as xr
+from interval_coverage import DISTRIBUTIONS, coverage, describe, sample, truth
 from scipy import stats
 
 import xcurves
-from interval_coverage import DISTRIBUTIONS, coverage, describe, sample, truth
 
 N = 2_000
 ALPHA = 0.05
