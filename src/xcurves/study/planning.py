@@ -18,7 +18,7 @@ from xcurves.study.generators import Case, resampled
 from xcurves.study.grid import cells_of
 from xcurves.study.replications import Replications, Test, run
 
-_DOUBLING = (3, 5, 7, 10, 15, 20, 30, 40)
+_DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
 _BLOCK = 250
 
 
@@ -112,7 +112,7 @@ def runs_needed(
     --------
     >>> import xcurves
     >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.001"])
-    >>> plan = score.curves.runs_needed(stretch=2, n_runs=[2, 3, 4, 5], n_replications=250, rng=0)
+    >>> plan = score.curves.runs_needed(stretch=2, n_runs=[4, 5], n_replications=250, rng=0)
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
