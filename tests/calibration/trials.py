@@ -66,7 +66,7 @@ def exact(data, *, distribution, rng=None):
         f"{p:g} quantile": missed(found.score_quantile_ci.isel(probability=i), z[i])
         for i, p in enumerate(PROBABILITIES)
     }
-    grid = np.unique(law.ppf(np.linspace(0.001, 0.999, 400)))
+    grid = np.unique(law.ppf(np.linspace(0.001, 0.999, 100)))
     band = xcurves.performance_cdf(data, scores_at=grid, probabilities=0.5).cdf_band
     inside = missed(band, xr.DataArray(law.cdf(grid), dims="score"))
     return rows | {"band, everywhere": inside.min("score")}
@@ -129,7 +129,7 @@ BOOTSTRAP = {  # by the number of trials: plainly too short from ten, and for ta
 def _bootstrap(interval, distribution, n):
     claims = {name: BOOTSTRAP[name][n] for name in STATISTICS}
     family = f"Distribution, {'BCa' if interval == 'bca' else interval} bootstrap"
-    return _statistics(family, distribution, n, claims, short=500, interval=interval, n_resamples=999)
+    return _statistics(family, distribution, n, claims, short=500, interval=interval, n_resamples=499)
 
 
 def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
