@@ -210,7 +210,7 @@ def in_tasks(n_datasets, *, n_runs, n_tasks=26, rng):
 
 def of_strata(data, *, rng=None):
     """Bootstrap intervals within strata."""
-    pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 399, "rng": rng}
+    pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 199, "rng": rng}
     one = xcurves.performance_cdf(data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5)
     both = xcurves.compare_distributions(data, **pool).squeeze("pair", drop=True)
     rows = {

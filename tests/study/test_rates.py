@@ -262,6 +262,12 @@ def test_generators_and_tests_of_archives_are_told_by_name(tmp_path):
     assert settings["test"] == "first_score()"
 
 
+def test_every_function_of_a_study_has_a_numpydoc_with_an_example():
+    sections = ("Parameters\n", "Returns\n", "Raises\n", "Examples\n", ">>> ")
+    for name in study.__all__:
+        assert not [section for section in sections if section not in getattr(study, name).__doc__], name
+
+
 def test_no_warning_is_lost_or_made():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
