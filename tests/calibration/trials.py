@@ -96,7 +96,7 @@ def _exact(distribution, n):
         make,
         partial(exact, distribution=distribution),
         dict.fromkeys(rows, AT_MOST),
-        short=1_000,
+        short=500,
     )
 
 
@@ -120,7 +120,7 @@ BOOTSTRAP = {  # by the number of trials: plainly too short from ten, and for ta
     "cvar 0.9": {10: fails(0.55), 30: fails(0.2), 100: fails(0.06)},
     "cvar_lower 0.5": {10: near(0.07, 0.19), 30: near(0.045, 0.11), 100: near(0.04, 0.09)},
     "cvar_lower 0.9": {10: fails(0.5), 30: fails(0.15), 100: fails(0.055)},
-    "partial_mean_above": {10: near(0.03, 0.16), 30: near(0.04, 0.1), 100: near(0.04, 0.07)},
+    "partial_mean_above": {10: near(0.03, 0.16), 30: near(0.04, 0.1), 100: near(0.03, 0.09)},
     "prob_above": {10: near(0.01, 0.06), 30: near(0.02, 0.08), 100: near(0.02, 0.06)},
     "optimality_gap": {10: near(0.07, 0.13), 30: near(0.04, 0.09), 100: near(0.04, 0.08)},
 }
@@ -240,7 +240,7 @@ SIMULATIONS = [
         units,
         of_units,
         {"mean, unit=None": fails(0.3), "mean, unit='draw'": near(0.045, 0.09)},
-        short=500,
+        short=300,
     ),
     *(
         Simulation(
@@ -256,8 +256,8 @@ SIMULATIONS = [
         for n, claims in (
             (2, {"mean": fails(0.13), "IQM": fails(0.12), "P(X > Y)": fails(0.07)}),
             (3, {"mean": fails(0.08), "IQM": fails(0.08), "P(X > Y)": near(0.05, 0.12)}),
-            (5, {"mean": near(0.05, 0.1), "IQM": near(0.05, 0.1), "P(X > Y)": near(0.04, 0.09)}),
-            (10, {"mean": near(0.04, 0.08), "IQM": near(0.04, 0.1), "P(X > Y)": near(0.04, 0.08)}),
+            (5, {"mean": near(0.05, 0.11), "IQM": near(0.05, 0.11), "P(X > Y)": near(0.04, 0.09)}),
+            (10, {"mean": near(0.04, 0.1), "IQM": near(0.04, 0.1), "P(X > Y)": near(0.04, 0.09)}),
         )
     ),
     *(
