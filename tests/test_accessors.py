@@ -84,7 +84,7 @@ def test_a_result_says_which_methods_it_has():
         _ = result.curves.align
     assert str(caught.value) == (
         "a result of randomized_anova has no .curves.align. "
-        "It has .curves.table(), .curves.summary() and .curves.to_frame()"
+        "It has .curves.table(), .curves.summary(), .curves.plot() and .curves.to_frame()"
     )
     for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
         with pytest.raises(AttributeError, match=r"^a result of randomized_anova has no \.curves\.(predict|compare)"):

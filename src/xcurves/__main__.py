@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,8 +12,8 @@ from typing import NoReturn
 import pandas as pd
 import xarray as xr
 
-from xcurves import results, tutorial
-from xcurves.align import align, drop_incomplete
+from xcurves import archives, results, tutorial
+from xcurves.alignment import align, drop_incomplete
 from xcurves.anova import randomized_anova
 from xcurves.frames import to_dataarray
 from xcurves.labels import DIMS, find_kind
@@ -138,17 +137,6 @@ def _only(kind: str, names: list[str]) -> str:
     return names[0]
 
 
-def write_whole(result: xr.Dataset, path: Path) -> None:
-    """Write a Dataset beside its place, then put it there: a file is replaced whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        result.to_netcdf(beside)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def format_table(table: pd.DataFrame) -> str:
     """Return the ANOVA table as text."""
     digits = {
@@ -184,7 +172,7 @@ def run(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         rng=options.rng,
     ).compute()
-    write_whole(result, output)
+    archives.write(result, output)
     print(format_table(results.table(result)), results.summary(result), f"Results: {output}", sep="\n\n")
 
 

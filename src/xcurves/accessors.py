@@ -9,31 +9,25 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import anova, labels, learners, pairs, powerlaw, prediction, results, sizes
-from xcurves.align import align, drop_incomplete
-from xcurves.columns import Duplicates
-from xcurves.comparison import compare_distributions
-from xcurves.contrasts import Weights, contrast
-from xcurves.distribution import performance_cdf
-from xcurves.fitoptions import At, Gamma, Weighting
-from xcurves.frames import to_dataarray, to_dataset
-from xcurves.grids import Method, On
-from xcurves.intervals import Intervals
-from xcurves.kernels.contrasts import Alternative
-from xcurves.normalization import Reference, normalize
-from xcurves.plot import plot
-from xcurves.prediction import Rule
-from xcurves.profile import ss_profile
-from xcurves.sizes import Variants
-from xcurves.study import planning
-from xcurves.study.generators import Case
-from xcurves.study.replications import Test
-from xcurves.tidy import to_frame
-from xcurves.trial_options import Dims, Numbers
-from xcurves.trials import Interval
+import xcurves
+from xcurves import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from xcurves.columns import Duplicates
+    from xcurves.contrasts import Weights
+    from xcurves.fitoptions import At, Gamma, Weighting
+    from xcurves.grids import Method, On
+    from xcurves.intervals import Intervals
+    from xcurves.kernels.contrasts import Alternative
+    from xcurves.normalization import Reference
+    from xcurves.prediction import Rule
+    from xcurves.sizes import Variants
+    from xcurves.study.generators import Case
+    from xcurves.study.replications import Test
+    from xcurves.trial_options import Dims, Numbers
+    from xcurves.trials import Interval
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -47,15 +41,15 @@ class DataArrayCurves:
         self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
     ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return align(self._curves, on, method=method, tolerance=tolerance)
+        return xcurves.align(self._curves, on, method=method, tolerance=tolerance)
 
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
-        return drop_incomplete(self._curves)
+        return xcurves.drop_incomplete(self._curves)
 
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
-        return to_frame(self._curves)
+        return xcurves.to_frame(self._curves)
 
     def randomized_anova(
         self,
@@ -69,7 +63,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.randomized_anova`."""
-        return anova.randomized_anova(
+        return xcurves.randomized_anova(
             self._curves,
             n_resamples=n_resamples,
             paired=paired,
@@ -90,7 +84,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.pairwise`."""
-        return pairs.pairwise(
+        return xcurves.pairwise(
             self._curves,
             n_resamples=n_resamples,
             paired=paired,
@@ -111,7 +105,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.contrast`."""
-        return contrast(
+        return xcurves.contrast(
             self._curves,
             weights,
             training_weights=training_weights,
@@ -137,7 +131,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.ss_profile`."""
-        return ss_profile(
+        return xcurves.ss_profile(
             self._curves,
             intervals=intervals,
             margin=margin,
@@ -170,7 +164,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.fit_power_law`."""
-        return powerlaw.fit_power_law(
+        return xcurves.fit_power_law(
             self._curves,
             at=at,
             units=units,
@@ -198,7 +192,7 @@ class DataArrayCurves:
         prior_strength: float = 5.0,
     ) -> xr.Dataset:
         """Call :func:`xcurves.leave_one_size_out`."""
-        return sizes.leave_one_size_out(
+        return xcurves.leave_one_size_out(
             self._curves,
             variants=variants,
             units=units,
@@ -228,7 +222,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.performance_cdf`."""
-        return performance_cdf(
+        return xcurves.performance_cdf(
             self._curves,
             dim=dim,
             scores_at=scores_at,
@@ -260,7 +254,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.compare_distributions`."""
-        return compare_distributions(
+        return xcurves.compare_distributions(
             self._curves,
             dim=dim,
             n_resamples=n_resamples,
@@ -289,7 +283,7 @@ class DataArrayCurves:
         rng: labels.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.runs_needed`."""
-        return planning.runs_needed(
+        return xcurves.runs_needed(
             self._curves,
             test=test,
             power=power,
@@ -306,9 +300,44 @@ class DataArrayCurves:
             rng=rng,
         )
 
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
-        return normalize(self._curves, low=low, high=high)
+        return xcurves.normalize(self._curves, low=low, high=high)
+
+    def analyze(
+        self,
+        *,
+        include: Sequence[str] = labels.PARTS,
+        paired: bool = False,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.DataTree:
+        """Call :func:`xcurves.analyze`."""
+        return xcurves.analyze(
+            self._curves,
+            include=include,
+            paired=paired,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            progress=progress,
+            rng=rng,
+        )
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -323,27 +352,37 @@ class DatasetCurves:
 
     def table(self) -> pd.DataFrame:
         """Call :func:`xcurves.table`."""
-        return results.table(self._result)
+        return xcurves.table(self._result)
 
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
-        return results.summary(self._result)
+        return xcurves.summary(self._result)
 
     def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
         """Call :func:`xcurves.predict`."""
-        return prediction.predict(self._result, n, method=method)
+        return xcurves.predict(self._result, n, method=method)
 
     def compare_learners(self, *, reference: Any) -> xr.Dataset:
         """Call :func:`xcurves.compare_learners`."""
-        return learners.compare_learners(self._result, reference=reference)
+        return xcurves.compare_learners(self._result, reference=reference)
 
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
-        return to_frame(self._result)
+        return xcurves.to_frame(self._result)
 
-    def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
-        return plot(self._result, view, ax=ax)
+        return xcurves.plot(
+            self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
@@ -367,7 +406,7 @@ class DataFrameCurves:
         duplicates: Duplicates = "raise",
     ) -> xr.DataArray:
         """Call :func:`xcurves.to_dataarray`."""
-        return to_dataarray(
+        return xcurves.to_dataarray(
             self._frame,
             value,
             algorithm=algorithm,
@@ -394,7 +433,7 @@ class DataFrameCurves:
         duplicates: Duplicates = "raise",
     ) -> xr.Dataset:
         """Call :func:`xcurves.to_dataset`."""
-        return to_dataset(
+        return xcurves.to_dataset(
             self._frame,
             values,
             algorithm=algorithm,

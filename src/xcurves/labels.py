@@ -47,6 +47,7 @@ RESULTS = {
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
+PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 CI_BOUNDS = ("lower", "upper")
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 
@@ -71,11 +72,16 @@ def _kind(variables: str, dims: str, **more: Any) -> Kind:
 
 
 _KINDS = {
-    "randomized_anova": _kind("pvalue f ss df", "effect error_term source", rows=("effect", "error_term")),
-    "pairwise": _kind(
-        "pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound", rows=("effect", "pair")
+    "randomized_anova": _kind(
+        "pvalue f ss df", "effect error_term source", methods="table summary plot", rows=("effect", "error_term")
     ),
-    "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
+    "pairwise": _kind(
+        "pvalue_adjusted pvalue difference difference_ci",
+        "effect pair ci_bound",
+        methods="table summary plot",
+        rows=("effect", "pair"),
+    ),
+    "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound", methods="table summary plot"),
     "ss_profile": Kind(
         frozenset(["fraction", "cumulative_fraction", "ss"]),
         frozenset(["effect", "training"]),

@@ -1,10 +1,12 @@
-"""What the experiments ask of their arguments."""
+"""What the experiments ask of their arguments and of their surroundings."""
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 from xcurves import labels
 
@@ -49,3 +51,13 @@ def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = ""
 def recorded(seed: int) -> int | str:
     """Return a seed as an attribute that every kind of archive can hold."""
     return seed if seed < 2**31 else str(seed)
+
+
+def sklearn(module: str) -> Any:
+    """Return a module of scikit-learn, which is optional."""
+    try:
+        return importlib.import_module(f"sklearn.{module}")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "this experiment needs scikit-learn. Install it: pip install 'xcurves[sklearn]'"
+        ) from error

@@ -8,23 +8,23 @@ from typing import Any
 import xarray as xr
 
 from xcurves.experiments import command, learning
+from xcurves.experiments.checks import sklearn
 
 SIZES = (80, 160, 320, 640, 1280)
 
 
 def learners() -> Mapping[str, Any]:
     """Return the ten classifiers by their names."""
-    from sklearn import ensemble, linear_model, naive_bayes, neighbors, svm, tree
-
+    ensemble, neighbors, svm = sklearn("ensemble"), sklearn("neighbors"), sklearn("svm")
     return {
-        "logistic regression": linear_model.LogisticRegression(max_iter=2000),
-        "naive Bayes": naive_bayes.MultinomialNB(),
+        "logistic regression": sklearn("linear_model").LogisticRegression(max_iter=2000),
+        "naive Bayes": sklearn("naive_bayes").MultinomialNB(),
         "1 neighbour": neighbors.KNeighborsClassifier(1),
         "5 neighbours": neighbors.KNeighborsClassifier(5),
         "SVM, linear": svm.SVC(kernel="linear"),
         "SVM, cubic": svm.SVC(kernel="poly"),
         "SVM, Gaussian": svm.SVC(),
-        "decision tree": tree.DecisionTreeClassifier(criterion="entropy"),
+        "decision tree": sklearn("tree").DecisionTreeClassifier(criterion="entropy"),
         "random forest": ensemble.RandomForestClassifier(),
         "extra trees": ensemble.ExtraTreesClassifier(),
     }
@@ -53,16 +53,14 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
     Examples
     --------
     >>> errors = learning_curves(["1 neighbour"]).error
-    >>> errors.mean("run").round(1).to_numpy()
-    array([[...]])
+    >>> errors.count("run").to_numpy()
+    array([[16,  8,  4,  2,  1]])
     """
-    from sklearn.datasets import load_digits
-
     known = learners()
     for name in names or ():
         if name not in known:
             raise ValueError(f"names must be of {', '.join(map(repr, known))}; got {name!r}")
-    images, digits = load_digits(return_X_y=True)
+    images, digits = sklearn("datasets").load_digits(return_X_y=True)
     chosen = {name: known[name] for name in names or known}
     return learning.partition_errors(chosen, images / 16, digits, sizes=SIZES, seed=seed)
 

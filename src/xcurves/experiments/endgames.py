@@ -16,6 +16,7 @@ import xarray as xr
 
 from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
+from xcurves.experiments.checks import sklearn
 
 Table = Literal["chess", "endgame"]
 
@@ -169,12 +170,11 @@ def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
 
 def trees() -> Mapping[str, Any]:
     """Return decision trees by their names; the first stands in for C4.5."""
-    from sklearn.tree import DecisionTreeClassifier
-
+    tree = sklearn("tree").DecisionTreeClassifier
     return {
-        "entropy": DecisionTreeClassifier(criterion="entropy"),
-        "entropy, 5 per leaf": DecisionTreeClassifier(criterion="entropy", min_samples_leaf=5),
-        "Gini": DecisionTreeClassifier(criterion="gini"),
+        "entropy": tree(criterion="entropy"),
+        "entropy, 5 per leaf": tree(criterion="entropy", min_samples_leaf=5),
+        "Gini": tree(criterion="gini"),
     }
 
 

@@ -8,13 +8,15 @@ estimators, folds or levels are computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.experiments.checks import check_count, check_levels, check_seed, recorded
+from xcurves.experiments.checks import check_count, check_levels, check_seed, recorded, sklearn
 
 SEED = 1998
 
@@ -83,7 +85,7 @@ def cross_validation(
     levels = check_levels("levels", levels, len(classes), "the number of classes")
     if levels[-1] > left:
         raise ValueError(f"levels must be at most {left}, which {n_folds} folds leave for training; got {levels[-1]}")
-    fold_of = np.argsort(_in_proportion(y, np.random.default_rng(seed))) % n_folds
+    fold_of = _deal(y, n_folds, np.random.default_rng(seed))
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
         held_out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
@@ -209,7 +211,7 @@ def _check_parts(
     most = [sizes[-1] // size for size in sizes]
     if n_folds is None:
         return most
-    counts = [n_folds] * len(sizes) if isinstance(n_folds, int) else list(n_folds)
+    counts = [n_folds] * len(sizes) if isinstance(n_folds, Integral) else list(n_folds)
     if len(counts) != len(sizes):
         raise ValueError(f"n_folds must be one number or one for each of {len(sizes)} sizes; got {len(counts)}")
     for size, count, possible in zip(sizes, counts, most, strict=True):
@@ -219,6 +221,14 @@ def _check_parts(
                 f"got {count}"
             )
     return counts
+
+
+def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:
+    """Return the fold of each example: those of one class, in random order, go to one fold after another."""
+    shuffled = rng.permutation(len(y))
+    fold = np.empty(len(y), np.int64)
+    fold[shuffled[np.argsort(y[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
+    return fold
 
 
 def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
@@ -235,8 +245,7 @@ def _right(
     estimators: Mapping[str, Any], x: NDArray[Any], y: NDArray[Any], train: Ints, test: Ints, entropy: Sequence[int]
 ) -> Floats:
     """Return the percentage of test examples that every estimator gets right."""
-    from sklearn.base import clone
-
+    clone = sklearn("base").clone
     state = int(np.random.SeedSequence(entropy).generate_state(1)[0])
     right = []
     for estimator in estimators.values():
@@ -257,8 +266,6 @@ def _label(
     seed: int,
 ) -> xr.Dataset:
     """Put values, shape (estimator, fold, level), into a Dataset that says how they were made."""
-    import sklearn
-
     array = xr.DataArray(
         values,
         {
@@ -269,5 +276,5 @@ def _label(
         ("algorithm", "run", "training"),
         attrs={"long_name": long_name, "units": "%"},
     )
-    versions = {"seed": recorded(seed), "scikit_learn": sklearn.__version__}
+    versions = {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}
     return xr.Dataset({name: array}, attrs={**attrs, **versions})
