@@ -35,7 +35,7 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
         for number, block in enumerate([25, 25, 10]):
             seeds = np.random.SeedSequence([3, Cell({"n_runs": size}).number, number]).spawn(2)
             curves = study.autoregressive(block, n_runs=size, rng=np.random.default_rng(seeds[0]))
-            seed = int(seeds[1].generate_state(1, np.uint64)[0] >> 1)
+            seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
             for data in curves:
                 rejected += xcurves.randomized_anova(data, n_resamples=99, rng=seed).pvalue.to_numpy() <= 0.05 + 1e-12
         np.testing.assert_allclose(found.rate[place], rejected / 60, rtol=1e-14)
@@ -208,6 +208,11 @@ def test_undefined_pvalues_are_counted_and_said_once():
     assert len(caught) == 1
     assert "(in 2 settings)" in str(caught[0].message)
     assert (found.n_replications == 50).all()
+
+
+def test_a_bar_counts_the_blocks(capsys):
+    study.type_i_error(coin, first_score, n_replications=30, block=10, progress=True, rng=0)
+    assert "data sets:   0%|          | 0/3" in capsys.readouterr().err
 
 
 def test_warnings_of_the_test_come_once():

@@ -63,7 +63,8 @@ class Family:
     """How the results of one method are drawn.
 
     `views` draw a result that has no extra dims but the `overlaid` ones (None: any; a function says which) on one Axes;
-    `default` names those that are drawn if none is asked for. `rows` counts the rows of a view that lists things, which make it high.
+    `default` names those that are drawn if none is asked for. `rows` counts the rows of a view that lists things, which
+    make it high.
     """
 
     views: Mapping[str, Draw]

@@ -47,7 +47,7 @@ class Replications:
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and takes.default is None
-        seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0] >> 1)} if free else {}
+        seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
         p = _pick(self.test(curves, **seed), self.pvalue, size)
         values = p.to_numpy().reshape(size, -1)
         undefined = np.isnan(values)
