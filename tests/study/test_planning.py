@@ -85,6 +85,9 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
     one = pilots.isel(algorithm=0, drop=True) + 20
     plan = xcurves.runs_needed(one, stretch=1.1, n_runs=[5, 20], **QUICK)
     assert plan.attrs["stretch"] == 1.1
+    assert "The difference to be detected is that of the stretch 1.1; a smaller one takes" in plan.curves.summary()
+    bent = xcurves.runs_needed(one + 2 * one.training, modification="b", factor=9, n_runs=[8], **QUICK)
+    assert "is that of modification (b) by the factor 9; a smaller" in bent.curves.summary()
     both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(task=["x", "y"])
     tasks = xcurves.runs_needed(both, n_runs=[5, 15], **QUICK)
     assert tasks.runs_needed.dims == ("task", "effect", "error_term")

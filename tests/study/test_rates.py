@@ -199,6 +199,22 @@ def test_labels_of_pvalues_must_not_depend_on_settings():
         )
 
 
+def test_every_pair_has_a_rate_of_its_own():
+    found = study.power(
+        partial(study.autoregressive, algorithm_effect=9),
+        partial(xcurves.pairwise, n_resamples=59),
+        pvalue="pvalue_adjusted",
+        settings={"n_algorithms": [3], "n_runs": [6]},
+        n_replications=30,
+        rng=0,
+    )
+    assert found.rate.dims == ("n_algorithms", "n_runs", "effect", "pair")
+    level = found.rate.sel(effect="algorithm").squeeze()
+    assert level.sel(pair=["a1 - a2", "a1 - a3"]).min() > 0.9
+    assert level.sel(pair="a2 - a3") < 0.3
+    assert "algorithm, a1 - a2: detects the difference" in found.curves.summary()
+
+
 def test_undefined_pvalues_are_counted_and_said_once():
     def halved(data):
         return first_score(data).where(np.arange(data.sizes["replication"]) % 2 == 0)

@@ -44,11 +44,22 @@ def plan_sentences(result: xr.Dataset) -> Iterator[str]:
     how = "with" if result.attrs.get("replace", 0) else "without"
     yield (
         f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
-        "replacement. The difference between the pilot curves is taken for the true one: if it is a lucky one, the "
-        "answer is too small. Intervals are of the draws, not of the pilot curves."
+        f"replacement. {_difference(result)} Intervals are of the draws, not of the pilot curves."
     )
     if result.attrs.get("replace", 0):
         yield "A curve can be in a data set twice, which makes runs look more alike than they are: add some."
+
+
+def _difference(result: xr.Dataset) -> str:
+    """Say which difference is to be detected, and what follows."""
+    changes = [f"the stretch {result.attrs['stretch']:g}"] if result.attrs.get("stretch", 1.0) != 1 else []
+    if "modification" in result.attrs:
+        changes.append(f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}")
+    if changes:
+        return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
+    return (
+        "The difference between the pilot curves is taken for the true one; if it is a lucky one, plan for more runs."
+    )
 
 
 def _needed(task: xr.Dataset, power: float, tested: Any) -> str:
