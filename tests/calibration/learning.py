@@ -81,6 +81,36 @@ def differences(data, *, rng=None):
     }
 
 
+def changed(data, *, rng=None):
+    """The interval of the change from N to four times the data."""
+    error, reliance, gamma = (each.to_numpy() for each in _true(data))
+    truth = xr.DataArray(_errors(np.array([AT]), error, reliance, gamma)[:, 0] - error, dims="replication")
+    found = xcurves.predict(xcurves.fit_power_law(data), [AT])
+    return {"change": missed(found.change_ci.isel(n=0, drop=True), truth)}
+
+
+def one_better(n_datasets, *, rng):
+    """Two curves of one exponent, of which the first is three tenths nearer to the asymptote of the second."""
+    reference = curves(n_datasets, rng=rng)
+    gap = -reference.true_reliance / (2 * reference.true_exponent)  # e_N - α
+    again = curves(n_datasets, rng=rng)
+    noise = again - _errors(N, *(each.to_numpy() for each in _true(again)))[:, np.newaxis]
+    mean = _errors(
+        N, (reference.true_error - 0.3 * gap).to_numpy(), *(each.to_numpy() for each in _true(reference)[1:])
+    )
+    better = reference.copy(data=mean[:, np.newaxis] + noise.to_numpy())
+    both = xr.concat([better, reference], "algorithm", coords="minimal", compat="override")
+    return both.assign_coords(algorithm=["a", "b"]).transpose("replication", ...)
+
+
+def multiplied(data, *, rng=None):
+    """The interval of the data multiplier, where there is one."""
+    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    truth = 0.7 ** (1 / _true(data)[2])
+    p = missed(found.data_multiplier_ci, truth)
+    return {"data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))}
+
+
 def _fit(setting, claims, *, short=1_000, folds=PAPER, sd=0.02**0.5, **options):
     make = partial(curves, folds=folds, sd_at_infinity=sd)
     return Simulation("Power law", setting, make, partial(fitted, rows=list(claims), **options), claims, short=short)
@@ -136,4 +166,14 @@ SIMULATIONS = [
         {"difference of error_at_n": GOOD, "difference of data_reliance": GOOD},
         short=1_000,
     ),
+    Simulation(
+        "Two learners",
+        "the first three tenths nearer to the asymptote",
+        one_better,
+        multiplied,
+        {"data multiplier": near(0.02, 0.12)},
+        short=1_000,
+        full=11_000,  # of which one in a hundred has no multiplier
+    ),
+    Simulation("Power law", "folds 16 8 4 2 1, from 400 to 1600", curves, changed, {"change": GOOD}, short=1_000),
 ]
