@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from strategies import make_curves
+from strategies import make_curves, simulate_errors
 from xcurves import archives
 from xcurves.archives import read, write
 
@@ -62,6 +62,33 @@ def test_results_come_back_identical(tree, tmp_path, engine):
             xr.testing.assert_identical(read(tmp_path / name), dataset)
     again = xcurves.randomized_anova(read(write(tree["curves"].to_dataset(), tmp_path / "c.nc"))["return"], rng=0)
     xr.testing.assert_identical(again, xcurves.randomized_anova(tree["curves"]["return"], rng=0))
+
+
+def every_kind(curves):
+    """Return a result of every method, of errors where it takes them."""
+    scores, errors = curves["return"], simulate_errors(2, seed=0)[0].rename(task="algorithm")
+    fit = errors.curves.fit_power_law(predict_at=[800], n_resamples=9, rng=0)
+    last = scores.isel(training=-1)
+    return [
+        scores.curves.randomized_anova(keep_null=True, n_resamples=20, rng=2**62),
+        scores.curves.pairwise(n_resamples=50, rng=0),
+        scores.curves.contrast({"a0": 1, "a1": -1}, rng=0),
+        scores.curves.ss_profile(intervals=[0, 100, 200], margin=1.0, n_resamples=99, rng=0),
+        fit,
+        fit.curves.predict([800, 1600]),
+        fit.curves.compare_learners(reference=0),
+        errors.curves.leave_one_size_out(),
+        last.curves.performance_cdf(scores_at=[0.0], threshold=0.0, target=1.0),
+        last.curves.compare_distributions(rng=0),
+        errors.to_dataset(),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:.*(no p below|no adjusted p|gamma is)")
+def test_every_kind_of_result_comes_back_identical(tree, tmp_path, engine):
+    for result in every_kind(tree["curves"].to_dataset()):
+        for name in ("a.nc", "a.zarr"):
+            xr.testing.assert_identical(read(write(result, tmp_path / name)), result)
 
 
 def test_what_one_format_left_behind_goes_into_another(tree, tmp_path):

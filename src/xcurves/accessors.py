@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -383,6 +385,39 @@ class DatasetCurves:
         return xcurves.plot(
             self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
         )
+
+
+@xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DataTreeCurves:
+    """Methods of whole analyses: a DataTree that `analyze` returned, or one of its groups."""
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree = tree
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name if name.startswith("_") else labels.no_tree_method(self._tree, name))
+
+    def summary(self) -> str:
+        """Call :func:`xcurves.summary`."""
+        return xcurves.summary(self._tree)
+
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._tree, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Call :func:`xcurves.report`."""
+        return xcurves.report(self._tree, path)
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")

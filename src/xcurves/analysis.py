@@ -12,7 +12,6 @@ from xcurves import fitness, labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.distribution import performance_cdf
-from xcurves.labels import PARTS
 from xcurves.pairs import pairwise
 from xcurves.powerlaw import fit_power_law
 from xcurves.profile import ss_profile
@@ -27,7 +26,7 @@ _TESTS: dict[str, tuple[Callable[..., xr.Dataset], int]] = {  # and the least nu
 def analyze(
     curves: xr.DataArray,
     *,
-    include: Sequence[str] = PARTS,
+    include: Sequence[str] = labels.PARTS,
     paired: bool = False,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -97,8 +96,8 @@ def analyze(
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> tree = scores.curves.analyze(n_resamples=999, rng=0)
-    >>> list(tree)
-    ['curves', 'anova', 'pairwise', 'profile', 'distribution']
+    >>> sorted(tree)
+    ['anova', 'curves', 'distribution', 'pairwise', 'profile']
     >>> print(tree.attrs["left_out"])
     power_law: scores are not called an error by their name, long_name or standard_name
     >>> tree["distribution"].attrs["final"]
@@ -137,16 +136,16 @@ def _check_include(include: Sequence[str]) -> list[str]:
     """Return the parts that are wanted, in their usual order."""
     given = [include] if isinstance(include, str) else list(include)
     for part in given:
-        if part not in PARTS:
-            raise ValueError(f"include must be some of {', '.join(map(repr, PARTS))}; got {part!r}")
+        if part not in labels.PARTS:
+            raise ValueError(f"include must be some of {', '.join(map(repr, labels.PARTS))}; got {part!r}")
     if not given:
         raise ValueError("include names no part. Leave it out for all")
-    return [part for part in PARTS if part in given]
+    return [part for part in labels.PARTS if part in given]
 
 
 def _seed(entropy: int, part: str) -> int:
     """Return the seed of a part, which does not depend on what else is made."""
-    child = np.random.SeedSequence(entropy, spawn_key=(PARTS.index(part),))
+    child = np.random.SeedSequence(entropy, spawn_key=(labels.PARTS.index(part),))
     return int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 

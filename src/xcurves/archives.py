@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
@@ -64,19 +64,28 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     True
     >>> folder.cleanup()
     """
+    if not isinstance(data, xr.Dataset | xr.DataTree):
+        raise TypeError(
+            f"data must be a Dataset or DataTree; got {type(data).__name__}. Of an array: da.to_dataset(name='score')"
+        )
     path = Path(path)
-    folder = path.suffix == ".zarr" or (isinstance(data, xr.DataTree) and not path.suffix)
-    _check_place(path, folder=folder)
+    is_folder = path.suffix == ".zarr" or (isinstance(data, xr.DataTree) and not path.suffix)
+    put_whole(path, lambda beside: _write(data, path, beside, is_folder=is_folder), is_folder=is_folder)
+    return path
+
+
+def put_whole(path: Path, make: Callable[[Path], object], *, is_folder: bool = False) -> None:
+    """Have something made beside its place, then put it there: what was there stays until the new one is complete."""
+    _check_place(path, is_folder=is_folder)
     beside, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
     try:
         with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
-            _write(data, path, beside)
+            make(beside)
             _put(beside, path, old)
     except BaseException:
         _remove(beside)
         raise
     _remove(old)
-    return path
 
 
 def holds_trees() -> bool:
@@ -130,13 +139,13 @@ def read(path: str | os.PathLike[str]) -> xr.Dataset | xr.DataTree:
         return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
 
-def _check_place(path: Path, *, folder: bool) -> None:
+def _check_place(path: Path, *, is_folder: bool) -> None:
     """Refuse a place where an archive cannot be put, or that something else has."""
     if not path.parent.is_dir():
         raise NotADirectoryError(f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another")
-    if path.is_dir() and not folder:
+    if path.is_dir() and not is_folder:
         raise IsADirectoryError(f"path {str(path)!r} is a folder. Name a file in it")
-    if folder and path.exists() and not (path.is_dir() and _is_archive(path)):
+    if is_folder and path.exists() and not (path.is_dir() and _is_archive(path)):
         raise FileExistsError(f"path {str(path)!r} holds something else; only an archive is replaced. Name another")
 
 
@@ -151,9 +160,11 @@ def _is_zarr(folder: Path) -> bool:
     return any((folder / name).exists() for name in (".zgroup", "zarr.json"))
 
 
-def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path) -> None:
+def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folder: bool) -> None:
     """Write an archive beside its path, in the format that the path has."""
     groups = _groups_of(data)
+    if is_folder:
+        beside.mkdir()
     if path.suffix == ".zarr":
         if not _has("zarr"):
             raise ImportError(f"path {str(path)!r} needs zarr. {_INSTALL}")

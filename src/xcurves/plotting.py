@@ -35,7 +35,7 @@ _FAMILIES: Mapping[str, Family] = {
 
 
 def plot(
-    data: xr.DataArray | xr.Dataset,
+    data: xr.DataArray | xr.Dataset | xr.DataTree,
     view: str | None = None,
     *,
     ax: Axes | None = None,
@@ -47,8 +47,8 @@ def plot(
 
     Parameters
     ----------
-    data : DataArray, dims (..., algorithm, run, training), or Dataset
-        Curves, or what a method returned, with at most one extra dim.
+    data : DataArray, dims (..., algorithm, run, training), Dataset or DataTree
+        Curves, what a method returned, or a whole analysis, with at most one extra dim.
     view : str, optional
         What to draw, see Notes.
     ax : matplotlib.axes.Axes, optional
@@ -110,22 +110,59 @@ def plot(
     Of `study.type_i_error`, `study.power` and `runs_needed`: ``"rate"``, the share of rejections against the first
     setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
 
+    Of an analysis, `view` names the group to draw; by default all groups that have a picture are drawn, below each
+    other, tasks side by side.
+
     Examples
     --------
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> scores.curves.plot(rng=0).get_ylabel()
-    'wins minus losses in 100 games (games)'
+    >>> scores.curves.plot(rng=0).get_xlabel()
+    'training (games)'
     >>> axes = scores.curves.ss_profile(n_resamples=199, rng=0).curves.plot("fraction")
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
     """
+    if isinstance(data, xr.DataTree):
+        return _plot_tree(
+            data, view, ax, {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
+        )
     if not isinstance(data, xr.Dataset):
         return _plot_curves(data, view, ax, n_resamples, confidence_level, rng)
     for name, value in (("n_resamples", n_resamples), ("confidence_level", confidence_level), ("rng", rng)):
         if value is not None:
             raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
     return _plot_result(data, view, ax)
+
+
+def _plot_tree(tree: xr.DataTree, view: str | None, ax: Axes | None, of_curves: dict[str, Any]) -> Axes | NDArray[Any]:
+    group = tree.children.get("curves")
+    arrays = [] if group is None else list(group.to_dataset().data_vars.values())
+    parts: dict[str, xr.DataArray | xr.Dataset] = dict(zip(["curves"], arrays, strict=False))
+    parts |= {name: part for name, part in labels.parts_of(tree).items() if labels.kind_of(part) in _FAMILIES}
+    if view is not None:
+        _check_view(parts, (), view)
+        return plot(parts[view], ax=ax, **(of_curves if view == "curves" else {}))
+    if ax is not None:
+        raise ValueError(
+            f"ax is one Axes; got {len(parts)} groups. Name one, view={next(iter(parts))!r}, or leave ax out"
+        )
+    columns = {name: _columns(part) for name, part in parts.items()}
+    axes = new_axes(len(parts), max(map(len, columns.values())))
+    for row, (name, tasks) in zip(axes, columns.items(), strict=True):
+        for panel, (title, task) in zip(row, tasks, strict=True):
+            if isinstance(task, xr.DataArray):
+                plot(task, ax=panel, **of_curves)
+            else:
+                plot(task, _FAMILIES[labels.kind_of(task)].default[0], ax=panel)
+            panel.set_title(title or name)
+    return axes.item() if axes.size == 1 else axes.squeeze()
+
+
+def _columns(part: xr.DataArray | xr.Dataset) -> list[tuple[str, Any]]:
+    """Return title and data of each task of a part of an analysis."""
+    dims = labels.extra_dims(part) if isinstance(part, xr.DataArray) else labels.task_dims(part)
+    return _tasks(part, [dim for dim in dims if dim != "algorithm"], "tree")
 
 
 def _plot_curves(

@@ -52,7 +52,7 @@ def test_table_4_has_the_paper_s_sums_of_squares_on_any_curves():
 
 
 def test_a_hundred_runs_show_what_ten_do_not():
-    """0.8 is worse than 0.001, as in the paper; 0.1 and 0.001 are not told apart, as in the paper."""
+    """0.8 is told from 0.001 and 0.1 is not, as in the paper."""
     hundred = xcurves.tutorial.open_dataset("tictactoe_100")["score"]
     few, many = (
         scores.curves.pairwise(rng=0).sel(effect="algorithm") for scores in (hundred.isel(run=slice(10)), hundred)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -211,7 +210,7 @@ def _check_parts(
     most = [sizes[-1] // size for size in sizes]
     if n_folds is None:
         return most
-    counts = [n_folds] * len(sizes) if isinstance(n_folds, Integral) else list(n_folds)
+    counts = list(n_folds) if isinstance(n_folds, Sequence) else [n_folds] * len(sizes)
     if len(counts) != len(sizes):
         raise ValueError(f"n_folds must be one number or one for each of {len(sizes)} sizes; got {len(counts)}")
     for size, count, possible in zip(sizes, counts, most, strict=True):

@@ -30,7 +30,7 @@ _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
 _NAMED = 12  # levels that get a tick each
-_LINE = 40  # letters in a line of a label
+_LINE = 32  # letters in a line of a label
 _HIGH = 12  # entries of a legend below each other
 
 

@@ -20,6 +20,7 @@ _BLACK = Style("black", "-", "o")
 _GREY = "#BBBBBB"
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
+_TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
 _TESTS = tuple(product(labels.EFFECTS, reversed(labels.ERROR_TERMS)))
 
 
@@ -39,6 +40,10 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
             ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.45), max(high, 2.2))
+    if max(high, 2.2) < 100 * min(low, 0.45):
+        ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.minorticks_off()
     list_rows(ax, [f"{effect}, {term}" for effect, term in _TESTS])
     ax.set_ylim(len(_TESTS) - 0.5, -0.9)
     tests = [result.sel(effect=effect, error_term=term) for effect, term in _TESTS]
