@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xcurves.normalization import Reference
     from xcurves.prediction import Rule
     from xcurves.sizes import Variants
-    from xcurves.study.generators import Case
+    from xcurves.study.modifications import Case
     from xcurves.study.replications import Test
     from xcurves.trial_options import Dims, Numbers
     from xcurves.trials import Interval

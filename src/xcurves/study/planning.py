@@ -14,8 +14,9 @@ from xcurves import labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.study import rates
-from xcurves.study.generators import Case, resampled
+from xcurves.study.generators import resampled
 from xcurves.study.grid import cells_of
+from xcurves.study.modifications import Case
 from xcurves.study.replications import Replications, Test, run
 
 _DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
