@@ -12,6 +12,7 @@ from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 if TYPE_CHECKING:
     from xcurves import archives as archives
     from xcurves import readers as readers
+    from xcurves import study as study
     from xcurves import tutorial as tutorial
     from xcurves.alignment import align as align
     from xcurves.alignment import drop_incomplete as drop_incomplete
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.sizes import leave_one_size_out as leave_one_size_out
+    from xcurves.study import runs_needed as runs_needed
     from xcurves.tidy import to_frame as to_frame
 
 _HOMES = {
@@ -52,6 +54,7 @@ _HOMES = {
     "predict": "prediction",
     "randomized_anova": "anova",
     "report": "reporting",
+    "runs_needed": "study",
     "ss_profile": "profile",
     "summary": "results",
     "table": "results",
@@ -60,7 +63,7 @@ _HOMES = {
     "to_frame": "tidy",
     "trials_needed": "distribution",
 }
-_MODULES = ("archives", "readers", "tutorial")
+_MODULES = ("archives", "readers", "study", "tutorial")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from xcurves.normalization import Reference
     from xcurves.prediction import Rule
     from xcurves.sizes import Variants
+    from xcurves.study.modifications import Case
+    from xcurves.study.replications import Test
     from xcurves.trial_options import Dims, Numbers
     from xcurves.trials import Interval
 
@@ -261,6 +263,41 @@ class DataArrayCurves:
             paired=paired,
             correction=correction,
             strata=strata,
+            confidence_level=confidence_level,
+            rng=rng,
+        )
+
+    def runs_needed(
+        self,
+        *,
+        test: Test | None = None,
+        power: float = 0.8,
+        alpha: float = 0.05,
+        n_runs: Sequence[int] | None = None,
+        n_replications: int = 1000,
+        replace: bool = False,
+        modification: Case | None = None,
+        factor: float = 0.0,
+        stretch: float = 1.0,
+        pvalue: str = "pvalue",
+        progress: bool = False,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.runs_needed`."""
+        return xcurves.runs_needed(
+            self._curves,
+            test=test,
+            power=power,
+            alpha=alpha,
+            n_runs=n_runs,
+            n_replications=n_replications,
+            replace=replace,
+            modification=modification,
+            factor=factor,
+            stretch=stretch,
+            pvalue=pvalue,
+            progress=progress,
             confidence_level=confidence_level,
             rng=rng,
         )

@@ -27,7 +27,8 @@ RESULTS = {
         "estimate", "estimate_ci", "weights", "training_weights", "algorithm_a", "algorithm_b", "fraction",
         "cumulative_fraction", "ss_null_upper", "ss_null_upper_simultaneous", "cluster", "cluster_pvalue",
         "first_significant", "last_significant", "equivalent", "interval_fraction", "interval_pvalue",
-        "interval_pvalue_adjusted", "interval_left", "interval_right",
+        "interval_pvalue_adjusted", "interval_left", "interval_right", "rate", "rate_ci", "n_replications",
+        "runs_needed", "runs_needed_ci",
     )),
     "errors": frozenset((
         "error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta", "estimate_ci", "stderr", "stderr_given_gamma",
@@ -109,6 +110,21 @@ _KINDS = {
         methods="table summary plot",
         rows=("pair",),
     ),
+    "runs_needed": _kind(
+        "rate rate_ci n_replications runs_needed runs_needed_ci",
+        "n_runs ci_bound",
+        scalar="runs_needed",
+        methods="table summary plot",
+        core=("n_runs",),
+        rows=("effect", "error_term", "pair", "n_runs"),
+    ),
+    "study": _kind(
+        "rate rate_ci n_replications",
+        "ci_bound",
+        scalar="n_replications",
+        methods="table summary plot",
+        rows=("effect", "error_term", "pair"),
+    ),
 }
 
 
@@ -117,6 +133,13 @@ def check_confidence_level(confidence_level: float) -> float:
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
     return round(1 - float(confidence_level), 12)
+
+
+def check_alpha(alpha: float) -> float:
+    """Return a significance level."""
+    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Usual: 0.05")
+    return float(alpha)
 
 
 def check_count(name: str, value: int | None, least: int = 1) -> int | None:
@@ -211,7 +234,7 @@ def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 
 def row_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     """Return the dims of which every combination is a row in a frame."""
-    return (*task_dims(result), *_KINDS[kind_of(result)].rows)
+    return (*task_dims(result), *(dim for dim in _KINDS[kind_of(result)].rows if dim in result.dims))
 
 
 def result_names(result: xr.Dataset) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves import labels
 from xcurves.arrays import check_curves
-from xcurves.plots import curves, distribution, learning, profile, randomization
+from xcurves.plots import curves, distribution, learning, profile, randomization, study
 from xcurves.plots.axes import Family, new_axes, say_task
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _FAMILIES: Mapping[str, Family] = {
     "fit_power_law": learning.FIT,
     "performance_cdf": distribution.PERFORMANCE_CDF,
     "compare_distributions": distribution.COMPARE_DISTRIBUTIONS,
+    "study": study.STUDY,
+    "runs_needed": study.STUDY,
 }
 
 
@@ -104,6 +106,9 @@ def plot(
     intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band
     or, of a bootstrap, pointwise intervals), ``"statistics"`` (those on the scale of scores, with intervals as far as
     they are finite). Of `compare_distributions`: ``"prob_greater"`` (the default) and ``"quantile_difference"``.
+
+    Of `study.type_i_error`, `study.power` and `runs_needed`: ``"rate"``, the share of rejections against the first
+    setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
 
     Of an analysis, `view` names the group to draw; by default all groups that have a picture are drawn, below each
     other, tasks side by side.
@@ -196,8 +201,7 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
         raise AttributeError(labels.no_method(data, "plot"))
     family = _FAMILIES[kind]
     views = _check_view(family.views, family.default, view)
-    overlaid = labels.task_dims(data) if family.overlaid is None else family.overlaid
-    tasks = _tasks(data, [dim for dim in labels.task_dims(data) if dim not in overlaid], "result")
+    tasks = _tasks(data, family.apart(data), "result")
     if ax is None:
         height = max([_HEIGHT, *(_AROUND + _ROW * family.rows[name](data) for name in views if name in family.rows)])
         axes = new_axes(len(views), len(tasks), height=height, sharex=len(views) > 1 and "col")

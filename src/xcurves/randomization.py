@@ -227,12 +227,12 @@ def _no_bar(blocks: Iterable[int]) -> Iterable[int]:
     return blocks
 
 
-def progress_bar(wanted: bool) -> Progress:
-    """Return what wraps the numbers of a plan's blocks: a tqdm bar, or nothing."""
+def progress_bar(wanted: bool, what: str = "shuffles") -> Progress:
+    """Return what wraps the blocks of a plan or a study: a tqdm bar, or nothing."""
     if not wanted:
         return _no_bar
     try:
         from tqdm.auto import tqdm
     except ImportError:
         raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
-    return partial(tqdm, desc="shuffles", unit="block", leave=False)
+    return partial(tqdm, desc=what, unit="block", leave=False)

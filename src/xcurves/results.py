@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves import labels
 from xcurves.wording import analysis, distribution, learning, profile, randomization
+from xcurves.wording import study as study_wording
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -36,7 +37,9 @@ def table(result: xr.Dataset) -> pd.DataFrame:
         `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
         Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
         each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
-        Kolmogorov-Smirnov distance and its adjusted p. With extra dims, so for each task.
+        Kolmogorov-Smirnov distance and its adjusted p. Of `study.type_i_error` and `study.power`, a row for each
+        setting and p-value: rate, its interval, the number n of data sets. Of `runs_needed`, a row for each number of
+        runs: power, its interval, and the runs needed. With extra dims, so for each task.
 
     Raises
     ------
@@ -184,6 +187,17 @@ def _distribution_pair_table(result: xr.Dataset) -> pd.DataFrame:
     return _frame(columns, ["pair"])
 
 
+def _rate_table(result: xr.Dataset) -> pd.DataFrame:
+    columns = {"rate": result["rate"], **_bounds(result["rate_ci"]), "n": result["n_replications"]}
+    return _frame(columns, [])
+
+
+def _plan_table(result: xr.Dataset) -> pd.DataFrame:
+    bounds = _bounds(result["rate_ci"])
+    columns = {"power": result["rate"], **bounds, "needed": result["runs_needed"].expand_dims(n_runs=result["n_runs"])}
+    return _frame(columns, ["n_runs"])
+
+
 def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
     """Join columns to a frame whose index has the extra dims, then the `last`."""
     dataset = xr.Dataset(columns)
@@ -206,6 +220,8 @@ _TABLES = {
     "compare_learners": _learner_table,
     "performance_cdf": _statistics_table,
     "compare_distributions": _distribution_pair_table,
+    "study": _rate_table,
+    "runs_needed": _plan_table,
 }
 _SENTENCES = {
     "randomized_anova": randomization.anova_sentences,
@@ -218,4 +234,6 @@ _SENTENCES = {
     "compare_learners": learning.learner_sentences,
     "performance_cdf": distribution.statistic_sentences,
     "compare_distributions": distribution.comparison_sentences,
+    "study": study_wording.rate_sentences,
+    "runs_needed": study_wording.plan_sentences,
 }

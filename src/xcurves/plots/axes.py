@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves import labels
 from xcurves.packing import Floats
 
 if TYPE_CHECKING:
@@ -61,14 +62,20 @@ class Intervals(NamedTuple):
 class Family:
     """How the results of one method are drawn.
 
-    `views` draw a result that has no extra dims but the `overlaid` ones (None: any) on one Axes; `default` names those
-    that are drawn if none is asked for. `rows` counts the rows of a view that lists things, which make it high.
+    `views` draw a result that has no extra dims but the `overlaid` ones (None: any; a function says which) on one Axes;
+    `default` names those that are drawn if none is asked for. `rows` counts the rows of a view that lists things, which
+    make it high.
     """
 
     views: Mapping[str, Draw]
     default: tuple[str, ...]
-    overlaid: Collection[str] | None = ()
+    overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
     rows: Mapping[str, Callable[[xr.Dataset], float]] = field(default_factory=dict)
+
+    def apart(self, result: xr.Dataset) -> list[Hashable]:
+        """Return the extra dims of a result of which every label has a panel of its own."""
+        together = self.overlaid(result) if callable(self.overlaid) else self.overlaid
+        return [] if together is None else [dim for dim in labels.task_dims(result) if dim not in together]
 
 
 def new_axes(n_rows: int = 1, n_columns: int = 1, *, height: float = 3.2, **options: Any) -> NDArray[Any]:

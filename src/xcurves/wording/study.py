@@ -1,0 +1,133 @@
+"""The sentences of `summary()` for studies of a test: what its error rates are, or how many runs it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import labels
+from xcurves.wording.randomization import alpha_of
+
+_OF_PVALUES = ("effect", "error_term", "pair")
+
+
+def rate_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each p-value of the test, then what holds for all."""
+    alpha = float(result.attrs.get("alpha", 0.05))
+    is_level = result.attrs.get("xcurves_result") != "power"
+    for name, one in _parts(result):
+        yield name + (_level_claim(one, alpha) if is_level else _power_claim(one, alpha))
+    counted = result["n_replications"]
+    said = _span(counted.min().item(), counted.max().item(), ",.0f")
+    yield (
+        f"Each rate is of {said} data sets; intervals are exact binomial ones at {100 * (1 - alpha_of(result)):g} %, "
+        "for each rate by itself."
+    )
+    if not is_level:
+        yield "Power counts only where the test holds its level: see study.type_i_error."
+
+
+def plan_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and p-value of the test, then what the plan rests on."""
+    power = float(result.attrs.get("power", 0.8))
+    tested = result["n_runs"].to_numpy()
+    for name, one in _parts(result):
+        if "error_term" in one.coords and one["error_term"].item() == "pooled":
+            continue
+        for task, prefix in zip(_places(one), labels.result_names(one), strict=True):
+            yield prefix + name + _needed(task, power, tested)
+    alpha = float(result.attrs.get("alpha", 0.05))
+    how = "with" if result.attrs.get("replace", 0) else "without"
+    yield (
+        f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
+        f"replacement. {_difference(result)} Intervals are of the draws, not of the pilot curves."
+    )
+    if result.attrs.get("replace", 0):
+        yield "A curve can be in a data set twice, which makes runs look more alike than they are: add some."
+
+
+def _difference(result: xr.Dataset) -> str:
+    """Say which difference is to be detected, and what follows."""
+    changes = [f"the stretch {result.attrs['stretch']:g}"] if result.attrs.get("stretch", 1.0) != 1 else []
+    if "modification" in result.attrs:
+        changes.append(f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}")
+    if changes:
+        return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
+    return (
+        "The difference between the pilot curves is taken for the true one; if it is a lucky one, plan for more runs."
+    )
+
+
+def _needed(task: xr.Dataset, power: float, tested: Any) -> str:
+    needed = task["runs_needed"].item()
+    low, high = (task["runs_needed_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+    if needed != needed:
+        most = task["rate"].isel(n_runs=-1).item()
+        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g}."
+    upper = f"{high:g}" if high == high else f"more than {tested[-1]}"
+    got = task["rate"].sel(n_runs=needed).item()
+    or_more = "" if low == high else f"; by the draws, {low:g} to {upper}"
+    return f"{needed:g} runs per algorithm detect the difference in {got:.3g} of cases (wanted: {power:g}{or_more})."
+
+
+def _level_claim(one: xr.Dataset, alpha: float) -> str:
+    low, high = (one["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    above, below = low > alpha, high < alpha
+    rates = _rates(one)
+    if not bool(above.any() | below.any()):
+        return f"rejects a true null {rates}, which is compatible with the nominal {alpha:g}."
+    said = [f"rejects a true null {rates}, nominal {alpha:g}"]
+    for found, word in ((above, "above"), (below, "below")):
+        if bool(found.any()):
+            said.append(f"{word} it in {_count(found)}{_worst(one, found, word)}")
+    return "; ".join(said) + "."
+
+
+def _power_claim(one: xr.Dataset, alpha: float) -> str:
+    return f"detects the difference at the {alpha:g} level {_rates(one)}."
+
+
+def _rates(one: xr.Dataset) -> str:
+    rate = one["rate"]
+    if rate.size == 1:
+        low, high = one["rate_ci"].to_numpy().ravel().tolist()
+        return f"in {rate.item():.3g} of data sets (interval {low:.3g} to {high:.3g})"
+    return f"in {_span(rate.min().item(), rate.max().item(), '.3g')} of data sets, over {rate.size} settings"
+
+
+def _count(found: xr.DataArray) -> str:
+    return "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
+
+
+def _worst(one: xr.Dataset, found: xr.DataArray, word: str) -> str:
+    """Name the setting that is farthest from the level."""
+    if found.size == 1:
+        return ""
+    rate = one["rate"].where(found)
+    place = np.unravel_index(int(np.nanargmax(rate) if word == "above" else np.nanargmin(rate)), rate.shape)
+    worst = rate[place]
+    where = ", ".join(f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords)
+    return f" (farthest, {worst.item():.3g}, with {where})"
+
+
+def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield the parts of a result by p-value, each with its name: "algorithm, stratum: "."""
+    dims = [dim for dim in _OF_PVALUES if dim in result.dims]
+    for labelled in product(*(result[dim].to_numpy().tolist() for dim in dims)):
+        name = ", ".join(labelled)
+        yield f"{name}: " if name else "", result.sel(dict(zip(dims, labelled, strict=True)))
+
+
+def _places(result: xr.Dataset) -> Iterator[xr.Dataset]:
+    dims = labels.task_dims(result)
+    for place in product(*(range(result.sizes[dim]) for dim in dims)):
+        yield result.isel(dict(zip(dims, place, strict=True)))
+
+
+def _span(low: float, high: float, form: str) -> str:
+    ends = [f"{low:{form}}", f"{high:{form}}"]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)

@@ -1,0 +1,179 @@
+"""Claims of the intervals of learning curves."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import xarray as xr
+
+import xcurves
+from calibration.claims import Simulation, fails, missed, near
+
+N = np.array([25.0, 50, 100, 200, 400])
+PAPER = (16, 8, 4, 2, 1)
+NAMES = ("error_at_n", "data_reliance", "gamma")
+AT = 1600.0
+
+
+def curves(n_datasets, *, folds=PAPER, sd_at_infinity=0.02**0.5, rng):
+    """Folds around power laws of e_N, β_N, γ that are coordinates beside them."""
+    gamma, error, reliance, slope = rng.uniform([-0.8, 15, 2, 5], [-0.2, 60, 20, 130], (n_datasets, 4)).T
+    mean = _errors(N, error, reliance, gamma)
+    sd = np.sqrt(sd_at_infinity**2 + slope[:, np.newaxis] / N)
+    values = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(size=(n_datasets, max(folds), len(N)))
+    values[:, np.arange(max(folds))[:, np.newaxis] >= np.array(folds)] = np.nan
+    truth = {"true_error": error, "true_reliance": reliance, "true_exponent": gamma}
+    coords = {"run": np.arange(max(folds)), "training": N} | {name: ("replication", of) for name, of in truth.items()}
+    return xr.DataArray(values, coords, ("replication", "run", "training"), name="test_error", attrs={"units": "%"})
+
+
+def _errors(n, error, reliance, gamma):
+    """The power law through e_N with slope β_N, at sizes n."""
+    ratio = (n / N[-1]) ** gamma[:, np.newaxis]
+    return error[:, np.newaxis] - (reliance / gamma)[:, np.newaxis] * (ratio - 1) / 2
+
+
+def _true(data):
+    return [data[name].drop_vars(data[name].coords) for name in ("true_error", "true_reliance", "true_exponent")]
+
+
+def fitted(data, *, rows=NAMES, rng=None, **options):
+    """Intervals of the parameters, and of a prediction at four times the data if it is among the rows."""
+    truths = dict(zip(NAMES, _true(data), strict=True))
+    predicting = {"predict_at": [AT]} if "prediction" in rows else {}
+    fit = xcurves.fit_power_law(data, **predicting, **options, **({"rng": rng} if "n_resamples" in options else {}))
+    found = {row: missed(fit.estimate_ci.sel(param=row, drop=True), truths[row]) for row in rows if row in NAMES}
+    if predicting:
+        at = _errors(np.array([AT]), *(truths[name].to_numpy() for name in NAMES))
+        found["prediction"] = missed(fit.prediction_ci.isel(n=0, drop=True), xr.DataArray(at[:, 0], dims="replication"))
+    return found
+
+
+def given_gamma(data, *, rng=None):
+    """The paper's bounds, 1.96 standard errors conditional on γ."""
+    fit = xcurves.fit_power_law(data)
+    found = {}
+    for name, true in zip(NAMES[:2], _true(data)[:2], strict=True):
+        half = 1.96 * fit.stderr_given_gamma.sel(param=name, drop=True)
+        bounds = xr.concat([fit[name] - half, fit[name] + half], "ci_bound").assign_coords(ci_bound=["lower", "upper"])
+        found[name] = missed(bounds, true)
+    return found
+
+
+def two_learners(n_datasets, *, rng):
+    """Two independent curves each."""
+    pair = [curves(n_datasets, rng=rng) for _ in range(2)]
+    truth = {
+        name: ("replication", (pair[0][name] - pair[1][name]).to_numpy()) for name in ("true_error", "true_reliance")
+    }
+    both = xr.concat([each.drop_vars(["true_error", "true_reliance", "true_exponent"]) for each in pair], "algorithm")
+    return both.assign_coords(algorithm=["a", "b"], **truth).transpose("replication", ...)
+
+
+def differences(data, *, rng=None):
+    """Intervals of the differences of two learners."""
+    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    truths = (data[name].drop_vars(data[name].coords) for name in ("true_error", "true_reliance"))
+    return {
+        f"difference of {name}": missed(found.difference_ci.sel(param=name, drop=True), true)
+        for name, true in zip(NAMES[:2], truths, strict=True)
+    }
+
+
+def changed(data, *, rng=None):
+    """The interval of the change from N to four times the data."""
+    error, reliance, gamma = (each.to_numpy() for each in _true(data))
+    truth = xr.DataArray(_errors(np.array([AT]), error, reliance, gamma)[:, 0] - error, dims="replication")
+    found = xcurves.predict(xcurves.fit_power_law(data), [AT])
+    return {"change": missed(found.change_ci.isel(n=0, drop=True), truth)}
+
+
+def one_better(n_datasets, *, rng):
+    """Two curves of one exponent, of which the first is three tenths nearer to the asymptote of the second."""
+    reference = curves(n_datasets, rng=rng)
+    gap = -reference.true_reliance / (2 * reference.true_exponent)  # e_N - α
+    again = curves(n_datasets, rng=rng)
+    noise = again - _errors(N, *(each.to_numpy() for each in _true(again)))[:, np.newaxis]
+    mean = _errors(
+        N, (reference.true_error - 0.3 * gap).to_numpy(), *(each.to_numpy() for each in _true(reference)[1:])
+    )
+    better = reference.copy(data=mean[:, np.newaxis] + noise.to_numpy())
+    both = xr.concat([better, reference], "algorithm", coords="minimal", compat="override")
+    return both.assign_coords(algorithm=["a", "b"]).transpose("replication", ...)
+
+
+def multiplied(data, *, rng=None):
+    """The interval of the data multiplier, where there is one."""
+    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    truth = 0.7 ** (1 / _true(data)[2])
+    p = missed(found.data_multiplier_ci, truth)
+    return {"data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))}
+
+
+def _fit(setting, claims, *, short=1_000, folds=PAPER, sd=0.02**0.5, **options):
+    make = partial(curves, folds=folds, sd_at_infinity=sd)
+    return Simulation("Power law", setting, make, partial(fitted, rows=list(claims), **options), claims, short=short)
+
+
+GOOD = near(0.02, 0.08)
+PRIOR = {5: near(0.04, 0.12), 10: fails(0.07), 20: fails(0.12), 30: fails(0.15)}  # of β_N and γ, by folds
+ALL = dict.fromkeys(NAMES, GOOD)
+SIMULATIONS = [
+    _fit("folds 16 8 4 2 1", {**ALL, "prediction": GOOD}),
+    _fit("folds 10 8 4 2 1", ALL, folds=(10, 8, 4, 2, 1)),
+    _fit(
+        "folds 16 8 4 2 1, bootstrap",
+        {name: near(0.03, 0.08) for name in (*NAMES[:2], "prediction")},
+        n_resamples=199,
+        short=500,
+    ),
+    Simulation(
+        "Power law",
+        "folds 16 8 4 2 1, the paper's bounds given γ",
+        curves,
+        given_gamma,
+        {"error_at_n": fails(0.08), "data_reliance": fails(0.5)},
+        short=1_000,
+    ),
+    *(
+        simulation
+        for n in (5, 10, 20, 30)
+        for simulation in (
+            _fit(
+                f"{n} folds of every size",
+                {"error_at_n": near(0.03, 0.13), "data_reliance": PRIOR[n], "gamma": PRIOR[n]},
+                folds=(n,) * 5,
+            ),
+            _fit(f"{n} folds of every size, no prior", ALL, folds=(n,) * 5, prior_strength=0),
+            _fit(f"{n} folds of every size, prior 5/{n}", ALL, folds=(n,) * 5, prior_strength=5 / n),
+            _fit(f"{n} folds of every size, weights by variance", ALL, folds=(n,) * 5, weights="variance"),
+        )
+    ),
+    *(
+        simulation
+        for sd, claim in ((0.3, fails(0.055)), (0.5, fails(0.09)), (1.0, fails(0.15)))
+        for simulation in (
+            _fit(f"true sd {sd:g} at infinite size, σ0² = 0.02", dict.fromkeys(NAMES, claim), sd=sd),
+            _fit(f"true sd {sd:g} at infinite size, σ0² = {sd**2:g}", ALL, sd=sd, sigma0_sq=sd**2),
+        )
+    ),
+    Simulation(
+        "Two learners",
+        "folds 16 8 4 2 1 of each",
+        two_learners,
+        differences,
+        {"difference of error_at_n": GOOD, "difference of data_reliance": GOOD},
+        short=1_000,
+    ),
+    Simulation(
+        "Two learners",
+        "the first three tenths nearer to the asymptote",
+        one_better,
+        multiplied,
+        {"data multiplier": near(0.02, 0.12)},
+        short=1_000,
+        full=11_000,  # of which one in a hundred has no multiplier
+    ),
+    Simulation("Power law", "folds 16 8 4 2 1, from 400 to 1600", curves, changed, {"change": GOOD}, short=1_000),
+]

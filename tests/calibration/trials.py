@@ -1,0 +1,320 @@
+"""Claims of the intervals and tests of performance distributions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import xarray as xr
+from scipy import integrate, stats
+
+import xcurves
+from calibration.claims import AT_MOST, Simulation, fails, labelled, missed, near, outside
+
+CVAR = [0.5, 0.9]
+DISTRIBUTIONS = {
+    "normal": stats.norm(),
+    "exponential": stats.expon(),
+    "accuracy": stats.beta(8, 2),
+    "die": stats.randint(1, 7),
+}
+THRESHOLD, TARGET = 0.7, 0.9  # probabilities at which threshold and target lie
+PROBABILITIES = np.array([0.02, 0.25, 0.5, 0.9])
+
+
+def truth(distribution):
+    """The statistics of a distribution by numerical integration of its inverse CDF, and of the functions of it."""
+    target = distribution.ppf(TARGET)
+
+    def between(low, high):
+        return integrate.quad(distribution.ppf, low, high)[0] / (high - low)
+
+    return {
+        "score_mean": distribution.mean(),
+        "score_median": distribution.median(),
+        "score_std": distribution.std(),
+        "iqm": between(0.25, 0.75),
+        **{f"cvar {level:g}": between(level, 1) for level in CVAR},
+        **{f"cvar_lower {level:g}": between(0, 1 - level) for level in CVAR},
+        "partial_mean_above": between(THRESHOLD, 1) * (1 - THRESHOLD),
+        "prob_above": 1 - THRESHOLD,
+        "optimality_gap": target - between(0, TARGET) * TARGET - target * (1 - TARGET),
+    }
+
+
+STATISTICS = tuple(truth(DISTRIBUTIONS["normal"]))
+WITH_BOUNDS = tuple(name for name in STATISTICS if name not in ("score_std", "partial_mean_above"))
+
+
+def samples(n_datasets, *, distribution, n, rng):
+    """Samples of n scores."""
+    return labelled(DISTRIBUTIONS[distribution].rvs(size=(n_datasets, n), random_state=rng), run=np.arange(n))
+
+
+def exact(data, *, distribution, rng=None):
+    """Exact intervals of F and F⁻¹, each worst of a few places, and the band."""
+    law = DISTRIBUTIONS[distribution]
+    z = law.ppf(PROBABILITIES)
+    at = np.unique(z)
+    found = xcurves.performance_cdf(data, scores_at=at, probabilities=PROBABILITIES)
+    cdf = xr.DataArray(law.cdf(at), dims="score")
+    rows = {
+        f"F at its {p:g} quantile": missed(found.cdf_ci.isel(score=i), cdf[i])
+        for p, i in ((0.25, np.searchsorted(at, z[1])), (0.9, len(at) - 1))
+    }
+    rows |= {
+        f"{p:g} quantile": missed(found.score_quantile_ci.isel(probability=i), z[i])
+        for i, p in enumerate(PROBABILITIES)
+    }
+    grid = np.unique(law.ppf(np.linspace(0.001, 0.999, 100)))
+    band = xcurves.performance_cdf(data, scores_at=grid, probabilities=0.5).cdf_band
+    inside = missed(band, xr.DataArray(law.cdf(grid), dims="score"))
+    return rows | {"band, everywhere": inside.min("score")}
+
+
+def statistics(data, *, distribution, rows, rng=None, **options):
+    """Intervals of statistics."""
+    law = DISTRIBUTIONS[distribution]
+    threshold, target = law.ppf([THRESHOLD, TARGET])
+    found = xcurves.performance_cdf(data, cvar_level=CVAR, threshold=threshold, target=target, rng=rng, **options)
+    bounds = found.statistic_ci.assign_coords(param=list(STATISTICS))
+    expected = truth(law)
+    return {row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows}
+
+
+def _exact(distribution, n):
+    rows = (
+        "F at its 0.25 quantile",
+        "F at its 0.9 quantile",
+        *(f"{p:g} quantile" for p in PROBABILITIES),
+        "band, everywhere",
+    )
+    make = partial(samples, distribution=distribution, n=n)
+    return Simulation(
+        "Distribution, exact",
+        f"{distribution}, n = {n}",
+        make,
+        partial(exact, distribution=distribution),
+        dict.fromkeys(rows, AT_MOST),
+        short=500,
+    )
+
+
+def _statistics(family, distribution, n, claims, short=1_000, **options):
+    return Simulation(
+        family,
+        f"{distribution}, n = {n}",
+        partial(samples, distribution=distribution, n=n),
+        partial(statistics, distribution=distribution, rows=list(claims), **options),
+        claims,
+        short=short,
+    )
+
+
+BOOTSTRAP = {  # by the number of trials: plainly too short from ten, and for tails always
+    "score_mean": {10: fails(0.06), 30: near(0.045, 0.1), 100: near(0.045, 0.08)},
+    "score_median": {10: near(0.03, 0.09), 30: near(0.03, 0.08), 100: near(0.03, 0.07)},
+    "score_std": {10: fails(0.12), 30: fails(0.06), 100: near(0.045, 0.17)},
+    "iqm": {10: near(0.03, 0.09), 30: near(0.04, 0.08), 100: near(0.04, 0.07)},
+    "cvar 0.5": {10: fails(0.08), 30: near(0.05, 0.13), 100: near(0.04, 0.09)},
+    "cvar 0.9": {10: fails(0.55), 30: fails(0.2), 100: fails(0.06)},
+    "cvar_lower 0.5": {10: near(0.07, 0.19), 30: near(0.045, 0.11), 100: near(0.04, 0.09)},
+    "cvar_lower 0.9": {10: fails(0.5), 30: fails(0.15), 100: fails(0.055)},
+    "partial_mean_above": {10: near(0.03, 0.16), 30: near(0.04, 0.1), 100: near(0.03, 0.09)},
+    "prob_above": {10: near(0.01, 0.06), 30: near(0.02, 0.08), 100: near(0.02, 0.06)},
+    "optimality_gap": {10: near(0.07, 0.13), 30: near(0.04, 0.09), 100: near(0.04, 0.08)},
+}
+
+
+def _bootstrap(interval, distribution, n):
+    claims = {name: BOOTSTRAP[name][n] for name in STATISTICS}
+    family = f"Distribution, {'BCa' if interval == 'bca' else interval} bootstrap"
+    return _statistics(family, distribution, n, claims, short=500, interval=interval, n_resamples=499)
+
+
+def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
+    """Two samples of normal scores, or of four values with ties."""
+    values = np.full((n_datasets, 2, max(m, n)), np.nan)
+    for place, size in enumerate((m, n)):
+        drawn = rng.integers(0, 4, (n_datasets, size)) if ties else rng.normal(size=(n_datasets, size))
+        values[:, place, :size] = drawn
+    values[:, 0] = values[:, 0] * spread + shift
+    return labelled(values, algorithm=["a", "b"], run=np.arange(max(m, n)))
+
+
+def compared(data, *, rows, probability=0.5, paired=False, rng=None):
+    """Everything that a comparison of two samples says, if both are of one distribution or are shifted."""
+    found = xcurves.compare_distributions(data, paired=paired, rng=rng if paired else None).squeeze("pair", drop=True)
+    missing = (
+        (found.quantile_difference_band.isel(ci_bound=0) > 1e-12)
+        | (found.quantile_difference_band.isel(ci_bound=1) < -1e-12)
+    ).any("probability")
+    known = {
+        "P(X > Y)": missed(found.prob_greater_ci, probability),
+        "KS": found.ks_pvalue,
+        "quantile difference, everywhere": outside(missing),
+        "verdict": outside(found.dominance != 0),
+    }
+    return {row: known[row] for row in rows}
+
+
+def three(n_datasets, *, n, rng):
+    """Three samples, the first far away."""
+    values = rng.normal(size=(n_datasets, 3, n))
+    values[:, 0] += 5
+    return labelled(values, algorithm=["a", "b", "c"], run=np.arange(n))
+
+
+def adjusted(data, *, rng=None):
+    """Holm's p of the equal pair."""
+    return {
+        "KS, adjusted, the equal pair": xcurves.compare_distributions(data).ks_pvalue_adjusted.sel(
+            pair="b - c", drop=True
+        )
+    }
+
+
+def _compared(setting, claims, *, paired=False, probability=0.5, short=2_000, **options):
+    return Simulation(
+        "Two distributions, P(X > Y)" if list(claims) == ["P(X > Y)"] else "Two distributions, tests and bands",
+        setting,
+        partial(two, **options),
+        partial(compared, rows=list(claims), paired=paired, probability=probability),
+        claims,
+        short=short,
+    )
+
+
+def units(n_datasets, *, rng):
+    """Forty draws of hyper-parameters with five trials each, nearly equal: 200 trials are worth about forty."""
+    values = rng.normal(size=(n_datasets, 40, 1)) + 0.3 * rng.normal(size=(n_datasets, 40, 5))
+    return labelled(values, draw=np.arange(40), run=np.arange(5))
+
+
+def of_units(data, *, rng=None):
+    """The mean's interval with and without its unit."""
+    options = {"dim": ("draw", "run"), "interval": "percentile", "n_resamples": 399, "rng": rng, "probabilities": 0.5}
+    return {
+        f"mean, unit={unit!r}": missed(
+            xcurves.performance_cdf(data, **options, unit=unit).statistic_ci.sel(param="score_mean", drop=True), 0.0
+        )
+        for unit in (None, "draw")
+    }
+
+
+def in_tasks(n_datasets, *, n_runs, n_tasks=26, rng):
+    """Two algorithms on tasks of normal scores, so many runs each."""
+    values = rng.normal(size=(n_datasets, 2, n_tasks, n_runs))
+    return labelled(values, algorithm=["a", "b"], task=np.arange(n_tasks), run=np.arange(n_runs))
+
+
+def of_strata(data, *, rng=None):
+    """Bootstrap intervals within strata."""
+    pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 199, "rng": rng}
+    one = xcurves.performance_cdf(data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5)
+    both = xcurves.compare_distributions(data, **pool).squeeze("pair", drop=True)
+    rows = {
+        name: missed(one.statistic_ci.sel(param=param, drop=True), 0.0)
+        for name, param in (("mean", "score_mean"), ("IQM", "iqm"))
+    }
+    return rows | {"P(X > Y)": missed(both.prob_greater_ci, 0.5)}
+
+
+BOOTSTRAPPED = [
+    _bootstrap(interval, distribution, n)
+    for interval in ("percentile", "bca")
+    for distribution in ("normal", "exponential", "accuracy")
+    for n in (10, 30, 100)
+]
+SIMULATIONS = [
+    *(_exact(distribution, n) for distribution in DISTRIBUTIONS for n in (10, 30, 100)),
+    *(
+        _statistics("Distribution, bounds [0, 1]", "accuracy", n, dict.fromkeys(WITH_BOUNDS, AT_MOST), bounds=(0, 1))
+        for n in (10, 30, 100)
+    ),
+    *(_statistics("Distribution, no bounds", "exponential", n, dict.fromkeys(WITH_BOUNDS, AT_MOST)) for n in (10, 100)),
+    *BOOTSTRAPPED,
+    Simulation(
+        "Distribution, bootstrap of units",
+        "40 draws of 5 trials",
+        units,
+        of_units,
+        {"mean, unit=None": fails(0.3), "mean, unit='draw'": near(0.045, 0.09)},
+        short=300,
+    ),
+    *(
+        Simulation(
+            "Distribution, bootstrap in strata",
+            f"26 tasks, {n} runs each",
+            partial(in_tasks, n_runs=n),
+            of_strata,
+            claims,
+            short=200,
+            full=10_000,
+            block=100,
+        )
+        for n, claims in (
+            (2, {"mean": fails(0.13), "IQM": fails(0.12), "P(X > Y)": fails(0.07)}),
+            (3, {"mean": fails(0.08), "IQM": fails(0.08), "P(X > Y)": near(0.05, 0.12)}),
+            (5, {"mean": near(0.05, 0.11), "IQM": near(0.05, 0.11), "P(X > Y)": near(0.04, 0.09)}),
+            (10, {"mean": near(0.04, 0.1), "IQM": near(0.04, 0.1), "P(X > Y)": near(0.04, 0.09)}),
+        )
+    ),
+    *(
+        _compared(
+            f"P(X > Y) = {stats.norm.cdf(shift / np.sqrt(2)):.2g}, 10 v 10",
+            {"P(X > Y)": near(0.01, 0.07)},
+            m=10,
+            n=10,
+            shift=shift,
+            probability=stats.norm.cdf(shift / np.sqrt(2)),
+        )
+        for shift in (0.0, 1.0, 2.7)
+    ),
+    *(
+        _compared(f"spread {spread:g} v 1, {m} v {n}", {"P(X > Y)": claim}, m=m, n=n, spread=spread)
+        for spread, m, n, claim in (
+            *((1.0, m, n, near(0.04, 0.07)) for m, n in ((30, 30), (10, 100), (5, 50), (100, 10))),
+            (10.0, 10, 10, near(0.06, 0.13)),
+            (10.0, 30, 30, near(0.05, 0.11)),
+            (10.0, 10, 100, fails(0.15)),
+            (10.0, 5, 50, fails(0.2)),
+            (10.0, 100, 10, near(0, 0.02)),
+        )
+    ),
+    _compared(
+        "one distribution, 12 v 12",
+        {"KS": AT_MOST, "quantile difference, everywhere": AT_MOST, "verdict": AT_MOST},
+        m=12,
+        n=12,
+    ),
+    _compared(
+        "one distribution, 12 v 12, four values with ties",
+        {"KS": AT_MOST, "quantile difference, everywhere": AT_MOST, "verdict": AT_MOST},
+        m=12,
+        n=12,
+        ties=True,
+    ),
+    _compared(
+        "one distribution, 12 matched runs",
+        {"P(X > Y)": AT_MOST, "KS": AT_MOST, "quantile difference, everywhere": AT_MOST, "verdict": AT_MOST},
+        paired=True,
+        m=12,
+        n=12,
+    ),
+    _compared(
+        "one distribution, 12 matched runs, ties",
+        {"KS": AT_MOST, "verdict": AT_MOST},
+        paired=True,
+        m=12,
+        n=12,
+        ties=True,
+    ),
+    Simulation(
+        "Two distributions, tests and bands",
+        "three samples of 20, one far away",
+        partial(three, n=20),
+        adjusted,
+        {"KS, adjusted, the equal pair": AT_MOST},
+    ),
+]
