@@ -116,13 +116,13 @@ def test_no_nan_in_a_sentence(errors):
 
 def test_curves_are_drawn_with_the_papers_axes(fit):
     ax = fit.sel(task="x").curves.plot()
-    lines = [line for line in ax.lines if line.get_linestyle() == "-"]
-    assert len(lines) == 3
-    (bar,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    marks = [line for line in ax.lines if line.get_linestyle() == "None"]
+    np.testing.assert_allclose(marks[0].get_xdata(), fit.training**-0.5)
+    np.testing.assert_allclose(marks[1].get_ydata(), fit.mean_error.sel(task="x", algorithm="b"))
+    (bar,) = [line for line in ax.lines if len(line.get_xdata()) == 2]
     np.testing.assert_allclose(bar.get_xdata(), 1600**-0.5)
-    circles = [line for line in ax.lines if line.get_marker() == "o"]
-    np.testing.assert_allclose(circles[0].get_xdata(), fit.training**-0.5)
-    np.testing.assert_allclose(circles[1].get_ydata(), fit.mean_error.sel(task="x", algorithm="b"))
+    curves = [line for line in ax.lines if line not in [*marks, bar]]
+    assert len({(line.get_color(), line.get_linestyle()) for line in curves}) == 3
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     here = fit.sel(task="x", algorithm="a")
     assert labels[0].startswith("a: ")
