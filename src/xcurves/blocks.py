@@ -48,6 +48,11 @@ class Named:
         names = np.array(block.names, object).reshape(*tasks.shape, -1)
         return cls(replace(block, names=[])), xr.DataArray(names, dims=[*tasks.dims, "_name"])
 
+    @property
+    def __name__(self) -> str:
+        """What dask calls the nodes."""
+        return type(self.block).__name__.strip("_")
+
     def __call__(self, *arrays: Any) -> Floats:
         """Call the block on arrays and names, shape (..., name), of the tasks at hand."""
         *arrays_of_tasks, names = arrays

@@ -214,6 +214,7 @@ def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tup
     What is divided by the number of levels is divided after it was summed: curves in chunks are then read once.
     """
     curves = coarsen(curves, labels.DIMS)
+    curves = curves if curves.chunks is None else curves.chunk(algorithm=-1, run=-1)
     has = curves.notnull()
     finite = curves.where(np.isfinite(curves))
     in_grid = has.any(["algorithm", "run"])
