@@ -30,7 +30,7 @@ def label(values):
 
 METHODS = {
     "randomized_anova": lambda curves: curves.curves.randomized_anova(n_resamples=50, rng=0),
-    "paired": lambda curves: curves.curves.randomized_anova(n_resamples=50, paired=True, keep_null=True, rng=0),
+    "paired": lambda curves: curves.curves.randomized_anova(n_resamples=50, paired=True, rng=0),
     "pairwise": lambda curves: curves.curves.pairwise(n_resamples=50, rng=0),
     "contrast": lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=50, rng=0),
     "ss_profile": lambda curves: curves.curves.ss_profile(n_resamples=50, rng=0),
