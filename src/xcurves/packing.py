@@ -65,6 +65,11 @@ def _part(packed: Floats, start: int, stop: int, shape: tuple[int, ...]) -> Floa
     return packed[..., start:stop].reshape((*packed.shape[:-1], *shape))
 
 
+def _own_part(packed: list[Floats], **options: Any) -> Floats:
+    """Cut the one block that there is along the packed dim; what is left over of it is not kept in memory."""
+    return _part(packed[0], **options).copy()
+
+
 def _lazy_part(packed: Any, start: int, stop: int, shape: tuple[int, ...]) -> Any:
     """Cut a dask array with one node for each chunk."""
     import dask.array as da
@@ -73,7 +78,7 @@ def _lazy_part(packed: Any, start: int, stop: int, shape: tuple[int, ...]) -> An
     lead = tuple(range(packed.ndim - 1))
     new = tuple(range(packed.ndim, packed.ndim + len(shape)))
     return blockwise(
-        _part,
+        _own_part,
         (*lead, *new),
         packed,
         (*lead, packed.ndim - 1),
@@ -81,7 +86,7 @@ def _lazy_part(packed: Any, start: int, stop: int, shape: tuple[int, ...]) -> An
         stop=stop,
         shape=shape,
         new_axes=dict(zip(new, shape, strict=True)),
-        concatenate=True,
+        concatenate=False,
         dtype=np.float64,
         meta=np.empty((0,) * (len(lead) + len(new))),
     )
