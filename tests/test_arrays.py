@@ -1,8 +1,13 @@
 """The door of arrays: every message of the data model, to the letter."""
 
-import numpy as np
-import pytest
+import tracemalloc
 
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
 from strategies import make_curves
 from xcurves import labels
 from xcurves.arrays import check_curves
@@ -190,3 +195,27 @@ def test_a_multiindex_is_no_label(curves):
     assert refused(renamed, TypeError) == (
         "run labels must be all strings or all numbers; got a MultiIndex. Number them: da.reset_index('run', drop=True)"
     )
+
+
+def test_levels_that_fall_between_two_blocks_of_the_check_are_found():
+    levels = np.arange(2**20 + 2.0)
+    levels[2**20] = levels[2**20 - 1]
+    curves = xr.DataArray(np.zeros((1, 1, len(levels))), {"training": levels}, ("algorithm", "run", "training"))
+    with pytest.raises(
+        ValueError, match=r"^training must be strictly increasing; got 1\.04858e\+06 after 1\.04858e\+06"
+    ):
+        check_curves(curves)
+
+
+def test_a_range_of_levels_is_never_written_out():
+    """250 million levels would be 2 GB."""
+    values = pytest.importorskip("dask.array").zeros((2, 3, 250_000_000), chunks=(2, 3, 10_000_000))
+    levels = {"training": pd.RangeIndex(250_000_000)}
+    curves = xr.DataArray(values, levels, ("algorithm", "run", "training"))
+    tracemalloc.start()
+    xcurves.randomized_anova(curves, n_resamples=9, rng=0)
+    xcurves.pairwise(curves, n_resamples=9, rng=0)
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
+    with pytest.raises(ValueError, match="strictly increasing"):
+        xcurves.randomized_anova(curves.isel(training=slice(None, None, -10_000_000)))

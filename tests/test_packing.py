@@ -22,3 +22,11 @@ def test_a_blank_is_nan():
     blank = LAYOUT.blank(4)
     assert {name: values.shape for name, values in blank.items()} == {"a": (4,), "b": (4, 2, 3), "c": (4, 2)}
     assert all(np.isnan(values).all() for values in blank.values())
+
+
+def test_a_chunk_of_a_variable_keeps_nothing_else_in_memory():
+    packed = xr.DataArray(np.zeros((6, LAYOUT.length)), dims=("task", "packed")).chunk(task=2)
+    for name, found in LAYOUT.unpack(packed).items():
+        chunk = found.data.to_delayed().ravel()[0].compute(optimize_graph=False)
+        owner = chunk if chunk.base is None else chunk.base
+        assert owner.shape == (2, *LAYOUT.shape(name))

@@ -128,7 +128,7 @@ def randomized_anova(
     >>> int(result.n_shuffles)
     9999
     """
-    curves = check_curves(curves)
+    curves = check_curves(curves, levels=False)
     ordered = in_label_order(curves)
     lazy = curves.chunks is not None
     test = AnovaBlock(

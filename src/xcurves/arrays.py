@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -18,14 +19,18 @@ _SYNONYMS = {
     "timesteps train_size train_sizes",
 }
 _ASKED_FIRST = ("run", "algorithm", "training")
+_AT_ONCE = 2**20  # levels
 _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 
 
-def check_curves(curves: xr.DataArray, core: Sequence[str] = DIMS, name: str = "curves") -> xr.DataArray:
+def check_curves(
+    curves: xr.DataArray, core: Sequence[str] = DIMS, name: str = "curves", *, levels: bool = True
+) -> xr.DataArray:
     """Return the array as float64, the core dims of a method last, with checked coordinates.
 
     `name` is that of the argument. Dims that are not core broadcast; of those, algorithm, run and training are
-    checked like the core ones where they are present.
+    checked like the core ones where they are present. Without `levels` training loses its coordinate once that is
+    checked: hundreds of millions of levels, given as a pandas.RangeIndex, then take no memory.
     """
     if isinstance(curves, xr.Dataset):
         raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(curves)}")
@@ -40,7 +45,11 @@ def check_curves(curves: xr.DataArray, core: Sequence[str] = DIMS, name: str = "
         dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }
     if "training" in (core if "training" not in curves.coords else curves.dims):
-        values["training"] = _check_levels(curves, name)
+        _check_levels(curves, name)
+        if levels:
+            values["training"] = curves["training"].to_numpy().astype(np.float64)
+        else:
+            curves = curves.drop_vars("training")
     changed = {
         dim: (dim, checked, _attrs(curves, dim))
         for dim, checked in values.items()
@@ -123,13 +132,13 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     return labels
 
 
-def _check_levels(curves: xr.DataArray, name: str) -> NDArray[np.float64]:
-    """Return training levels that are finite, strictly increasing floats."""
+def _check_levels(curves: xr.DataArray, name: str) -> None:
+    """Refuse training levels that are not finite, strictly increasing amounts."""
     if "training" not in curves.coords:
         raise ValueError(
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
-    levels = curves["training"].to_numpy()
+    index, levels = curves.indexes.get("training"), curves["training"]
     units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
@@ -146,15 +155,21 @@ def _check_levels(curves: xr.DataArray, name: str) -> NDArray[np.float64]:
             f"training must be numeric; got dtype {levels.dtype}. "
             "Convert: da.assign_coords(training=da.training.astype(float))"
         )
-    levels = levels.astype(np.float64)
+    if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
+        return  # what needs no memory is not to be written out
+    values = levels.to_numpy()
+    for start in range(0, len(values), _AT_ONCE):
+        _check_increasing(values[start : start + _AT_ONCE + 1].astype(np.float64))
+
+
+def _check_increasing(levels: NDArray[np.float64]) -> None:
     if not np.isfinite(levels).all():
         raise ValueError(
             f"training must be finite; got {levels[~np.isfinite(levels)][0]}. "
             "Drop it: da.isel(training=np.isfinite(da.training))"
         )
-    falls = np.flatnonzero(np.diff(levels) <= 0)
+    falls = np.flatnonzero(levels[1:] <= levels[:-1])
     if falls.size:
         before, after = levels[falls[0]], levels[falls[0] + 1]
         cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
         raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Mend: {cure}")
-    return levels

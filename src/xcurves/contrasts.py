@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves import doors, labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.blocks import coarsen
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
@@ -208,17 +209,23 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
 
 
 def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tuple[xr.DataArray, ...]:
-    """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them."""
+    """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them.
+
+    What is divided by the number of levels is divided after it was summed: curves in chunks are then read once.
+    """
+    curves = coarsen(curves, labels.DIMS)
+    curves = curves if curves.chunks is None else curves.chunk(algorithm=-1, run=-1)
     has = curves.notnull()
     finite = curves.where(np.isfinite(curves))
     in_grid = has.any(["algorithm", "run"])
     n_levels = in_grid.sum("training").astype(np.float64)
-    by = profile.where(profile.notnull(), 1 / n_levels.where(n_levels > 0, 1))
+    means = profile.isnull().all()  # then the mean over each task's grid
+    by, divisor = (xr.ones_like(profile), n_levels.where(n_levels > 0, 1)) if means else (profile, 1.0)
     common = finite.mean("algorithm" if paired else ["algorithm", "run"])  # taking it away leaves every contrast
     apart = (finite - common).fillna(0)
     counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
     uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
-    return (apart * by).sum("training"), counts, n_levels, uncovered
+    return (apart * by).sum("training") / divisor, counts, n_levels, uncovered
 
 
 def _check_weights(

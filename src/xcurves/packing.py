@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -53,12 +54,39 @@ class Layout:
         return dict(self._cut(packed))
 
     def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:
-        start = 0
+        cut, start = _part if packed.chunks is None else _lazy_part, 0
         for name, dims in self.dims.items():
             stop = start + prod(self.shape(name))
-            part = packed.data[..., start:stop]
-            yield (
-                name,
-                xr.Variable((*packed.dims[:-1], *dims), part.reshape((*packed.shape[:-1], *self.shape(name)))),
-            )
+            yield name, xr.Variable((*packed.dims[:-1], *dims), cut(packed.data, start, stop, self.shape(name)))
             start = stop
+
+
+def _part(packed: Floats, start: int, stop: int, shape: tuple[int, ...]) -> Floats:
+    return packed[..., start:stop].reshape((*packed.shape[:-1], *shape))
+
+
+def _own_part(packed: list[Floats], **options: Any) -> Floats:
+    """Cut the one block that there is along the packed dim; what is left over of it is not kept in memory."""
+    return _part(packed[0], **options).copy()
+
+
+def _lazy_part(packed: Any, start: int, stop: int, shape: tuple[int, ...]) -> Any:
+    """Cut a dask array with one node for each chunk."""
+    import dask.array as da
+
+    blockwise: Any = da.blockwise  # dask has no annotations
+    lead = tuple(range(packed.ndim - 1))
+    new = tuple(range(packed.ndim, packed.ndim + len(shape)))
+    return blockwise(
+        _own_part,
+        (*lead, *new),
+        packed,
+        (*lead, packed.ndim - 1),
+        start=start,
+        stop=stop,
+        shape=shape,
+        new_axes=dict(zip(new, shape, strict=True)),
+        concatenate=False,
+        dtype=np.float64,
+        meta=np.empty((0,) * (len(lead) + len(new))),
+    )

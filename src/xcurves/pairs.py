@@ -113,7 +113,7 @@ def pairwise(
     >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
     True
     """
-    curves = check_curves(curves)
+    curves = check_curves(curves, levels=False)
     if correction not in ("holm", "bonferroni"):
         raise ValueError(f"correction must be 'holm' or 'bonferroni'; got {correction!r}")
     ordered = in_label_order(curves)

@@ -57,7 +57,8 @@ def ss_profile(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, as for `randomized_anova`, at two training levels or more.
+        Scores, as for `randomized_anova`, at two training levels or more. Of dask-backed curves, all levels of a task
+        are put into one chunk.
     intervals : sequence of float or pandas.IntervalIndex, optional
         Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
         that begins with it, the last edge to the last interval.

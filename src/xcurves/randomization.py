@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import doors, labels
+from xcurves import blocks, doors, labels
 from xcurves.kernels import moments, null, shuffles, sums
 from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
@@ -201,14 +201,20 @@ def apply_block(
     block: Callable[..., Floats], arrays: Sequence[xr.DataArray], core_dims: Sequence[Sequence[str]], length: int
 ) -> xr.DataArray:
     """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed)."""
-    extra = [dim for dim in arrays[0].dims if dim not in core_dims[0]]
+    tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
     bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
+    bare = [blocks.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
+    chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
+    last: tuple[xr.DataArray, list[str]] = (tasks, [])
+    if chunks and hasattr(block, "names"):
+        block, names = blocks.Named.of(block, tasks)
+        last = (names.chunk(chunks), ["_name"])
     packed: xr.DataArray = xr.apply_ufunc(
         block,
         *bare,
-        labels.task_numbers(arrays[0], extra),
-        input_core_dims=[*core_dims, []],
+        last[0],
+        input_core_dims=[*core_dims, last[1]],
         output_core_dims=[["_packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],

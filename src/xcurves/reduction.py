@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.blocks import coarsen
 from xcurves.kernels import moments
 from xcurves.labels import DIMS
 
@@ -35,7 +36,7 @@ def curve_moments(
     """
     packed: xr.DataArray = xr.apply_ufunc(
         _reduce,
-        curves,
+        coarsen(curves, DIMS),
         input_core_dims=[DIMS],
         output_core_dims=[["_subset", "_moment"]],
         dask="allowed",

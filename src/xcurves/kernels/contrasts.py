@@ -25,8 +25,10 @@ Alternative = Literal["two-sided", "less", "greater"]
 
 _TIE = 1e-10
 _DUST = 64 * np.finfo(float).eps
-_PANEL = 2**19  # doubles of sums held at once
+_PANEL = 2**16  # doubles of sums held at once
 _KEPT = 2**23  # places in orders kept from one panel of tasks to the next
+_PRUNE = 4  # steps after which reassignments that no longer matter are forgotten
+_FEW = 64  # reassignments that are not worth the trouble
 _STEPS = 60  # of doubling, then of halving, towards an end of an interval
 
 
@@ -202,8 +204,9 @@ class _End:
         outside = self._step_out()
         bounded = self._rejected(outside) & (self.scale > 0)
         kept, beyond = self._halve(outside, prune=True)
-        if (self._rejected(kept) | ~self._rejected(beyond))[bounded].any():  # some reassignment changed its mind twice
-            kept, _ = self._halve(outside, prune=False)
+        twice = bounded & (self._rejected(kept) | ~self._rejected(beyond))  # some reassignment changed its mind twice
+        if twice.any():
+            kept = np.where(twice, self._halve(outside, prune=False)[0], kept)
         return np.where(bounded | (self.scale == 0), self.estimate + self.side * kept, self.side * np.inf)
 
     def _hits(self, null: Sums, distance: Floats) -> NDArray[np.bool_]:
@@ -228,15 +231,23 @@ class _End:
         null, kept = self.null, np.zeros_like(outside)
         decided = np.full(len(outside), self.plan.n_total - self.plan.n_shuffles)
         for step in range(_STEPS):
-            if prune and step % 4 == 0 and null.c.shape[0] > 1000:
-                here, there = self._hits(null, kept), self._hits(null, outside)
-                left = (here != there).any(axis=0)
-                decided = decided + np.count_nonzero(here[:, ~left], axis=-1)
-                null = Sums(*(each[..., left, :] for each in null))
+            if prune and step % _PRUNE == 0 and null.u.shape[1] > _FEW:
+                null, hits = self._open(null, kept, outside)
+                decided = decided + hits
             middle = (kept + outside) / 2
             out = decided + np.count_nonzero(self._hits(null, middle), axis=-1) <= self.most
             kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
         return kept, outside
+
+    def _open(self, null: Sums, kept: Floats, outside: Floats) -> tuple[Sums, NDArray[np.intp]]:
+        """Return the reassignments that differ at both ends, as many of each task, and how many of the others hit."""
+        here, there = self._hits(null, kept), self._hits(null, outside)
+        n_open = np.count_nonzero(here != there, axis=-1).max()
+        chosen = np.argsort(here == there, axis=-1, kind="stable")[:, :n_open]
+        hits = np.count_nonzero(here, axis=-1) - np.count_nonzero(np.take_along_axis(here, chosen, axis=-1), axis=-1)
+        places = chosen[..., np.newaxis]
+        parts = (np.take_along_axis(np.broadcast_to(each, null.u.shape), places, axis=1) for each in null)
+        return Sums(*parts), hits
 
 
 def holm(pvalues: Floats) -> Floats:
