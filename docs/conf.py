@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
 import sphinx_autosummary_accessors
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
-from numpydoc.docscrape import FunctionDoc
+from numpydoc.docscrape import NumpyDocString
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -62,9 +63,8 @@ def describe_method(
     """Give an accessor's method the parameters, returns and examples of the function that it calls."""
     if ".curves." in name and lines and lines[0].startswith("Call :func:"):
         function = getattr(xcurves, obj.__name__)
-        doc = FunctionDoc(function)
+        doc = NumpyDocString(inspect.cleandoc(function.__doc__))
         first, *others = doc["Parameters"]
-        doc["Signature"] = ""
         doc["Parameters"] = others
         doc["Extended Summary"] = [
             f"Calls :func:`xcurves.{obj.__name__}` with this object as ``{first.name}``; equations, errors and "
@@ -77,10 +77,11 @@ def describe_method(
 
 def visit_math(self: Any, node: nodes.Element) -> None:
     """Write an equation as MathML, which needs no script and no network."""
+    tex = node.astext().replace(r"\dots", r"\ldots")
     try:
-        self.body.append(latex2mathml.tex2mathml(node.astext(), as_block=isinstance(node, nodes.math_block)))
+        self.body.append(latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block)))
     except MathError as error:
-        logger.warning("%s: %s", error, node.astext(), location=node)
+        logger.warning("%s: %s", error, tex, location=node)
     raise nodes.SkipNode
 
 

@@ -63,7 +63,13 @@ def leave_one_size_out(
     variants : mapping, optional
         Options of `fit_power_law` (gamma, quadratic, weights) by the names of the variants; what is not said is the
         default. The first is the one that others are tested against. By default the six of the paper's Figure 2.
-    units, sigma0_sq, sigma_hat_sq, prior_strength
+    units : {"percent", "fraction"}, optional
+        As for `fit_power_law`.
+    sigma0_sq : float, default 0.02
+        As for `fit_power_law`, in percent squared.
+    sigma_hat_sq : float, optional
+        As for `fit_power_law`, in percent squared.
+    prior_strength : float, default 5.0
         As for `fit_power_law`.
 
     Returns

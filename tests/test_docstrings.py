@@ -1,0 +1,121 @@
+"""Every public name says its parameters, what comes back, what it raises, and has an example."""
+
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+import xcurves.experiments
+import xcurves.readers
+from strategies import make_curves
+from xcurves import accessors
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+ACCESSORS = {
+    accessors.DataArrayCurves: "DataArray",
+    accessors.DatasetCurves: "Dataset",
+    accessors.DataFrameCurves: "DataFrame",
+}
+# What STYLE leaves open: where the summary begins, a See Also, an extended summary, a capital after {choices}.
+OPEN = {"GL01", "SA01", "SA04", "ES01"}
+
+
+def own_functions(module):
+    return {
+        f"{module.__name__}.{name}": function
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if not name.startswith("_") and name != "main" and function.__module__ == module.__name__
+    }
+
+
+def public_functions():
+    functions = {f"xcurves.{name}": getattr(xcurves, name) for name in xcurves.__all__}
+    functions = {name: function for name, function in functions.items() if inspect.isfunction(function)}
+    modules = [xcurves.tutorial, *(getattr(xcurves.readers, name) for name in xcurves.readers.__all__)]
+    for found in pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments."):
+        modules.append(importlib.import_module(found.name))
+    for module in modules:
+        functions |= own_functions(module)
+    return functions
+
+
+FUNCTIONS = public_functions()
+METHODS = sorted(
+    f"{kind}.curves.{name}"
+    for accessor, kind in ACCESSORS.items()
+    for name, _ in inspect.getmembers(accessor, inspect.isfunction)
+    if not name.startswith("_")
+)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_documented(name):
+    documented = FUNCTIONS[name].__doc__ or ""
+    sections = ("Parameters\n", "Returns\n", "Raises\n", "Examples\n", ">>> ")
+    assert not [section.strip() for section in sections if section not in documented]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_numpydoc_finds_nothing_amiss(name):
+    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
+    assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN]
+
+
+def reference_pages():
+    return "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *METHODS])
+def test_the_reference_lists(name):
+    short = name.removeprefix("xcurves.").removeprefix("readers.")
+    assert f"\n   {short}\n" in reference_pages()
+
+
+def results():
+    """One result of every kind, with all that can be asked for."""
+    rng = np.random.default_rng(0)
+    curves = make_curves(rng.normal(size=(3, 5, 6)))
+    errors = make_curves(rng.normal(0, 0.2, (2, 4, 6)) + 10 + 90 * np.arange(1, 7.0) ** -0.5)
+    errors = errors.assign_coords(training=np.arange(1, 7.0) * 50).assign_attrs(units="%")
+    fit = errors.curves.fit_power_law(predict_at=[400])
+    quadratic = errors.curves.fit_power_law(quadratic=True)
+    scores = curves.isel(training=0)
+    pool = xr.concat([scores, scores + 1], xr.Variable("task", ["x", "y"]))
+    return {
+        "randomized_anova": curves.curves.randomized_anova(keep_null=True, n_resamples=99, rng=0),
+        "pairwise": curves.curves.pairwise(n_resamples=99, rng=0),
+        "contrast": curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=99, rng=0),
+        "ss_profile": curves.curves.ss_profile(
+            intervals=[0, 2, 5], margin=1.0, cluster_threshold=1.0, n_resamples=99, rng=0
+        ),
+        "fit_power_law": fit.assign(delta=quadratic["delta"]),
+        "predict": fit.curves.predict([400]),
+        "compare_learners": fit.curves.compare_learners(reference="a0"),
+        "leave_one_size_out": errors.curves.leave_one_size_out(),
+        "performance_cdf": scores.curves.performance_cdf(
+            scores_at=[0.0], threshold=0.0, target=1.0, bounds=(-9, 9), cvar_level=[0.5]
+        ),
+        "compare_distributions": pool.curves.compare_distributions(),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_every_variable_of_a_result_is_documented_with_its_dims():
+    for name, result in results().items():
+        documented = inspect.getdoc(getattr(xcurves, name))
+        returns = documented[documented.index("Returns\n") : documented.index("Raises\n")]
+        assert not [variable for variable in result if f"`{variable}`" not in returns], name
+        used = {str(dim) for variable in result.values() for dim in variable.dims} - {"task", "algorithm"}
+        assert not [dim for dim in used if dim not in returns], name
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_every_method_names_where_it_was_published():
+    for name, result in results().items():
+        assert "References\n" in getattr(xcurves, name).__doc__, name
+        assert result.attrs["references"], name
