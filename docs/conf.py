@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from typing import Any
 
 import sphinx_autosummary_accessors
@@ -16,6 +17,7 @@ from sphinx.util import logging
 import xcurves
 
 logger = logging.getLogger(__name__)
+ACCENTED = re.compile(r"\\(bar|hat|tilde) ?(\\[a-z]+|\w)(?=_)")  # docutils would set the index below the letter
 
 project = "xcurves"
 author = "The xcurves developers"
@@ -57,9 +59,7 @@ autodoc_typehints = "none"  # the docstrings say the types
 numpydoc_show_class_members = False
 
 
-def describe_method(
-    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
-) -> None:  # the signature is Sphinx's
+def describe_method(_app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
     """Give an accessor's method the parameters, returns and examples of the function that it calls."""
     if ".curves." in name and lines and lines[0].startswith("Call :func:"):
         function = getattr(xcurves, obj.__name__)
@@ -77,7 +77,7 @@ def describe_method(
 
 def visit_math(self: Any, node: nodes.Element) -> None:
     """Write an equation as MathML, which needs no script and no network."""
-    tex = node.astext().replace(r"\dots", r"\ldots")
+    tex = ACCENTED.sub(r"{\\\1{\2}}{}", node.astext().replace(r"\dots", r"\ldots"))
     try:
         self.body.append(latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block)))
     except MathError as error:

@@ -37,8 +37,8 @@ def public_functions():
     functions = {f"xcurves.{name}": getattr(xcurves, name) for name in xcurves.__all__}
     functions = {name: function for name, function in functions.items() if inspect.isfunction(function)}
     modules = [xcurves.tutorial, *(getattr(xcurves.readers, name) for name in xcurves.readers.__all__)]
-    for found in pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments."):
-        modules.append(importlib.import_module(found.name))
+    found = pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments.")
+    modules += [importlib.import_module(module.name) for module in found]
     for module in modules:
         functions |= own_functions(module)
     return functions
