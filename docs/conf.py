@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import sphinx_autosummary_accessors
@@ -37,7 +38,7 @@ extensions = [
     "sphinx_autosummary_accessors",
     "sphinx_design",
 ]
-templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
+templates_path = [str(Path(__file__).parent / "_templates"), sphinx_autosummary_accessors.templates_path]
 html_theme = "furo"
 html_title = f"xcurves {release}"
 html_static_path = ["_static"]
