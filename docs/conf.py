@@ -80,7 +80,8 @@ def visit_math(self: Any, node: nodes.Element) -> None:
     """Write an equation as MathML, which needs no script and no network."""
     tex = ACCENTED.sub(r"{\\\1{\2}}{}", node.astext().replace(r"\dots", r"\ldots"))
     try:
-        self.body.append(latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block)))
+        mathml = latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block))
+        self.body.append(mathml.replace(' accent="true"', ""))  # which browsers draw through the letter
     except MathError as error:
         logger.warning("%s: %s", error, tex, location=node)
     raise nodes.SkipNode
