@@ -1,8 +1,8 @@
 """Every public name says its parameters, what comes back, what it raises, and has an example."""
 
-import importlib
 import inspect
 import pkgutil
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,46 +11,48 @@ import xarray as xr
 
 import xcurves
 import xcurves.experiments
-import xcurves.readers
 from strategies import make_curves
 from xcurves import accessors
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
-ACCESSORS = {
-    accessors.DataArrayCurves: "DataArray",
-    accessors.DatasetCurves: "Dataset",
-    accessors.DataFrameCurves: "DataFrame",
-}
 # What STYLE leaves open: where the summary begins, a See Also, an extended summary, a capital after {choices}.
 OPEN = {"GL01", "SA01", "SA04", "ES01"}
 
 
-def own_functions(module):
-    return {
-        f"{module.__name__}.{name}": function
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if not name.startswith("_") and name != "main" and function.__module__ == module.__name__
+def functions_of(module):
+    """Return what a module says is public, or else its own functions without an underscore, by full names."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    public = {name: getattr(module, name) for name in getattr(module, "__all__", own) if not name.startswith("_")}
+    found = {f"{module.__name__}.{name}": value for name, value in public.items() if inspect.isfunction(value)}
+    return found | {
+        name: function
+        for value in public.values()
+        if inspect.ismodule(value)
+        for name, function in functions_of(value).items()
     }
 
 
-def public_functions():
-    functions = {f"xcurves.{name}": getattr(xcurves, name) for name in xcurves.__all__}
-    functions = {name: function for name, function in functions.items() if inspect.isfunction(function)}
-    modules = [xcurves.tutorial, *(getattr(xcurves.readers, name) for name in xcurves.readers.__all__)]
-    found = pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments.")
-    modules += [importlib.import_module(module.name) for module in found]
-    for module in modules:
-        functions |= own_functions(module)
-    return functions
+def functions_of_experiments():
+    """Return those that show how they are called; the others serve these."""
+    names = [module.name for module in pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments.")]
+    functions = {name: function for module in names for name, function in functions_of(import_module(module)).items()}
+    return {name: function for name, function in functions.items() if ">>> " in (function.__doc__ or "")}
 
 
-FUNCTIONS = public_functions()
-METHODS = sorted(
-    f"{kind}.curves.{name}"
-    for accessor, kind in ACCESSORS.items()
-    for name, _ in inspect.getmembers(accessor, inspect.isfunction)
+FUNCTIONS = functions_of(xcurves) | functions_of_experiments()
+METHODS = [
+    f"{accessor.removesuffix('Curves')}.curves.{name}"
+    for accessor, value in inspect.getmembers(accessors, inspect.isclass)
+    if accessor.endswith("Curves")
+    for name, _ in inspect.getmembers(value, inspect.isfunction)
     if not name.startswith("_")
-)
+]
+
+
+def test_names_are_found():
+    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.episodes"} <= set(FUNCTIONS)
+    assert "xcurves.experiments.tictactoe.learning_curves" in FUNCTIONS
+    assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
