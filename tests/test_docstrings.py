@@ -39,7 +39,8 @@ def functions_of_experiments():
     return {name: function for name, function in functions.items() if ">>> " in (function.__doc__ or "")}
 
 
-FUNCTIONS = functions_of(xcurves) | functions_of_experiments()
+FUNCTIONS = functions_of(xcurves)
+EXPERIMENTS = functions_of_experiments()
 METHODS = [
     f"{accessor.removesuffix('Curves')}.curves.{name}"
     for accessor, value in inspect.getmembers(accessors, inspect.isclass)
@@ -51,7 +52,7 @@ METHODS = [
 
 def test_names_are_found():
     assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.episodes"} <= set(FUNCTIONS)
-    assert "xcurves.experiments.tictactoe.learning_curves" in FUNCTIONS
+    assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
     assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
 
 
@@ -60,6 +61,12 @@ def test_a_function_is_documented(name):
     documented = FUNCTIONS[name].__doc__ or ""
     sections = ("Parameters\n", "Returns\n", "Raises\n", "Examples\n", ">>> ")
     assert not [section.strip() for section in sections if section not in documented]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_says_what_it_takes_and_returns(name):
+    parameters = ["Parameters\n"] if inspect.signature(EXPERIMENTS[name]).parameters else []
+    assert not [section.strip() for section in [*parameters, "Returns\n"] if section not in EXPERIMENTS[name].__doc__]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -72,7 +79,7 @@ def reference_pages():
     return "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *METHODS])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, *METHODS])
 def test_the_reference_lists(name):
     short = name.removeprefix("xcurves.").removeprefix("readers.")
     assert f"\n   {short}\n" in reference_pages()
