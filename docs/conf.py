@@ -54,6 +54,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the pages' kernels
+os.environ.pop("MPLBACKEND", None)  # which would keep their pictures out of the pages
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say the types
