@@ -124,7 +124,9 @@ def test_every_variable_of_a_result_is_documented_with_its_dims():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_method_names_where_it_was_published():
+def test_every_method_has_its_equation_and_names_where_it_was_published():
     for name, result in results().items():
-        assert "References\n" in getattr(xcurves, name).__doc__, name
+        documented = getattr(xcurves, name).__doc__
+        assert "math::" in documented, name
+        assert "References\n" in documented, name
         assert result.attrs["references"], name

@@ -86,6 +86,10 @@ def leave_one_size_out(
 
     Notes
     -----
+    With :math:`\hat e_{a,-h}` the curve of algorithm a fitted without the size :math:`n_h`,
+
+    .. math:: RMSE_h = \sqrt{\frac{1}{m} \sum_a \left( \bar e_{ah} - \hat e_{a,-h}(n_h) \right)^2}
+
     p is that of a two-sided paired t-test of absolute prediction errors, a pair for each curve and size. Errors of
     one curve are not independent, so take it as a guide, as in the paper.
 
