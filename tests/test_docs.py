@@ -69,3 +69,10 @@ def test_the_call_beside_a_question_runs(call, given):
 def test_most_rows_have_a_call():
     rows = [row for row in WHICH.splitlines() if row.startswith("| ") and not row.startswith("| question")]
     assert len(calls(WHICH)) >= len(rows) - 1
+
+
+def test_the_front_page_leads_in_a_minute():
+    minute = text_of(DOCS / "index.md").split("\n## ")[0]
+    for target in ("start.md#install", "#from-a-csv-to-an-anova-table", "explanation/error-terms.md", "citation.md"):
+        assert f"]({target})" in minute
+    assert "pip install ." in minute
