@@ -14,6 +14,7 @@ from xcurves import accessors
 OBJECTS = {
     accessors.DataArrayCurves: ("curves", "errors", "scores"),
     accessors.DatasetCurves: ("result", "fit"),
+    accessors.DataTreeCurves: ("tree", "result"),
     accessors.DataFrameCurves: ("frame",),
 }
 OF_NO_ARRAY = {"trials_needed"}
@@ -44,6 +45,7 @@ def test_importing_registers_the_accessors():
     curves = make_curves(np.zeros((2, 2, 2)))
     assert isinstance(curves.curves, accessors.DataArrayCurves)
     assert isinstance(curves.to_dataset().curves, accessors.DatasetCurves)
+    assert isinstance(xr.DataTree().curves, accessors.DataTreeCurves)
     assert isinstance(pd.DataFrame().curves, accessors.DataFrameCurves)
 
 
@@ -84,8 +86,23 @@ def test_a_result_says_which_methods_it_has():
         _ = result.curves.align
     assert str(caught.value) == (
         "a result of randomized_anova has no .curves.align. "
-        "It has .curves.table(), .curves.summary() and .curves.to_frame()"
+        "It has .curves.table(), .curves.summary(), .curves.plot() and .curves.to_frame()"
     )
     for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
         with pytest.raises(AttributeError, match=r"^a result of randomized_anova has no \.curves\.(predict|compare)"):
             call()
+
+
+def test_a_tree_says_which_methods_it_has():
+    tree = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))).curves.analyze(include=["anova"], rng=0)
+    with pytest.raises(AttributeError) as caught:
+        _ = tree["anova"].curves.table
+    assert str(caught.value) == (
+        "a DataTree has no .curves.table. It has .curves.summary(), .curves.plot() and .curves.report(path); of one "
+        "result: tree.to_dataset().curves.table"
+    )
+    with pytest.raises(
+        AttributeError, match=r"of one result: tree\['(anova|curves)'\]\.to_dataset\(\)\.curves\.table$"
+    ):
+        _ = tree.curves.table
+    assert pickle.loads(pickle.dumps(tree)).identical(tree)

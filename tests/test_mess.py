@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import xcurves
+
 SHARED = Path(__file__).parents[2] / "shared"
 pytestmark = pytest.mark.skipif(
     not SHARED.exists(), reason=f"no reference data in {SHARED.name}/ beside the repository"
@@ -190,3 +192,20 @@ def test_the_way_back_loses_nothing(tdmpc2):
     frame = frame.dropna(subset="success").set_index(["task", "algorithm", "run", "training"]).success
     given = tdmpc2.dropna(subset="success").groupby(["task", "algorithm", "seed", "step"]).success.last()
     np.testing.assert_array_equal(frame.sort_index(), given.sort_index())
+
+
+@pytest.mark.filterwarnings("ignore:.*(p is NaN|no p below|no adjusted p|no trial)")
+def test_a_whole_analysis_of_every_task_of_tdmpc2_goes_through_an_archive(tdmpc2, tmp_path):
+    with pytest.warns(UserWarning, match="left out, as runs do not meet"):
+        curves = tdmpc2.curves.to_dataarray("reward", **TDMPC2, duplicates="last", on="intersection")
+    curves = curves.dropna("task", how="all")
+    tree = curves.curves.analyze(n_resamples=49, rng=0)
+    assert tree["anova"].pvalue.notnull().all()
+    final = tree["distribution"]
+    for task in ("cheetah-run", "dog-run"):
+        level = final.training.sel(task=task).item()
+        own = tdmpc2[(tdmpc2.task == task) & (tdmpc2.step == level)].drop_duplicates(["algorithm", "seed"], keep="last")
+        means = own.groupby("algorithm").reward.mean()
+        np.testing.assert_allclose(final.score_mean.sel(task=task, algorithm=means.index), means)
+        assert level == curves.sel(task=task).dropna("training", how="all").training[-1]
+    xr.testing.assert_identical(xcurves.archives.read(xcurves.archives.write(tree, tmp_path / "all")), tree)

@@ -1,13 +1,18 @@
+import importlib.util
+import io
 import re
 import shlex
+import socket
+import zipfile
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import xcurves
-from xcurves.experiments import tictactoe
+from xcurves.experiments import digits, endgames, tictactoe
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,111 @@ def test_curves_are_in_memory_and_of_ones_own(curves):
     xr.testing.assert_identical(xcurves.tutorial.open_dataset("tictactoe"), curves)
 
 
-@pytest.mark.parametrize("name", ["chess", "", "tictactoe.nc", "../data/tictactoe"])
+@pytest.mark.parametrize("name", ["checkers", "", "tictactoe.nc", "../data/tictactoe"])
 def test_an_unknown_name_is_an_error_that_lists_those_known(name):
-    with pytest.raises(ValueError, match=rf"^name must be one of 'tictactoe'; got {re.escape(repr(name))}$"):
+    listed = ", ".join(map(repr, NAMES))
+    with pytest.raises(ValueError, match=rf"^name must be one of {listed}; got {re.escape(repr(name))}$"):
+        xcurves.tutorial.open_dataset(name)
+
+
+# All that come with the package
+
+NAMES = sorted(path.name.removesuffix(".nc") for path in Path(str(files("xcurves") / "data")).glob("*.nc"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_data_set_is_described_and_says_how_it_was_made(name):
+    assert f"``{name}``" in xcurves.tutorial.open_dataset.__doc__
+    dataset = xcurves.tutorial.open_dataset(name)
+    module, file = re.match(
+        r"python -m (xcurves\.experiments\.\w+) (\S+) .*--seed \d+", dataset.attrs["command"]
+    ).groups()
+    assert importlib.util.find_spec(module)
+    assert file == f"{name}.nc"
+    assert {"title", "seed"} <= set(dataset.attrs)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning"])
+def test_curves_are_float64_with_names_and_units_in_the_classic_format(name):
+    assert (files("xcurves") / "data" / f"{name}.nc").read_bytes()[:3] == b"CDF"
+    dataset = xcurves.tutorial.open_dataset(name)
+    for array in dataset.data_vars.values():
+        assert array.dtype == np.float64
+        assert {"long_name", "units"} <= set(array.attrs)
+
+
+def test_the_wheel_stays_under_2_mb():
+    root, packed = Path(str(files("xcurves"))), io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path in root.rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                wheel.write(path, path.relative_to(root))
+    assert 50_000 < len(packed.getvalue()) < 2_000_000
+
+
+def test_tictactoe_is_the_first_ten_of_the_hundred_runs(curves):
+    hundred = xcurves.tutorial.open_dataset("tictactoe_100")
+    assert dict(hundred.sizes) == {"algorithm": 3, "run": 100, "training": 8}
+    xr.testing.assert_identical(hundred.score.isel(run=slice(10)), curves.score)
+
+
+def test_later_runs_of_the_hundred_are_remade(curves):
+    """The last run only; the first ten are those of the other file, which is remade whole."""
+    hundred = xcurves.tutorial.open_dataset("tictactoe_100")
+    assert shlex.split(hundred.attrs["command"])[4:] == ["--seed", "1998", "--n-runs", "100"]
+    found = tictactoe.learning_curves([0.8], 100, hundred.training.values[:4].astype(int), seed=1998)
+    xr.testing.assert_identical(found.score, hundred.score.sel(algorithm=["rate 0.8"]).isel(training=slice(4)))
+
+
+def same_scikit_learn(dataset):
+    made, here = dataset.attrs["scikit_learn"], pytest.importorskip("sklearn").__version__
+    if made != here:
+        pytest.skip(f"made by scikit-learn {made}, here is {here}: numbers may differ")
+
+
+@pytest.mark.parametrize(("name", "columns"), [("chess", [0, 4]), ("endgame", [0, 9])])
+def test_trees_are_remade_at_some_levels(name, columns):
+    dataset = xcurves.tutorial.open_dataset(name)
+    same_scikit_learn(dataset)
+    some = dataset.accuracy.isel(training=columns, algorithm=[0, 2])
+    levels, names = some.training.values.astype(int), some.algorithm.values.tolist()
+    found = endgames.learning_curves(name, algorithms=names, levels=levels, seed=int(dataset.attrs["seed"]))
+    xr.testing.assert_identical(found.accuracy, some)
+
+
+@pytest.mark.parametrize(("name", "n_examples"), [("chess", 28056), ("endgame", 958)])
+def test_trees_have_twenty_folds_and_whole_numbers_of_examples(name, n_examples):
+    accuracy = xcurves.tutorial.open_dataset(name).accuracy
+    assert dict(accuracy.sizes) == {"algorithm": 3, "run": 20, "training": 10}
+    in_fold = np.full(20, n_examples // 20)
+    in_fold[: n_examples % 20] += 1
+    right = accuracy * xr.DataArray(in_fold, dims="run") / 100
+    np.testing.assert_allclose(right, right.round(), atol=1e-9)
+    assert accuracy.training.values.tolist() == [(n_examples - max(in_fold)) * step // 10 for step in range(1, 11)]
+
+
+def test_digits_are_remade_where_no_linear_algebra_decides():
+    dataset = xcurves.tutorial.open_dataset("digits_learning")
+    same_scikit_learn(dataset)
+    names = ["1 neighbour", "decision tree"]
+    found = digits.learning_curves(names, seed=int(dataset.attrs["seed"]))
+    xr.testing.assert_identical(found.error, dataset.error.sel(algorithm=names))
+
+
+def test_digits_have_16_to_1_folds_of_whole_numbers_of_digits():
+    dataset = xcurves.tutorial.open_dataset("digits_learning")
+    assert dataset.error.dims == ("algorithm", "run", "training")
+    assert dataset.training.values.tolist() == [80, 160, 320, 640, 1280]
+    assert (dataset.error.count("run") == [16, 8, 4, 2, 1]).all()
+    wrong = dataset.error * dataset.attrs["n_test"] / 100
+    np.testing.assert_allclose(wrong.fillna(0), wrong.round().fillna(0), atol=1e-9)
+    assert dataset.attrs["n_test"] == 517
+
+
+def test_opening_needs_no_network(monkeypatch):
+    def refuse(*args):
+        raise AssertionError("a data set was looked for on a network")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    for name in NAMES:
         xcurves.tutorial.open_dataset(name)

@@ -1,7 +1,7 @@
 """Compare machine-learning algorithms by their performance curves.
 
-Importing this package registers ``.curves`` on xarray DataArrays and Datasets and on pandas DataFrames. A method's
-own modules are imported when it is first used.
+Importing this package registers ``.curves`` on xarray DataArrays, Datasets and DataTrees and on pandas DataFrames. A
+method's own modules are imported when it is first used.
 """
 
 from importlib import import_module
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 
 if TYPE_CHECKING:
+    from xcurves import archives as archives
     from xcurves import readers as readers
     from xcurves import tutorial as tutorial
     from xcurves.alignment import align as align
     from xcurves.alignment import drop_incomplete as drop_incomplete
+    from xcurves.analysis import analyze as analyze
     from xcurves.anova import randomized_anova as randomized_anova
     from xcurves.comparison import compare_distributions as compare_distributions
     from xcurves.contrasts import contrast as contrast
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from xcurves.powerlaw import fit_power_law as fit_power_law
     from xcurves.prediction import predict as predict
     from xcurves.profile import ss_profile as ss_profile
+    from xcurves.reporting import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.sizes import leave_one_size_out as leave_one_size_out
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "align": "alignment",
+    "analyze": "analysis",
     "compare_distributions": "comparison",
     "compare_learners": "learners",
     "contrast": "contrasts",
@@ -47,6 +51,7 @@ _HOMES = {
     "plot": "plotting",
     "predict": "prediction",
     "randomized_anova": "anova",
+    "report": "reporting",
     "ss_profile": "profile",
     "summary": "results",
     "table": "results",
@@ -55,7 +60,7 @@ _HOMES = {
     "to_frame": "tidy",
     "trials_needed": "distribution",
 }
-_MODULES = ("readers", "tutorial")
+_MODULES = ("archives", "readers", "tutorial")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 

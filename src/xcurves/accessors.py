@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -263,9 +265,44 @@ class DataArrayCurves:
             rng=rng,
         )
 
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
         return xcurves.normalize(self._curves, low=low, high=high)
+
+    def analyze(
+        self,
+        *,
+        include: Sequence[str] = labels.PARTS,
+        paired: bool = False,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.DataTree:
+        """Call :func:`xcurves.analyze`."""
+        return xcurves.analyze(
+            self._curves,
+            include=include,
+            paired=paired,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            progress=progress,
+            rng=rng,
+        )
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -298,9 +335,52 @@ class DatasetCurves:
         """Call :func:`xcurves.to_frame`."""
         return xcurves.to_frame(self._result)
 
-    def plot(self, view: str | None = None, *, ax: Axes | None = None) -> Axes | NDArray[Any]:
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
-        return xcurves.plot(self._result, view, ax=ax)
+        return xcurves.plot(
+            self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+
+@xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DataTreeCurves:
+    """Methods of whole analyses: a DataTree that `analyze` returned, or one of its groups."""
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree = tree
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name if name.startswith("_") else labels.no_tree_method(self._tree, name))
+
+    def summary(self) -> str:
+        """Call :func:`xcurves.summary`."""
+        return xcurves.summary(self._tree)
+
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._tree, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Call :func:`xcurves.report`."""
+        return xcurves.report(self._tree, path)
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")

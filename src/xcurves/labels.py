@@ -46,7 +46,9 @@ RESULTS = {
 # fmt: on
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
+PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 CI_BOUNDS = ("lower", "upper")
+PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 
 
@@ -70,11 +72,16 @@ def _kind(variables: str, dims: str, **more: Any) -> Kind:
 
 
 _KINDS = {
-    "randomized_anova": _kind("pvalue f ss df", "effect error_term source", rows=("effect", "error_term")),
-    "pairwise": _kind(
-        "pvalue_adjusted pvalue difference difference_ci", "effect pair ci_bound", rows=("effect", "pair")
+    "randomized_anova": _kind(
+        "pvalue f ss df", "effect error_term source", methods="table summary plot", rows=("effect", "error_term")
     ),
-    "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound"),
+    "pairwise": _kind(
+        "pvalue_adjusted pvalue difference difference_ci",
+        "effect pair ci_bound",
+        methods="table summary plot",
+        rows=("effect", "pair"),
+    ),
+    "contrast": _kind("pvalue statistic estimate estimate_ci", "ci_bound", methods="table summary plot"),
     "ss_profile": Kind(
         frozenset(["fraction", "cumulative_fraction", "ss"]),
         frozenset(["effect", "training"]),
@@ -182,6 +189,21 @@ def find_kind(dataset: xr.Dataset) -> str | None:
     return None
 
 
+def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
+    """Return the results in a tree by their groups, in the order of an analysis; of a group that is one, itself."""
+    if not isinstance(tree, xr.DataTree):
+        raise TypeError(f"tree must be a DataTree that analyze returned; got {type(tree).__name__}")
+    nodes = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    nodes = nodes or {tree.name or "result": tree.to_dataset()}
+    parts = {name: dataset for name, dataset in nodes.items() if find_kind(dataset)}
+    if not parts:
+        raise ValueError(
+            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves. "
+            "Make one: curves.curves.analyze()"
+        )
+    return {name: parts[name] for name in sorted(parts, key=lambda name: (*PARTS, name).index(name))}
+
+
 def task_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     """Return the dims of a result that broadcast."""
     return extra_dims(*_scalar(result))
@@ -206,6 +228,16 @@ def pick_one(dataset: xr.Dataset) -> str:
     """Return the advice for a Dataset where one of its variables is wanted."""
     name = next(iter(dataset.data_vars), "return")
     return f"Pick one variable: ds[{name!r}].curves"
+
+
+def no_tree_method(tree: xr.DataTree, name: str) -> str:
+    """Return the message for a method that a DataTree does not have."""
+    group = next(iter(tree.children), None)
+    dataset = "tree.to_dataset()" if group is None else f"tree[{group!r}].to_dataset()"
+    return (
+        f"a DataTree has no .curves.{name}. It has .curves.summary(), .curves.plot() and .curves.report(path); of one "
+        f"result: {dataset}.curves.{name}"
+    )
 
 
 def no_method(dataset: xr.Dataset, name: str) -> str:

@@ -25,10 +25,11 @@ REFERENCES = {
     "distribution": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark "
     "Models",
     "dkw": "Massart (1990), The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality, Ann. Probab. 18, "
-    "1269-1283",
-    "bootstrap": "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185",
+    "1269-1283, doi:10.1214/aop/1176990746",
+    "bootstrap": "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185, "
+    "doi:10.1080/01621459.1987.10478410",
     "newcombe": "Newcombe (2006), Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic, "
-    "Part 2, Stat. Med. 25, 559-573",
+    "Part 2, Stat. Med. 25, 559-573, doi:10.1002/sim.2324",
 }
 BAND = "Dvoretzky-Kiefer-Wolfowitz-Massart, everywhere at once"
 _WHOLE: dict[str, type] = dict.fromkeys(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 import xarray as xr
 
 from xcurves import labels
-from xcurves.wording import distribution, learning, profile, randomization
+from xcurves.wording import analysis, distribution, learning, profile, randomization
 
 _ROWS = {source: source.capitalize() for source in labels.SOURCES}
 
@@ -54,23 +54,24 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     return _TABLES[labels.kind_of(result)](result)
 
 
-def summary(result: xr.Dataset) -> str:
+def summary(result: xr.Dataset | xr.DataTree) -> str:
     r"""Say in plain sentences what a result shows and what it does not.
 
     Parameters
     ----------
-    result : Dataset
-        What a method returned.
+    result : Dataset or DataTree
+        What a method returned, or a whole analysis.
 
     Returns
     -------
     str
-        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim.
+        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim. Of
+        an analysis so for each part, under a heading; then what it does not have, and why.
 
     Raises
     ------
     ValueError
-        If `result` is no result of this library.
+        If `result` is no result of this library, or holds none.
 
     Examples
     --------
@@ -79,7 +80,19 @@ def summary(result: xr.Dataset) -> str:
     >>> print(scores.curves.randomized_anova(rng=0).curves.summary().split("\n")[0])
     Compared: rate 0.001 (10 runs), rate 0.8 (10 runs), rate 0.1 (10 runs), at 8 training levels.
     """
+    if isinstance(result, xr.DataTree):
+        return "\n\n".join(_paragraphs(result))
     return "\n".join(_SENTENCES[labels.kind_of(result)](result))
+
+
+def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
+    for part in labels.parts_of(tree).values():
+        final = [analysis.final(part)] if "final" in part.attrs else []
+        left = [f"Left out: {each}" for each in analysis.left_out(part.attrs)]
+        yield "\n".join([analysis.TITLES[labels.kind_of(part)], *final, summary(part), *left])
+    left = analysis.missing(tree.attrs)
+    if left:
+        yield "\n".join(["Not in this analysis:", *left])
 
 
 def _anova_table(result: xr.Dataset) -> pd.DataFrame:

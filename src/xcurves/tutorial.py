@@ -12,9 +12,19 @@ def open_dataset(name: str) -> xr.Dataset:
 
     Parameters
     ----------
-    name : {"tictactoe"}
-        ``tictactoe``: TD(0) learning tic-tac-toe at three learning rates, ten runs each, dims
-        (algorithm, run, training); `score` is wins minus losses in 100 games, `training` counts games.
+    name : str
+        All have dims (algorithm, run, training).
+
+        ``tictactoe`` (3, 10, 8): `score` of TD(0) learning tic-tac-toe at three learning rates, wins minus losses in
+        100 games; `training` counts games. ``tictactoe_100`` (3, 100, 8): the same, 100 runs, of which the first ten
+        are those.
+
+        ``chess`` and ``endgame`` (3, 20, 10): `accuracy` in percent of decision trees, the first grown by entropy, on
+        20 folds of king and rook against king and of final boards of tic-tac-toe; `training` counts examples. Run j
+        is the same fold for all algorithms (``paired=True``), and folds share training data.
+
+        ``digits_learning`` (10, 16, 5): test `error` in percent of ten classifiers trained on 16, 8, 4, 2, 1 disjoint
+        parts of 80 to 1280 handwritten digits; `training` counts examples. NaN where there are fewer parts.
 
     Returns
     -------

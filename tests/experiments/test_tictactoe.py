@@ -1,122 +1,23 @@
 import functools
 import itertools
 import shlex
-from collections import Counter
-from fractions import Fraction
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from plain_tictactoe import START, PlainLearner, board_of, code, random_play, reply_of, winner
 from xcurves import tutorial
 from xcurves.experiments import tictactoe
+from xcurves.experiments.opponents import TABLES, Player
 
-# A plain tic-tac-toe: a board is a string of nine characters; "x" is me, "o" the other, "." an empty square.
-START = "." * 9
-ROWS = ("012", "345", "678", "036", "147", "258", "048", "246")
-
-
-def winner(board):
-    for row in ROWS:
-        marks = {board[int(square)] for square in row}
-        if marks in ({"x"}, {"o"}):
-            return marks.pop()
-    return None
+RANDOM = Player("random", 0.0)
 
 
-def is_over(board):
-    return winner(board) is not None or "." not in board
-
-
-def worth(board):
-    return {"x": 1, "o": -1, None: 0}[winner(board)]
-
-
-def empty_squares(board):
-    return [square for square in range(9) if board[square] == "."]
-
-
-def put(board, square, mark):
-    return board[:square] + mark + board[square + 1 :]
-
-
-def code(board):
-    return int(board[::-1].translate(str.maketrans(".xo", "012")), 3)
-
-
-def board_of(number):
-    return np.base_repr(number, 3).zfill(9)[::-1].translate(str.maketrans("012", ".xo"))
-
-
-@functools.cache
-def reachable(first):
-    """All boards that alternating play from the empty board can show."""
-    seen, level, mark = {START}, {START}, first
-    while level:
-        level = {put(b, square, mark) for b in level if not is_over(b) for square in empty_squares(b)}
-        seen |= level
-        mark = "o" if mark == "x" else "x"
-    return seen
-
-
-@functools.cache
-def random_play(board, mark):
-    """Exact chances that x wins, nobody wins, o wins if both sides put their marks at random."""
-    if is_over(board):
-        return tuple(Fraction(worth(board) == end) for end in (1, 0, -1))
-    squares = empty_squares(board)
-    ends = [random_play(put(board, square, mark), "o" if mark == "x" else "x") for square in squares]
-    return tuple(sum(shares) / len(squares) for shares in zip(*ends, strict=True))
-
-
-class PlainLearner:
-    """One TD(0) learner in plain Python, playing x."""
-
-    def __init__(self, rate, epsilon):
-        self.rate, self.epsilon = rate, epsilon
-        self.value = {}
-
-    def pull(self, board, target):
-        if board is not None:
-            old = self.value.get(board, 0.0)
-            self.value[board] = old + self.rate * (target - old)
-
-    def best(self, board):
-        values = {square: self.value.get(put(board, square, "x"), 0.0) for square in empty_squares(board)}
-        return [square for square, value in values.items() if value == max(values.values())]
-
-    def train(self, i_begin, chances):
-        board, last = START, None
-        for turn, (chance_of_exploring, chance) in enumerate(chances):
-            if turn % 2 == (0 if i_begin else 1):
-                explores = chance_of_exploring < self.epsilon
-                squares = empty_squares(board) if explores else self.best(board)
-                board = put(board, squares[int(chance * len(squares))], "x")
-                if not explores:
-                    self.pull(last, self.value.get(board, 0.0))
-                last = board
-            else:
-                squares = empty_squares(board)
-                board = put(board, squares[int(chance * len(squares))], "o")
-            if is_over(board):
-                self.pull(last, float(worth(board)))
-                return
-
-    def play(self, i_begin, chances):
-        board = START
-        for turn, chance in enumerate(chances):
-            mine = turn % 2 == (0 if i_begin else 1)
-            squares = self.best(board) if mine else empty_squares(board)
-            board = put(board, squares[int(chance * len(squares))], "x" if mine else "o")
-            if is_over(board):
-                break
-        return worth(board)
-
-
-def plain_curve(rate, run, levels, epsilon, seed):
+def plain_curve(rate, run, levels, epsilon, seed, opponent="random", opponent_epsilon=0.0):
     """Scores of one learner; each game draws its own numbers."""
     training, testing = tictactoe._streams(seed, rate, run)
-    learner, scores, played = PlainLearner(rate, epsilon), [], 0
+    learner, scores, played = PlainLearner(rate, epsilon, reply_of(opponent, opponent_epsilon)), [], 0
     for level in levels:
         for game in range(played, level):
             learner.train(game % 2 == 0, training.random((9, 2)).tolist())
@@ -124,114 +25,6 @@ def plain_curve(rate, run, levels, epsilon, seed):
         starts = [True] * 50 + [False] * 50
         scores.append(sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in starts))
     return scores
-
-
-# Boards and rules
-
-
-@pytest.mark.parametrize("first", ["x", "o"])
-def test_every_reachable_board_ends_and_counts_as_in_a_plain_program(first):
-    boards = sorted(reachable(first))
-    assert len(boards) == 5478
-    assert Counter(winner(b) for b in boards if is_over(b))[None] == 16
-    numbers = [code(b) for b in boards]
-    np.testing.assert_array_equal(tictactoe._OVER[numbers], [is_over(b) for b in boards])
-    np.testing.assert_array_equal(tictactoe._WORTH[numbers], [worth(b) for b in boards])
-
-
-def test_best_moves_are_the_empty_squares_of_highest_value_on_every_board_with_my_move():
-    mine = [b for b in reachable("x") if b.count("x") == b.count("o")]
-    mine += [b for b in reachable("o") if b.count("x") < b.count("o")]
-    boards = sorted(b for b in mine if not is_over(b))
-    values = np.random.default_rng(0).integers(-2, 3, (2, 3**9)) / 2  # few values: many ties
-    games = tictactoe._Games(values, np.arange(len(boards)) % 2)
-    games.board[:] = [code(b) for b in boards]
-    games.empty[:] = [[mark == "." for mark in b] for b in boards]
-    for game, (board, found) in enumerate(zip(boards, games.best_moves(), strict=True)):
-        value = {square: values[game % 2, code(put(board, square, "x"))] for square in empty_squares(board)}
-        assert set(np.flatnonzero(found)) == {s for s in value if value[s] == max(value.values())}
-
-
-@pytest.mark.parametrize("n_squares", range(1, 10))
-def test_uniform_numbers_share_out_the_given_squares_evenly(n_squares):
-    squares = np.random.default_rng(n_squares).permutation(9) < n_squares
-    lowest, highest = np.arange(n_squares) / n_squares + 1e-9, np.arange(1, n_squares + 1) / n_squares - 1e-9
-    chance = np.concatenate([[0.0], lowest, highest, [np.nextafter(1, 0)]])
-    games = tictactoe._Games(np.zeros((1, 3**9)), np.zeros(len(chance), int))
-    games.move(np.tile(squares, (len(chance), 1)), chance, 1)
-    nth = [0, *range(n_squares), *range(n_squares), n_squares - 1]
-    np.testing.assert_array_equal((~games.empty).sum(axis=1), 1)
-    np.testing.assert_array_equal((~games.empty).argmax(axis=1), np.flatnonzero(squares)[nth])
-
-
-# Games
-
-
-@pytest.fixture
-def moves(monkeypatch):
-    """All moves made: mark, allowed squares, boards before and after, empty squares after."""
-    made, move = [], tictactoe._Games.move
-
-    def spy(games, squares, chance, mark):
-        allowed, before = squares.copy(), games.board.copy()
-        move(games, squares, chance, mark)
-        made.append((mark, allowed, before, games.board.copy(), games.empty.copy()))
-
-    monkeypatch.setattr(tictactoe._Games, "move", spy)
-    return made
-
-
-def assert_legal(mark, allowed, before, after, empty):
-    changed = [square for square in range(9) if before[square] != after[square]]
-    if is_over(before):
-        assert changed == []
-    else:
-        assert len(changed) == 1
-        assert before[changed[0]] == "."
-        assert after[changed[0]] == mark
-        assert allowed[changed[0]]
-    assert [mark == "." for mark in after] == empty.tolist()
-
-
-def assert_all_legal(moves, i_begin):
-    """Check each move, that sides alternate, that moves follow on each other and that all games end."""
-    sides = itertools.cycle("xo" if i_begin else "ox")
-    boards = np.zeros(len(moves[0][2]), int)
-    for (mark, allowed, before, after, empty), side in zip(moves, sides, strict=False):
-        assert ".xo"[mark] == side
-        np.testing.assert_array_equal(before, boards)
-        boards = after
-        for game in range(len(boards)):
-            assert_legal(side, allowed[game], board_of(before[game]), board_of(after[game]), empty[game])
-    ends = [board_of(number) for number in boards]
-    assert set(ends) <= reachable("x" if i_begin else "o")
-    assert all(map(is_over, ends))
-    assert {winner(board) for board in ends} == {"x", "o", None}  # else the check saw too little
-
-
-@pytest.mark.parametrize("i_begin", [True, False])
-def test_test_games_are_legal(moves, i_begin):
-    rng = np.random.default_rng(1)
-    values = rng.integers(-1, 2, (4, 3**9)).astype(float)
-    score = tictactoe._test(values, i_begin, rng.random((4, 100, 9)))
-    assert_all_legal(moves, i_begin)
-    ends = [worth(board_of(number)) for number in moves[-1][3]]
-    np.testing.assert_array_equal(score, [sum(ends[start : start + 100]) for start in range(0, 400, 100)])
-
-
-@pytest.mark.parametrize("i_begin", [True, False])
-def test_training_games_are_legal(moves, i_begin):
-    rng = np.random.default_rng(2)
-    values = rng.integers(-1, 2, (400, 3**9)).astype(float)
-    tictactoe._train(values, np.full(400, 0.5), i_begin, 0.3, rng.random((400, 9, 2)))
-    assert_all_legal(moves, i_begin)
-
-
-def test_testing_does_not_learn():
-    values = np.random.default_rng(3).normal(size=(2, 3**9))
-    before = values.copy()
-    tictactoe._test(values, True, np.random.default_rng(4).random((2, 50, 9)))
-    np.testing.assert_array_equal(values, before)
 
 
 # Play at random
@@ -247,7 +40,7 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
     """Six standard errors: each of the four checks fails by chance with probability 2e-9."""
     n = 200_000
     values = np.broadcast_to(0.0, (n, 3**9))  # one game each, so that games can be counted by their ends
-    ends = tictactoe._test(values, i_begin, np.random.default_rng(5).random((n, 1, 9)))
+    ends = tictactoe._test(values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM)
     chances = np.array(random_play(START, "x" if i_begin else "o"), float)
     mean = chances[0] - chances[2]
     assert abs(ends.mean() - mean) < 6 * np.sqrt((chances[0] + chances[2] - mean**2) / n)
@@ -281,13 +74,38 @@ def test_learned_values_equal_those_of_a_plain_loop():
     values = np.zeros((3, 3**9))
     plain = [PlainLearner(rate, epsilon) for rate in rates]
     for game in range(n_games):
-        tictactoe._train(values, np.array(rates), game % 2 == 0, epsilon, chances[game])
+        tictactoe._train(values, np.array(rates), game % 2 == 0, epsilon, chances[game], RANDOM)
         for learner, mine in zip(plain, chances[game].tolist(), strict=True):
             learner.train(game % 2 == 0, mine)
     expected = np.zeros_like(values)
     for row, learner in zip(expected, plain, strict=True):
         row[[code(board) for board in learner.value]] = list(learner.value.values())
     np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.parametrize("opponent", TABLES)
+@pytest.mark.parametrize("opponent_epsilon", [0.0, 0.3, 1.0])
+def test_a_learner_equals_a_plain_loop_against_any_opponent(opponent, opponent_epsilon):
+    against = {"opponent": opponent, "opponent_epsilon": opponent_epsilon}
+    expected = plain_curve(0.3, 1, (0, 150), 0.1, 7, **against)
+    found = tictactoe.learning_curves([0.3], 2, (0, 150), epsilon=0.1, seed=7, **against)
+    assert found.score.isel(algorithm=0, run=1).values.tolist() == expected
+
+
+def test_a_perfect_opponent_is_never_beaten_and_learners_come_to_lose_less():
+    curves = tictactoe.learning_curves([0.1], 5, [0, 3000], opponent="perfect")
+    before, after = curves.score.mean(["algorithm", "run"]).values
+    assert curves.score.max() <= 0
+    assert before < -70
+    assert after > before / 2
+
+
+def test_learners_find_tactical_opponents_harder_than_random_ones():
+    means = [
+        tictactoe.learning_curves([0.3], 10, [500], opponent="tactical", opponent_epsilon=share).score.mean()
+        for share in (0.0, 0.5, 1.0)
+    ]
+    assert means[0] < means[1] < means[2]
 
 
 @pytest.mark.parametrize(("algorithm", "run"), [(0, 0), (1, 9), (2, 4)])
@@ -301,7 +119,7 @@ def test_a_curve_that_comes_with_the_package_equals_a_plain_loop(algorithm, run)
 def test_won_games_pull_my_last_board_up_and_lost_ones_down():
     rng = np.random.default_rng(7)
     values = np.zeros((500, 3**9))
-    tictactoe._train(values, np.full(500, 0.25), True, 0.1, rng.random((500, 9, 2)))
+    tictactoe._train(values, np.full(500, 0.25), True, 0.1, rng.random((500, 9, 2)), RANDOM)
     pulled = [[(board_of(state), row[state]) for state in np.flatnonzero(row)] for row in values]
     assert {len(boards) for boards in pulled} == {0, 1}  # nothing but the end of a first game is news
     boards = [one for boards in pulled for one in boards]
@@ -366,18 +184,52 @@ def test_curves_say_what_they_are():
     assert curves.training.attrs["units"] == "games"
     assert curves.attrs["seed"] == 1
     assert curves.attrs["epsilon"] == 0.1
+    assert "opponent" not in curves.attrs
 
 
-def test_the_command_writes_curves_of_the_seed_asked_for(tmp_path, monkeypatch):
-    small = functools.partial(tictactoe.learning_curves, [0.1], 2, [0, 5])
-    monkeypatch.setattr(tictactoe, "learning_curves", small)
-    tictactoe.main([str(tmp_path / "mine.nc"), "--seed", "7"])
+def test_curves_say_against_whom_they_were_made():
+    attrs = tictactoe.learning_curves([0.1], 1, [5], opponent="perfect", opponent_epsilon=0.2).attrs
+    assert attrs["title"] == "TD(0) on afterstates of tic-tac-toe against a perfect opponent"
+    assert (attrs["opponent"], attrs["opponent_epsilon"]) == ("perfect", 0.2)
+
+
+def test_many_learners_are_made_in_blocks_with_the_same_curves(monkeypatch):
+    monkeypatch.setattr(tictactoe, "_SIDE_BY_SIDE", 2)
+    found = tictactoe.learning_curves([0.1, 0.8, 0.3], 3, SMALL, seed=0)
+    xr.testing.assert_identical(found, small_curves())
+
+
+def test_the_command_writes_the_curves_asked_for(tmp_path):
+    asked = ["--seed", "7", "--learning-rates", "0.1", "--n-runs", "2", "--levels", "0", "5", "--opponent", "tactical"]
+    tictactoe.main([str(tmp_path / "mine.nc"), *asked])
     with xr.open_dataset(tmp_path / "mine.nc", engine="scipy") as found:
         command = shlex.split(found.attrs.pop("command"))
-        xr.testing.assert_identical(found.load(), small(seed=7))
-    assert command == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", "--seed", "7"]
+        expected = tictactoe.learning_curves([0.1], 2, [0, 5], opponent="tactical", seed=7)
+        xr.testing.assert_identical(found.load(), expected)
+    assert command == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", *asked]
 
 
-def test_levels_must_increase():
-    with pytest.raises(ValueError, match=r"^levels must increase; got \[50, 10\]. Sort them$"):
-        tictactoe.learning_curves([0.1], 1, [50, 10])
+BAD = [
+    ({"levels": [50, 10]}, ValueError, r"levels must increase; got \[50, 10\]. Sort them"),
+    ({"levels": [10, 10]}, ValueError, r"levels must increase; got \[10, 10\]. Sort them"),
+    ({"levels": []}, ValueError, "levels is empty. Give at least one level of training"),
+    ({"levels": [-5, 10]}, ValueError, "levels must be at least 0; got -5"),
+    ({"levels": [0.5, 10]}, TypeError, "levels must be whole numbers; got 0.5"),
+    ({"n_runs": 0}, ValueError, "n_runs must be at least 1; got 0. Leave it out for the default"),
+    ({"n_runs": None}, TypeError, "n_runs must be a whole number; got None"),
+    ({"learning_rates": [0.1, 1.5]}, ValueError, "learning_rates must lie between 0 and 1; got 1.5"),
+    ({"learning_rates": [float("nan")]}, ValueError, "learning_rates must lie between 0 and 1; got nan"),
+    ({"learning_rates": [0.1, 0.1]}, ValueError, r"learning_rates must be one or more, each once; got \[0.1, 0.1\]"),
+    ({"learning_rates": []}, ValueError, r"learning_rates must be one or more, each once; got \[\]"),
+    ({"epsilon": -0.1}, ValueError, "epsilon must lie between 0 and 1; got -0.1"),
+    ({"opponent": "Kasparov"}, ValueError, "opponent must be one of 'random', 'tactical', 'perfect'; got 'Kasparov'"),
+    ({"opponent_epsilon": 2}, ValueError, "opponent_epsilon must lie between 0 and 1; got 2"),
+    ({"seed": -1}, ValueError, "seed must be a whole number from 0; got -1. Try seed=0"),
+    ({"seed": 0.5}, ValueError, "seed must be a whole number from 0; got 0.5. Try seed=0"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "kind", "message"), BAD)
+def test_bad_arguments_are_named_with_the_cure(wrong, kind, message):
+    with pytest.raises(kind, match=f"^{message}$"):
+        tictactoe.learning_curves(**{"learning_rates": [0.1], "n_runs": 1, "levels": [5]} | wrong)

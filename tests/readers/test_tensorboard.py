@@ -86,10 +86,21 @@ def test_an_event_file_cut_short_gives_its_whole_events(logs):
     root, _ = logs
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(path.read_bytes()[:-700])
-    frame = tensorboard.scalars(root)
+    with pytest.warns(UserWarning, match=r"td3/1/.*tfevents.*: the last event is cut short and left out$"):
+        frame = tensorboard.scalars(root)
     cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
     assert 0 < len(cut) < 50
     assert cut.step.tolist() == [100 * i for i in range(len(cut))]
+
+
+def test_a_run_without_scalars_is_left_out_and_said(logs):
+    root, _ = logs
+    (path,) = (root / "td3" / "1").iterdir()
+    path.write_bytes(b"")
+    with pytest.warns(UserWarning, match=r"td3/1 has no scalar and is left out$"):
+        frame = tensorboard.scalars(root)
+    assert frame.algorithm.unique().tolist() == ["sac"]
+    assert frame.value.dtype == float
 
 
 def test_folders_without_scalars_are_said(tmp_path):

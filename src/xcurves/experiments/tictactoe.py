@@ -1,4 +1,4 @@
-"""TD(0) learning tic-tac-toe against a random opponent, the experiment of Piater & Cohen.
+"""TD(0) learning tic-tac-toe, by default against a random opponent: the experiment of Piater & Cohen.
 
 A learner values *afterstates* (the board after its own move), plays the move of highest value except for a share
 ``epsilon`` of random moves, and after each greedy move pulls the value of its last afterstate towards the new one:
@@ -12,15 +12,17 @@ the number of its run, so that its curve does not depend on which others are mad
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+
+from xcurves.experiments import command
+from xcurves.experiments.boards import ME, WORTH, Bools, Floats, Games, Ints
+from xcurves.experiments.checks import check_count, check_levels, check_seed, check_share, recorded
+from xcurves.experiments.opponents import TABLES, Opponent, Player
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
 LEVELS = (0, 200, 500, 1000, 2000, 3000, 5000, 8000)
@@ -28,62 +30,16 @@ EPSILON = 0.1
 N_TEST_GAMES = 100
 SEED = 1998
 
-_POWERS = 3 ** np.arange(9)
-_LINES = np.array([(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)])
-_ME, _OTHER = 1, 2
 _AT_ONCE = 500  # games of random numbers drawn in one go
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+_SIDE_BY_SIDE = 500  # learners; each has a table of 19,683 values
 
 
-def _outcomes() -> tuple[NDArray[np.bool_], Floats]:
-    """Return, for every board as a number in base 3, whether it ends the game and what it is then worth to me."""
-    boards = np.arange(3**9)[:, np.newaxis] // _POWERS % 3
-    mine = (boards[:, _LINES] == _ME).all(axis=-1).any(axis=-1)
-    theirs = (boards[:, _LINES] == _OTHER).all(axis=-1).any(axis=-1)
-    return mine | theirs | (boards > 0).all(axis=-1), mine.astype(float) - theirs
-
-
-_OVER, _WORTH = _outcomes()
-
-
-class _Games:
-    """Games played side by side, game ``g`` by the learner whose number is ``learner[g]``."""
-
-    def __init__(self, values: Floats, learner: Ints) -> None:
-        self.values = values
-        self.learner = learner
-        self.empty = np.ones((len(learner), 9), bool)
-        self.board = np.zeros(len(learner), np.int64)
-
-    @property
-    def on(self) -> NDArray[np.bool_]:
-        """Whether each game goes on."""
-        return np.asarray(~_OVER[self.board])
-
-    def best_moves(self) -> NDArray[np.bool_]:
-        """Return the empty squares whose afterstates have the highest value."""
-        after = np.where(self.empty, self.board[:, np.newaxis] + _ME * _POWERS, 0)
-        worth = np.where(self.empty, self.values[self.learner[:, np.newaxis], after], -np.inf)
-        return np.asarray(self.empty & (worth == worth.max(axis=-1, keepdims=True)))
-
-    def move(self, squares: NDArray[np.bool_], chance: Floats, mark: int) -> None:
-        """Put a mark on one of the given squares, chosen by a uniform number, in the games that go on."""
-        on = np.flatnonzero(self.on)
-        count = squares[on].cumsum(axis=-1)
-        wanted = (chance[on] * count[:, -1]).astype(np.int64) + 1
-        square = (count >= wanted[:, np.newaxis]).argmax(axis=-1)
-        self.empty[on, square] = False
-        self.board[on] += mark * _POWERS[square]
-
-
-def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances: Floats) -> None:
+def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances: Floats, player: Player) -> None:
     """Play one game per learner, learning; `chances` are uniform numbers, shape (learner, 9, 2)."""
-    games = _Games(values, np.arange(len(values)))
+    games = Games(values, np.arange(len(values)))
     last = np.full(len(values), -1)  # my last afterstate
 
-    def pull(which: NDArray[np.bool_], states: Ints, targets: Floats) -> None:
+    def pull(which: Bools, states: Ints, targets: Floats) -> None:
         who = np.flatnonzero(which & (states >= 0))
         values[who, states[who]] += rates[who] * (targets[who] - values[who, states[who]])
 
@@ -93,23 +49,25 @@ def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances
             break
         if (turn % 2 == 0) == i_begin:
             explores = chances[:, turn, 0] < epsilon
-            games.move(np.where(explores[:, np.newaxis], games.empty, games.best_moves()), chances[:, turn, 1], _ME)
+            games.move(np.where(explores[:, np.newaxis], games.empty, games.best_moves()), chances[:, turn, 1], ME)
             pull(on & ~explores, last, values[games.learner, games.board])
             last = np.where(on, games.board, last)
         else:
-            games.move(games.empty, chances[:, turn, 1], _OTHER)
-        pull(on & ~games.on, last, _WORTH[games.board])
+            player.move(games, chances[:, turn, 1])
+        pull(on & ~games.on, last, WORTH[games.board])
 
 
-def _test(values: Floats, i_begin: bool, chances: Floats) -> Floats:
+def _test(values: Floats, i_begin: bool, chances: Floats, player: Player) -> Floats:
     """Return wins minus losses of each learner without learning; `chances` has shape (learner, game, 9)."""
     n_learners, n_games, _ = chances.shape
-    games = _Games(values, np.repeat(np.arange(n_learners), n_games))
+    games = Games(values, np.repeat(np.arange(n_learners), n_games))
     flat = chances.reshape(-1, 9)
     for turn in range(9):
-        mine = (turn % 2 == 0) == i_begin
-        games.move(games.best_moves() if mine else games.empty, flat[:, turn], _ME if mine else _OTHER)
-    return np.asarray(_WORTH[games.board].reshape(n_learners, n_games).sum(axis=-1))
+        if (turn % 2 == 0) == i_begin:
+            games.move(games.best_moves(), flat[:, turn], ME)
+        else:
+            player.move(games, flat[:, turn])
+    return np.asarray(WORTH[games.board].reshape(n_learners, n_games).sum(axis=-1))
 
 
 def _streams(seed: int, rate: float, run: int) -> list[np.random.Generator]:
@@ -124,6 +82,8 @@ def learning_curves(
     levels: Sequence[int] = LEVELS,
     *,
     epsilon: float = EPSILON,
+    opponent: Opponent = "random",
+    opponent_epsilon: float = 0.0,
     seed: int = SEED,
 ) -> xr.Dataset:
     """Train TD(0) learners and test them at each level of training.
@@ -131,25 +91,31 @@ def learning_curves(
     Parameters
     ----------
     learning_rates : sequence of float
-        One algorithm each.
+        One algorithm each, between 0 and 1.
     n_runs : int
         Learners per algorithm.
     levels : sequence of int
         Numbers of training games after which the learners are tested, increasing.
     epsilon : float
         Share of random moves in training.
+    opponent : {"random", "tactical", "perfect"}
+        Against whom the learners train and are tested. ``tactical`` wins where it can at once, otherwise prevents that
+        the learner does, and otherwise moves at random; ``perfect`` never makes a move that minimax finds worse.
+    opponent_epsilon : float
+        Share of the opponent's moves that are random: between a perfect and a random opponent lie all mixtures.
     seed : int
         Seed of all random streams.
 
     Returns
     -------
     Dataset
-        `score` (algorithm, run, training): wins minus losses in 100 test games.
+        `score` (algorithm, run, training): wins minus losses in 100 test games, of which the learner begins 50.
 
     Raises
     ------
     ValueError
-        If `levels` do not increase.
+        If `levels` do not increase, a rate or share does not lie between 0 and 1, rates repeat, there is no such
+        opponent, or `n_runs` is less than 1.
 
     Examples
     --------
@@ -157,9 +123,40 @@ def learning_curves(
     >>> curves.score.dims
     ('algorithm', 'run', 'training')
     """
-    if any(later <= level for level, later in itertools.pairwise(levels)):
-        raise ValueError(f"levels must increase; got {list(levels)}. Sort them")
-    learners = list(itertools.product(learning_rates, range(n_runs)))
+    rates = _check_rates(learning_rates)
+    n_runs, levels, seed = check_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
+    if opponent not in TABLES:
+        raise ValueError(f"opponent must be one of {', '.join(map(repr, TABLES))}; got {opponent!r}")
+    player = Player(opponent, check_share("opponent_epsilon", opponent_epsilon))
+    epsilon = check_share("epsilon", epsilon)
+    learners = list(itertools.product(rates, range(n_runs)))
+    blocks = [
+        _scores(learners[start : start + _SIDE_BY_SIDE], levels, epsilon, player, seed)
+        for start in range(0, len(learners), _SIDE_BY_SIDE)
+    ]
+    scores = _label(np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)), rates, levels)
+    against = {} if opponent == "random" else {"opponent": opponent, "opponent_epsilon": player.epsilon}
+    attrs = {
+        "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
+        "references": "Sutton (1988), doi:10.1007/BF00115009",
+        "epsilon": epsilon,
+        **against,
+        "seed": recorded(seed),
+    }
+    return xr.Dataset({"score": scores}, attrs=attrs)
+
+
+def _check_rates(learning_rates: Sequence[float]) -> list[float]:
+    rates = [check_share("learning_rates", rate) for rate in learning_rates]
+    if not rates or len(set(rates)) < len(rates):
+        raise ValueError(f"learning_rates must be one or more, each once; got {rates}")
+    return rates
+
+
+def _scores(
+    learners: Sequence[tuple[float, int]], levels: Sequence[int], epsilon: float, player: Player, seed: int
+) -> Floats:
+    """Return the scores of learners, each a rate and the number of a run, at each level, shape (learner, level)."""
     rates = np.array([rate for rate, _ in learners])
     training, testing = zip(*(_streams(seed, rate, run) for rate, run in learners), strict=True)
     values = np.zeros((len(learners), 3**9))
@@ -170,53 +167,44 @@ def learning_curves(
             n_games = min(_AT_ONCE, level - start)
             chances = np.stack([stream.random((n_games, 9, 2)) for stream in training])
             for game in range(n_games):
-                _train(values, rates, (start + game) % 2 == 0, epsilon, chances[:, game])
+                _train(values, rates, (start + game) % 2 == 0, epsilon, chances[:, game], player)
         played = level
         halves = [np.stack([stream.random((N_TEST_GAMES // 2, 9)) for stream in testing]) for _ in range(2)]
-        scores[:, column] = _test(values, True, halves[0]) + _test(values, False, halves[1])
-    return _label(scores, learning_rates, n_runs, levels, epsilon, seed)
+        scores[:, column] = _test(values, True, halves[0], player) + _test(values, False, halves[1], player)
+    return scores
 
 
-def _label(
-    scores: Floats,
-    learning_rates: Sequence[float],
-    n_runs: int,
-    levels: Sequence[int],
-    epsilon: float,
-    seed: int,
-) -> xr.Dataset:
-    """Put scores, shape (learner, level), into a Dataset that says how they were made."""
-    score = xr.DataArray(
-        scores.reshape(len(learning_rates), n_runs, len(levels)),
+def _label(scores: Floats, rates: Sequence[float], levels: Sequence[int]) -> xr.DataArray:
+    """Put scores, shape (rate, run, level), under their names."""
+    return xr.DataArray(
+        scores,
         {
-            "algorithm": (
-                "algorithm",
-                [f"rate {rate}" for rate in learning_rates],
-                {"long_name": "learning rate"},
-            ),
-            "run": ("run", np.arange(n_runs), {"long_name": "run"}),
+            "algorithm": ("algorithm", [f"rate {rate}" for rate in rates], {"long_name": "learning rate"}),
+            "run": ("run", np.arange(scores.shape[1]), {"long_name": "run"}),
             "training": ("training", np.array(levels, float), {"long_name": "training", "units": "games"}),
         },
         ("algorithm", "run", "training"),
         attrs={"long_name": f"wins minus losses in {N_TEST_GAMES} games", "units": "games"},
     )
-    attrs = {
-        "title": "TD(0) on afterstates of tic-tac-toe against a random opponent",
-        "references": "Sutton (1988), doi:10.1007/BF00115009",
-        "epsilon": epsilon,
-        "seed": seed,
-    }
-    return xr.Dataset({"score": score}, attrs=attrs)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the curves that come with the package."""
-    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.tictactoe", description=main.__doc__)
-    parser.add_argument("path", type=Path, help="netCDF file to write")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of all random streams (default %(default)s)")
-    options = parser.parse_args(arguments)
-    command = f"{parser.prog} {options.path.name} --seed {options.seed}"
-    learning_curves(seed=options.seed).assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
+    """Make curves of TD(0) learning tic-tac-toe, by default those that come with the package."""
+    command.run(
+        learning_curves,
+        arguments,
+        module="xcurves.experiments.tictactoe",
+        description=main.__doc__,
+        seed=SEED,
+        options={
+            "learning_rates": {"type": float, "nargs": "+", "default": LEARNING_RATES, "help": "one algorithm each"},
+            "n_runs": {"type": int, "default": 10, "help": "learners per rate (default %(default)s)"},
+            "levels": {"type": int, "nargs": "+", "default": LEVELS, "help": "numbers of training games"},
+            "epsilon": {"type": float, "default": EPSILON, "help": "share of random moves (default %(default)s)"},
+            "opponent": {"choices": list(TABLES), "default": "random", "help": "(default %(default)s)"},
+            "opponent_epsilon": {"type": float, "default": 0.0, "help": "share of its random moves (default 0)"},
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -113,6 +113,19 @@ def intervals(
     return np.concatenate(found)
 
 
+def mean_band(curves: Floats, design: Design, alpha: float) -> Floats:
+    """Return percentile limits of the mean of curves that are resampled whole, shape (2, level).
+
+    `curves` has shape (unit, level); a resample takes the same curves at every level.
+    """
+    counts = design.block(0, design.n_resamples)
+    tails = [alpha / 2, 1 - alpha / 2]
+    width = max(1, _HELD // design.n_resamples)
+    starts = range(0, curves.shape[-1], width)
+    parts = [np.quantile(counts @ curves[:, at : at + width] / len(curves), tails, axis=0) for at in starts]
+    return np.concatenate(parts, axis=-1)
+
+
 def percentiles(drawn: Floats, tails: Floats) -> Floats:
     """Return percentiles over resamples, linear between them; `tails` has shape (..., 2), by task and statistic."""
     drawn = np.sort(drawn, axis=1)

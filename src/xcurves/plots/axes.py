@@ -1,46 +1,96 @@
-"""What all plots share: new axes, labels from attrs, a scale that suits the training levels."""
+"""What all plots share: new axes, one style for each algorithm, intervals, labels from attrs, a scale for training."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+from xcurves.packing import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Draw = Callable[[xr.Dataset, "Axes"], None]
 
+SHADE = 0.2
+INSIDE = 4  # entries of a legend that fit into a panel
+# The colours of Okabe and Ito, which the colour-blind can tell apart, dark enough for white paper: wine for yellow.
+ALGORITHMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
+# The colours of what is no algorithm, such as a pair of them, by Tol.
+OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
+_LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+_MARKERS = "os^DvPX*"
 _EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
 _NAMED = 12  # levels that get a tick each
+_LINE = 32  # letters in a line of a label
+_HIGH = 12  # entries of a legend below each other
+
+
+class Style(NamedTuple):
+    """How an algorithm looks: the first 40 differ."""
+
+    color: str
+    linestyle: Any
+    marker: str
+
+
+def style_of(place: int, colours: Sequence[str] = ALGORITHMS) -> Style:
+    """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
+    return Style(colours[place % len(colours)], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
+
+
+class Intervals(NamedTuple):
+    """Values of one style with their intervals and the rows they are in, each of shape (row,)."""
+
+    y: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    style: Style
+    label: str | None = None
 
 
 @dataclass(frozen=True)
 class Family:
     """How the results of one method are drawn.
 
-    `views` draw a result that has no extra dims but the `overlaid` ones on one Axes; `default` names those that are
-    drawn if none is asked for.
+    `views` draw a result that has no extra dims but the `overlaid` ones (None: any) on one Axes; `default` names those
+    that are drawn if none is asked for. `rows` counts the rows of a view that lists things, which make it high.
     """
 
     views: Mapping[str, Draw]
     default: tuple[str, ...]
-    overlaid: Collection[str] = ()
+    overlaid: Collection[str] | None = ()
+    rows: Mapping[str, Callable[[xr.Dataset], float]] = field(default_factory=dict)
 
 
-def new_axes(n_rows: int = 1, n_columns: int = 1, **options: Any) -> NDArray[Any]:
-    """Return new axes, shape (row, column), 5 by 3.2 inches each."""
+def new_axes(n_rows: int = 1, n_columns: int = 1, *, height: float = 3.2, **options: Any) -> NDArray[Any]:
+    """Return new axes, shape (row, column), 5 inches wide each."""
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
-    size = (5 * n_columns, 3.2 * n_rows)
+    size = (5 * n_columns, height * n_rows)
     _, axes = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained", **options)
     return np.asarray(axes)
+
+
+def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = None, **options: Any) -> None:
+    """Name what was drawn, beside the panel if it is much or would hide something; nothing if it has no name."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    if not handles:
+        return
+    if outside or len(handles) > INSIDE:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+        options |= beside | {"ncols": ceil(len(handles) / _HIGH)}
+    ax.legend(handles=handles, **{"fontsize": "small", "frameon": False, "handlelength": 3.2, **options})
 
 
 def label_of(variable: xr.DataArray) -> str:
@@ -50,12 +100,16 @@ def label_of(variable: xr.DataArray) -> str:
     return name if units in ("1", "") else f"{name} ({units})"
 
 
-def scale_training(ax: Axes, training: xr.DataArray) -> None:
-    """Label the x axis and scale it by the levels: linear if they are even, else log, symlog if 0 is one of them."""
-    ax.set_xlabel(label_of(training))
+def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None) -> None:
+    """Label the x axis and scale it: linear if levels are even, else log, symlog if 0 is one of them.
+
+    `grids` has the levels of each algorithm, if each has its own: then each has to be even, and they to end alike.
+    """
+    ax.set_xlabel(wrapped(label_of(training)))
     levels = training.to_numpy()
-    steps = np.diff(levels)
-    if steps.size == 0 or steps.max() <= _EVEN * steps.min():
+    grids = [levels] if grids is None else grids
+    ends = [grid[-1] for grid in grids]
+    if all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
         return
     if levels[0] < 0:
         return
@@ -63,6 +117,42 @@ def scale_training(ax: Axes, training: xr.DataArray) -> None:
     if len(levels) <= _NAMED:
         ax.set_xticks(levels, [f"{level:g}" for level in levels], fontsize="small", rotation=30)
         ax.minorticks_off()
+    elif levels[0] == 0:
+        decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
+        ax.set_xticks([0, *10**decades])
+
+
+def _is_even(levels: Floats) -> bool:
+    steps = np.diff(levels)
+    return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
+
+
+def wrapped(label: str) -> str:
+    """Return a long label in lines."""
+    return fill(label, _LINE)
+
+
+def draw_intervals(ax: Axes, groups: Iterable[Intervals]) -> None:
+    """Draw values with their intervals, a row each; what has no end reaches the edge of the panel as an arrow."""
+    groups = list(groups)
+    for group in groups:
+        start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
+        ax.hlines(group.y, start, stop, color=group.style.color)
+        ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label)
+    limits = ax.get_xlim()  # all that is finite
+    for group in groups:
+        for side, bound in enumerate((group.low, group.high)):
+            here = np.isinf(bound) & np.isfinite(group.value)
+            edge = np.full(np.count_nonzero(here), limits[side])
+            ax.hlines(group.y[here], edge, group.value[here], color=group.style.color)
+            ax.scatter(edge, group.y[here], marker="<>"[side], s=20, color=group.style.color, clip_on=False, zorder=3)
+    ax.set_xlim(limits)
+
+
+def list_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name rows on the y axis, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
 
 
 def say_task(task: Mapping[Hashable, Any]) -> str:

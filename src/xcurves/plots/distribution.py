@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves import labels
-from xcurves.plots.axes import Family, label_of
+from xcurves.plots.axes import (
+    OTHERS,
+    SHADE,
+    Family,
+    Intervals,
+    Style,
+    draw_intervals,
+    label_of,
+    legend,
+    list_rows,
+    style_of,
+)
 from xcurves.wording.distribution import statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SHADE = 0.2
+_BLACK = Style("black", "-", "o")
 _SPREAD = 0.6  # of the groups around the place of a statistic
 _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
 
 
-def _groups(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield the trials of each algorithm with a colour."""
+def _groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
+    """Yield the trials of each algorithm that has any with its style."""
     if "algorithm" not in result["n_trials"].dims:
-        yield "C0", result
+        yield style_of(0), result
         return
     for place in range(result.sizes["algorithm"]):
-        yield f"C{place}", result.isel(algorithm=place)
+        group = result.isel(algorithm=place)
+        if group["n_trials"].any():
+            yield style_of(place), group
 
 
-def _finish(result: xr.Dataset, ax: Axes) -> None:
-    if "algorithm" in result["n_trials"].dims:
-        ax.legend(frameon=False)
+def _line(style: Style) -> dict[str, Any]:
+    return {"color": style.color, "linestyle": style.linestyle}
 
 
 def _name(group: xr.Dataset) -> str | None:
@@ -61,15 +73,15 @@ def _shade(result: xr.Dataset, what: str) -> str:
 def _inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     result = result.sortby("probability")
     limits = _limit(ax, result["score_quantile"], result["score_quantile_ci"])
-    for colour, group in _groups(result):
+    for style, group in _groups(result):
         low, high = (bound.clip(*limits) for bound in _bounds(group["score_quantile_ci"]))
         p = group["probability"]
-        ax.fill_between(p, low, high, step="mid", color=colour, alpha=_SHADE, linewidth=0)
-        ax.step(p, group["score_quantile"], where="mid", color=colour, label=_name(group))
+        ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(p, group["score_quantile"], where="mid", label=_name(group), **_line(style))
     ax.set_xlabel(f"probability ({_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
-    _finish(result, ax)
+    legend(ax)
 
 
 def _cdf(result: xr.Dataset, ax: Axes) -> None:
@@ -91,56 +103,46 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
         raise ValueError("this result has no CDF. Say where: performance_cdf(scores_at=...)")
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
-    for colour, group in _groups(result):
+    for style, group in _groups(result):
         cdf, (low, high) = group["cdf"], _bounds(group[band])
         cdf, low, high = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
-        ax.fill_between(group["score"], low, high, step="post", color=colour, alpha=_SHADE, linewidth=0)
-        ax.step(group["score"], cdf, where="post", color=colour, label=_name(group))
+        ax.fill_between(group["score"], low, high, step="post", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(group["score"], cdf, where="post", label=_name(group), **_line(style))
     units = str(result["score_mean"].attrs.get("units", "1"))
     ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
     ax.set_ylim(-0.02, 1.02)
-    _finish(result, ax)
+    legend(ax)
 
 
 def _statistics(result: xr.Dataset, ax: Axes) -> None:
     values = statistics(result)
-    names = [name for name in result["param"].to_numpy().tolist() if name.split(" ")[0] not in _OTHER_SCALES]
+    names = _on_scale_of_scores(result)
     values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
     groups = list(_groups(result))
     offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
-    endless = []
-    for offset, (colour, group) in zip(offsets, groups, strict=True):
+    drawn = []
+    for offset, (style, group) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
-        value, (low, high) = values.sel(at), _bounds(intervals.sel(at))
-        y = np.arange(len(names)) + offset
-        start, stop = (bound.where(np.isfinite(bound), value).to_numpy() for bound in (low, high))
-        ax.hlines(y, start, stop, color=colour)
-        for side, bound in enumerate((low, high)):
-            here = np.isinf(bound.to_numpy())
-            endless.append((y[here], value.to_numpy()[here], side, colour))
-        ax.plot(value, y, "o", color=colour, markersize=5, label=_name(group))
-    limits = ax.get_xlim()
-    for y, points, side, colour in endless:
-        ax.hlines(y, limits[side], points, color=colour)
-        ax.scatter(np.full(len(y), limits[side]), y, marker="<>"[side], s=20, color=colour, clip_on=False)
-    ax.set_xlim(limits)
-    ax.set_yticks(np.arange(len(names)), [name.replace("score_", "").replace("_", " ") for name in names])
-    ax.invert_yaxis()
+        value, low, high = (each.sel(at).to_numpy() for each in (values, *_bounds(intervals)))
+        drawn.append(Intervals(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
+    draw_intervals(ax, drawn)
+    list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
     units = str(result["score_mean"].attrs.get("units", "1"))
     ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
     ax.grid(axis="x", alpha=0.3)
-    _finish(result, ax)
+    legend(ax, outside=True)
+
+
+def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
+    return [name for name in result["param"].to_numpy().tolist() if name.split(" ")[0] not in _OTHER_SCALES]
 
 
 def _prob_greater(result: xr.Dataset, ax: Axes) -> None:
-    low, high = _bounds(result["prob_greater_ci"])
-    y = np.arange(result.sizes["pair"])
+    low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
-    ax.hlines(y, low, high, color="C0")
-    ax.plot(result["prob_greater"], y, "o", color="C0", markersize=5)
-    ax.set_yticks(y, result["pair"].to_numpy().tolist())
-    ax.set_ylim(-0.5, len(y) - 0.5)
-    ax.invert_yaxis()
+    pairs = result["pair"].to_numpy().tolist()
+    draw_intervals(ax, [Intervals(np.arange(float(len(pairs))), result["prob_greater"].to_numpy(), low, high, _BLACK)])
+    list_rows(ax, pairs)
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")
 
@@ -151,23 +153,26 @@ def _quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
     limits = _limit(ax, *(result[name] for name in drawn))
     for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
+        pair, style = result.isel(pair=place), style_of(place, OTHERS)
         p = pair["probability"]
         if shaded:
             low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
-            ax.fill_between(p, low, high, step="mid", color=f"C{place}", alpha=_SHADE, linewidth=0)
-        ax.step(p, pair["quantile_difference"], where="mid", color=f"C{place}", label=str(pair["pair"].item()))
+            ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(p, pair["quantile_difference"], where="mid", label=str(pair["pair"].item()), **_line(style))
     ax.set_xlabel(f"probability ({_shade(result, 'simultaneous')})" if shaded else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
-    ax.legend(frameon=False)
+    legend(ax)
 
 
 PERFORMANCE_CDF = Family(
     {"inverse_cdf": _inverse_cdf, "cdf": _cdf, "statistics": _statistics, "profile": _profile},
     ("inverse_cdf",),
     overlaid=("algorithm",),
+    rows={"statistics": lambda result: len(_on_scale_of_scores(result)) * result.sizes.get("algorithm", 1) / 2},
 )
 COMPARE_DISTRIBUTIONS = Family(
-    {"prob_greater": _prob_greater, "quantile_difference": _quantile_difference}, ("prob_greater",)
+    {"prob_greater": _prob_greater, "quantile_difference": _quantile_difference},
+    ("prob_greater",),
+    rows={"prob_greater": lambda result: result.sizes["pair"]},
 )

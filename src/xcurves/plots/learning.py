@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves import labels
 from xcurves.packing import Floats
-from xcurves.plots.axes import Family, label_of
+from xcurves.plots.axes import INSIDE, SHADE, Family, Style, label_of, legend, style_of
 from xcurves.prediction import predict
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _POINTS = 200
 _TICKS = 10
-_MARKERS = "os^Dv<>P"
 
 
 def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
@@ -32,17 +31,17 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predict(fit, x**-2)
     heights = []
-    for i, (curve, name) in enumerate(_curves(fit)):
-        colour = f"C{i % 10}"
+    for style, curve, name in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
         low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-        ax.plot(x, found["prediction"], color=colour, label=f"{name}{_legend(curve)}")
-        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        look = {"color": style.color, "linestyle": style.linestyle}
+        ax.plot(x, found["prediction"], label=f"{name}{_legend(curve)}", **look)
+        ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
         ax.plot(
             levels**-0.5,
             curve["mean_error"].sel(training=levels),
-            "o",
-            color=colour,
+            style.marker,
+            color=style.color,
             markeredgecolor="black",
             markeredgewidth=0.5,
         )
@@ -52,13 +51,14 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
     ax.set_xlim(0, 1.06 * right)
     low, high = np.nanmin(np.concatenate(heights)), np.nanmax(np.concatenate(heights))
-    room = 0.1 + 0.08 * len(ax.get_legend_handles_labels()[0])  # for the legend
+    n_named = len(ax.get_legend_handles_labels()[0])
+    room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)  # for the legend
     ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
     _mark_sizes(ax, levels)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
-    ax.legend(fontsize="small", loc="upper left")
+    legend(ax, loc="upper left")
 
 
 def _legend(curve: xr.Dataset) -> str:
@@ -87,17 +87,16 @@ def _mark_sizes(ax: Axes, levels: Floats) -> None:
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
     """Draw error against data-reliance, with intervals, a point for each curve."""
-    for i, (curve, name) in enumerate(_curves(fit)):
+    for style, curve, name in _curves(fit):
         x, y = curve["data_reliance"].item(), curve["error_at_n"].item()
         widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
-        style: dict[str, Any] = {"color": f"C{i % 10}", "fmt": _MARKERS[i % len(_MARKERS)], "capsize": 3}
-        ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **style)
+        look: dict[str, Any] = {"color": style.color, "fmt": style.marker, "capsize": 3}
+        ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **look)
     sizes = np.unique(fit["at"].to_numpy())
     where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
         setter(label_of(fit[name]).replace("at the size N", where))
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize="small")
+    legend(ax)
 
 
 def _arms(curve: xr.Dataset, name: str) -> Floats:
@@ -106,15 +105,15 @@ def _arms(curve: xr.Dataset, name: str) -> Floats:
     return np.asarray(np.abs(bounds - curve[name].item())[:, np.newaxis])
 
 
-def _curves(fit: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
-    """Yield each algorithm's curve that has errors, and its name."""
+def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
+    """Yield the style of each algorithm that has errors, its curve and its name."""
     if "algorithm" not in fit.dims:
-        yield fit, ""
+        yield style_of(0), fit, ""
         return
-    for label in fit["algorithm"].to_numpy():
-        curve = fit.sel(algorithm=label)
+    for place, label in enumerate(fit["algorithm"].to_numpy()):
+        curve = fit.isel(algorithm=place)
         if curve["n_folds"].any():
-            yield curve, f"{label}: "
+            yield style_of(place), curve, f"{label}: "
 
 
 FIT = Family({"curve": draw_curves, "scatter": draw_scatter}, default=("curve",), overlaid=("algorithm",))

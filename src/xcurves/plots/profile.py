@@ -9,14 +9,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
-from xcurves.plots.axes import Family, scale_training
+from xcurves.plots.axes import OTHERS, Family, scale_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW = 60  # levels that get a marker each
 _BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
-_STYLES = {"simple": ("C0", "-"), "algorithm": ("C1", "--"), "interaction": ("C2", ":")}
+_STYLES = {"simple": (OTHERS[0], "-"), "algorithm": (OTHERS[1], "--"), "interaction": (OTHERS[2], ":")}
 
 
 def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
@@ -31,7 +31,7 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
     for name, (alpha, what) in _BANDS.items():
         if name in here:
             upper = simple[name].to_numpy() / total
-            ax.fill_between(training, lower, upper, color="C7", alpha=alpha, linewidth=0, label=f"null band, {what}")
+            ax.fill_between(training, lower, upper, color="0.5", alpha=alpha, linewidth=0, label=f"null band, {what}")
             lower = upper
     marker = "o" if len(training) <= _FEW else None
     ax.plot(training, simple["fraction"], style, color=color, marker=marker, markersize=3, label="simple")
@@ -50,7 +50,7 @@ def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
     for effect in here["effect"].to_numpy():
         color, style = _STYLES[effect]
         ax.plot(here["training"], here["cumulative_fraction"].sel(effect=effect), style, color=color, label=effect)
-    ax.axhline(1, color="C7", linewidth=0.8)
+    ax.axhline(1, color="0.5", linewidth=0.8)
     ax.set_ylabel("cumulative fraction")
     ax.legend(fontsize="small")
 
@@ -61,7 +61,7 @@ def _mark(ax: Axes, training: NDArray[np.float64], marked: NDArray[np.bool_]) ->
         return
     place = np.full(len(training), np.nan)
     place[marked] = 0.02
-    (bar,) = ax.plot(training, place, "s-", color="C3", linewidth=4, markersize=4, label="differ (adjusted)")
+    (bar,) = ax.plot(training, place, "s-", color="black", linewidth=4, markersize=4, label="differ (adjusted)")
     bar.set_transform(ax.get_xaxis_transform())
     bar.set_solid_capstyle("butt")
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from xcurves import outcomes
 from xcurves.readers import paths
+
+_HEAD, _TAIL = 12, 4  # bytes of a record around its event
 
 
 def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "run")) -> pd.DataFrame:
@@ -35,7 +39,12 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     FileNotFoundError, NotADirectoryError
         If there is nothing to read.
     ValueError
-        If no file has a scalar, or if `folders` does not fit. An event file that was cut short gives its whole events.
+        If no file has a scalar, or if `folders` does not fit.
+
+    Warns
+    -----
+    UserWarning
+        If an event file was cut short, of which only the whole events are read, or if a run has no scalar.
 
     Examples
     --------
@@ -44,15 +53,32 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     """
     names = paths.check_folders(folders)
     logs = paths.find_logs(root, lambda path: "tfevents" in path.name, "event files (*tfevents*)")
-    frames = [_run(folder).assign(**paths.name_folders(root, folder, names)) for folder in logs]
-    frame = paths.join(frames, names)
-    if frame.empty:
+    files = [file for run in logs.values() for file in run]
+    cut = np.array([_is_cut(file) for file in files])
+    outcomes.warn_of(cut, list(map(str, files)), lambda _: ": the last event is cut short and left out", "files")
+    runs = {folder: _run(folder) for folder in logs}
+    frames = [run.assign(**paths.name_folders(root, folder, names)) for folder, run in runs.items() if len(run)]
+    if not frames:
         raise ValueError(f"root {str(root)!r}: no event file has a scalar. Check what was logged")
+    empty = np.array([run.empty for run in runs.values()])
+    outcomes.warn_of(empty, list(map(str, runs)), lambda _: " has no scalar and is left out", "runs")
+    frame = paths.join(frames, names)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},
         "source": f"TensorBoard event files of {len(logs)} runs below {Path(root).name}",
     }
     return frame
+
+
+def _is_cut(file: Path) -> bool:
+    """Return whether a file ends within a record: its length (8 bytes), a checksum (4), the event, a checksum (4)."""
+    size = file.stat().st_size
+    place = 0
+    with file.open("rb") as records:
+        while place + _HEAD <= size:
+            records.seek(place)
+            place += _HEAD + int.from_bytes(records.read(8), "little") + _TAIL
+    return place != size
 
 
 def _run(folder: Path) -> pd.DataFrame:

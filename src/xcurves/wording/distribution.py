@@ -66,7 +66,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
     counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
     n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
-    said = [_say_statistic(result, str(name)) for name in values["param"].to_numpy()]
+    said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result)):
         if n_trials[group] == 0:
             yield f"{name}no trial."
@@ -85,7 +85,8 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     yield f"In brackets: {level:g} % intervals, where there is one. {what}"
 
 
-def _say_statistic(result: xr.Dataset, name: str) -> str:
+def say_statistic(result: xr.Dataset, name: str) -> str:
+    """Return a statistic in words, by its name: of "cvar 0.5" that it is the mean of the best half."""
     variable, *at = name.split(" ")
     if variable not in _SHARES:
         return _WHAT[variable]

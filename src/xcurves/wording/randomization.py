@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 
 import xarray as xr
 
 from xcurves import labels, outcomes
 
-_LIMITS = (
+LIMITS = (
     "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
     "does not say which algorithm is better or by how much; a large one does not say that they are equal."
 )
-_CLAIMS = {
+CLAIMS = {
     "algorithm": ("Algorithm effect", "the algorithms' mean scores over training"),
     "interaction": ("Interaction", "the algorithms' changes of score with training"),
 }
@@ -36,7 +37,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
         for effect in labels.EFFECTS:
             yield name + _claim(task, effect, strata[effect])
     yield _how(tasks)
-    yield _LIMITS
+    yield LIMITS
 
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -83,7 +84,8 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
     low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
-    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {low:.4g} to {high:.4g})"
+    limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
+    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {limits})"
 
 
 def _verdict(pvalue: float, alpha: float) -> str:
@@ -109,7 +111,7 @@ def _compared(task: xr.Dataset) -> str:
 
 
 def _claim(task: xr.Dataset, effect: str, stratum: str) -> str:
-    title, what = _CLAIMS[effect]
+    title, what = CLAIMS[effect]
     test = task.sel(effect=effect, error_term="stratum")
     f, p, df_error = (test[name].item() for name in ("f", "pvalue", "error_df"))
     if p != p:

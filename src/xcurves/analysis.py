@@ -1,0 +1,197 @@
+"""A whole analysis of curves: every method that fits them, in one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import fitness, labels, outcomes
+from xcurves.anova import randomized_anova
+from xcurves.arrays import check_curves
+from xcurves.distribution import performance_cdf
+from xcurves.pairs import pairwise
+from xcurves.powerlaw import fit_power_law
+from xcurves.profile import ss_profile
+
+_TESTS: dict[str, tuple[Callable[..., xr.Dataset], int]] = {  # and the least number of training levels
+    "anova": (randomized_anova, 1),
+    "pairwise": (pairwise, 1),
+    "profile": (ss_profile, 2),
+}
+
+
+def analyze(
+    curves: xr.DataArray,
+    *,
+    include: Sequence[str] = labels.PARTS,
+    paired: bool = False,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    progress: bool = False,
+    rng: labels.Rng = None,
+) -> xr.DataTree:
+    """Make a whole analysis: the curves and the results of every method that fits them, in one tree.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`.
+    include : sequence of {"anova", "pairwise", "profile", "power_law", "distribution"}
+        The parts that are wanted; by default all. A part that does not fit the curves is left out.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`; for anova, pairwise and profile.
+    confidence_level : float, default 0.95
+        Of every part.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``) for anova and profile; for dask-backed curves use dask's own.
+    rng : int, Generator or None
+        Seed of all random reassignments. Each part has a stream of its own, so that leaving one out does not change
+        the numbers of another; the seed of each stands in its ``attrs["rng"]``.
+
+    Returns
+    -------
+    DataTree
+        In group ``curves`` a Dataset of the curves, and a group for each part: ``anova`` is what `randomized_anova`
+        returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`, ``power_law`` `fit_power_law`,
+        ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
+        level is its coordinate `training`, in units of `training`, and said in its ``attrs["final"]``. The root has
+        attrs only: what was asked, and under ``left_out`` which parts are not there and why. A group of which tasks
+        were left out, so that they are NaN, says which and why under the same name.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims, coordinates or options are not as described, if scores are infinite, or if no part fits.
+
+    Warns
+    -----
+    UserWarning
+        If anova, pairwise, profile or distribution are left out, whole or for some tasks; and those of each method.
+
+    Notes
+    -----
+    *What fits.* Anova, pairwise and profile take two algorithms with runs, one of them with two, whose runs all have
+    all levels of their task; a profile two training levels besides. Tasks are judged one by one. A power law is fitted
+    only to what is called an error by its name, long_name or standard_name, since nothing else tells a rate in percent
+    from a return; the distribution takes such scores, and those with ``attrs["higher_is_better"] == 0``, as better
+    the lower they are. Where `fit_power_law` refuses the errors, its reason is that of the tree.
+
+    Dask-backed curves are computed for each part, and stay as they are in the tree.
+
+    References
+    ----------
+    .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves.
+    .. [2] Hoiem, D., Gupta, T., Li, Z. & Shlapentokh-Rothman, M. (2021). Learning curves for analysis of deep networks.
+       Proc. 38th Int. Conf. on Machine Learning, PMLR 139, 4287-4296.
+    .. [3] Jordan, S. M., Cohen, D. & Thomas, P. S. Using cumulative distribution based performance analysis to
+       benchmark models.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> tree = scores.curves.analyze(n_resamples=999, rng=0)
+    >>> sorted(tree)
+    ['anova', 'curves', 'distribution', 'pairwise', 'profile']
+    >>> print(tree.attrs["left_out"])
+    power_law: scores are not called an error by their name, long_name or standard_name
+    >>> tree["distribution"].attrs["final"]
+    '8000 games'
+    """
+    wanted = _check_include(include)
+    curves = check_curves(curves)
+    if not curves.notnull().any():
+        raise ValueError("curves has no score at all: every value is NaN. Check the selection that made it")
+    entropy = labels.check_rng(rng)
+    labels.check_confidence_level(confidence_level)
+    given: dict[str, Any] = {
+        "n_resamples": labels.check_count("n_resamples", n_resamples),
+        "paired": labels.check_flag("paired", paired),
+        "confidence_level": confidence_level,
+    }
+    results: dict[str, xr.Dataset] = {}
+    left_out: dict[str, str] = {}
+    for part in wanted:
+        bar = {"progress": progress} if part in ("anova", "profile") else {}
+        try:
+            results[part] = _make(part, curves, {**given, **bar, "rng": _seed(entropy, part)})
+        except fitness.UnfitError as why:
+            left_out[part] = str(why)
+    if not results:
+        raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
+    _warn(results, left_out)
+    attrs = outcomes.provenance("analyze", curves, _references(results), entropy, include=", ".join(wanted), **given)
+    if left_out:
+        attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())
+    name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "/curves": curves.to_dataset(name=name), **results})
+
+
+def _check_include(include: Sequence[str]) -> list[str]:
+    """Return the parts that are wanted, in their usual order."""
+    given = [include] if isinstance(include, str) else list(include)
+    for part in given:
+        if part not in labels.PARTS:
+            raise ValueError(f"include must be some of {', '.join(map(repr, labels.PARTS))}; got {part!r}")
+    if not given:
+        raise ValueError("include names no part. Leave it out for all")
+    return [part for part in labels.PARTS if part in given]
+
+
+def _seed(entropy: int, part: str) -> int:
+    """Return the seed of a part, which does not depend on what else is made."""
+    child = np.random.SeedSequence(entropy, spawn_key=(labels.PARTS.index(part),))
+    return int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def _make(part: str, curves: xr.DataArray, given: dict[str, Any]) -> xr.Dataset:
+    """Return the result of one part, computed; refuse curves that it does not fit."""
+    common = {"confidence_level": given["confidence_level"], "rng": given["rng"]}
+    if part == "power_law":
+        return _fit(curves, common)
+    if part == "distribution":
+        scores = fitness.final_scores(curves)
+        higher = not fitness.is_lower_better(curves)
+        result = performance_cdf(scores, higher_is_better=higher, **common)
+        return result.assign_attrs(final=fitness.say_level(scores))
+    method, least_levels = _TESTS[part]
+    tasks, why = fitness.comparable(curves, least_levels)
+    result = method(tasks, **given).compute()
+    return result.assign_attrs(left_out="\n".join(why)) if why else result
+
+
+def _fit(curves: xr.DataArray, given: dict[str, Any]) -> xr.Dataset:
+    try:
+        return fit_power_law(fitness.errors(curves), **given).compute()
+    except ValueError as error:
+        raise fitness.UnfitError(str(error)) from error
+
+
+def _references(results: dict[str, xr.Dataset]) -> str:
+    """Return what the parts rest on, each once."""
+    return "; ".join(dict.fromkeys(each for made in results.values() for each in made.attrs["references"].split("; ")))
+
+
+def _warn(results: dict[str, xr.Dataset], left_out: dict[str, str]) -> None:
+    """Warn once of what was left out, but not of a power law of scores that nothing calls errors."""
+    of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
+    told = {part: why for part, why in left_out.items() if why != fitness.NO_ERRORS} | of_tasks
+    if told:
+        outcomes.warn(f"left out of the analysis: {_say(told)}")
+
+
+def _say(left_out: dict[str, str]) -> str:
+    """Say why parts are left out: those with one reason together, the first of many tasks."""
+    parts: dict[str, list[str]] = {}
+    for part, why in left_out.items():
+        parts.setdefault(why, []).append(part)
+    return "; ".join(f"{', '.join(them)}: {_first(why.splitlines())}" for why, them in parts.items())
+
+
+def _first(reasons: list[str]) -> str:
+    return reasons[0] + (f" (and {len(reasons) - 1} more tasks)" if len(reasons) > 1 else "")

@@ -1,0 +1,1 @@
+"""The command line: its options, what it reads, what it does, and how it speaks."""

@@ -1,0 +1,64 @@
+"""Messages of the library in the words of the command line: what cures it here is an option."""
+
+from __future__ import annotations
+
+import re
+
+_OPTIONS = "n_resamples|confidence_level|rng|method|tolerance|duplicates|folders|include"
+_ALIGN = r"(?:: | with )\.curves\.align\('intersection'\)"
+_WHOSE = r"(value|algorithm|run|training|extra)='([^']*)'"
+# What a message says, and what it says here; in this order.
+_SAID = {
+    rf"{_ALIGN} or leave incomplete ones out with \.curves\.drop_incomplete\(\)": (
+        " with --align or leave incomplete ones out with --drop-incomplete"
+    ),
+    _ALIGN: " with --align",
+    rf"{_WHOSE} is no column of the frame\. It has": r"--\1 \2 is no column of ARCHIVE. It has",
+    rf"{_WHOSE} is asked for twice": r"--\1 \2 is asked for twice",
+    rf"{_WHOSE} is the name of another dim\..*": r"--\1 \2 is the name of another dim. Rename the column in ARCHIVE",
+    r"apart in extra=, or say which to keep: .*": (
+        "apart by --extra, or say which to keep: --duplicates first, last or mean"
+    ),
+    r"Compare algorithms (.*) levels, or give levels that all reach: .*": (
+        r"Compare algorithms \1 levels, --select algorithm=..., "
+        r"or give levels that all reach, --align LEVELS --method ..."
+    ),
+    r"fewer levels, on=\[\.\.\.\], method=\.\.\., or select": "fewer levels, --align LEVELS --method ..., or --select",
+    r"\bon=\[\.\.\.\]": "--align LEVELS",
+    r"\bon='(\w+)'": r"--align \1",
+    r"^on must be finite (.*); got \[(.*?)\]\. .*": r"--align takes finite \1; got \2. Sort them",
+    r"^method='mean' needs": "--method mean needs",
+    r"\bmethod='(\w+)'": r"--method \1",
+    r"\btolerance=,": "--tolerance,",
+    r"\btolerance=([\d.e+-]+)": r"--tolerance \1",
+    r"without a method\. Name one": "without --method. Name one",
+    r"paired=True needs": "--paired needs",
+    r"Select the common runs, or use paired=False": "Select the common runs, --select run=..., or leave --paired out",
+    r"folders=\[.*?\] names (\d+)": r"--folders names \1",
+    r"such as folders=\('task', 'algorithm', 'run'\)": "such as --folders task algorithm run",
+    rf"^({_OPTIONS}) (must|names|has)": r"--\1 \2",
+    r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",
+    r"^(?:root|path) '(.*?)'": r"ARCHIVE \1",
+    ", a Generator or None": "",
+    r"^frame has": "ARCHIVE has",
+    r"of the frame\b": "of ARCHIVE",
+}
+_ROW = re.compile(r"\b(in|first) row (\d+)")
+_RENAME = re.compile(r"(Rename|Mend): da\.rename\((.*)\)")
+_CALL = re.compile(r"\. [^.:]*(?:: | \()?(?:da|ds|df|frame|curves|pd|np|xr)[.\[][^ ].*$")
+
+
+def in_words_of_the_shell(message: str) -> str:
+    """Return a message with options for arguments; a cure in Python that no option is becomes one of the archive."""
+    message = " ".join(message.split())
+    for pattern, words in _SAID.items():
+        message = re.sub(pattern, words, message)
+    message = re.sub(r"^--(\w+)", lambda option: option[0].replace("_", "-"), message)
+    message = _ROW.sub(lambda row: f"{row[1]} row {int(row[2]) + 1} of the data", message)
+    message = _RENAME.sub(lambda found: f"Name them: {_names(found[2])}", message)
+    return _CALL.sub(". Mend ARCHIVE", message)
+
+
+def _names(renames: str) -> str:
+    """Return options for `agent='algorithm', seed='run'`."""
+    return " ".join(f"--{dim} {name}" for name, dim in re.findall(r"(\w+)='(\w+)'", renames))

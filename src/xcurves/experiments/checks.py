@@ -1,0 +1,63 @@
+"""What the experiments ask of their arguments and of their surroundings."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from xcurves import labels
+
+
+def check_count(name: str, value: int) -> int:
+    """Return a whole number from 1."""
+    checked = labels.check_count(name, value)
+    if checked is None:
+        raise TypeError(f"{name} must be a whole number; got None")
+    return checked
+
+
+def check_seed(seed: int) -> int:
+    """Return a whole number from 0."""
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"seed must be a whole number from 0; got {seed!r}. Try seed=0")
+    return int(seed)
+
+
+def check_share(name: str, value: float) -> float:
+    """Return a number from 0 to 1."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")
+    return float(value)
+
+
+def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
+    """Return increasing whole numbers, none too small."""
+    values = list(levels)
+    if not values:
+        raise ValueError(f"{name} is empty. Give at least one level of training")
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise TypeError(f"{name} must be whole numbers; got {value!r}")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}{why and ', '}{why}; got {value}")
+    if any(later <= level for level, later in itertools.pairwise(values)):
+        raise ValueError(f"{name} must increase; got {values}. Sort them")
+    return [int(value) for value in values]
+
+
+def recorded(seed: int) -> int | str:
+    """Return a seed as an attribute that every kind of archive can hold."""
+    return seed if seed < 2**31 else str(seed)
+
+
+def sklearn(module: str) -> Any:
+    """Return a module of scikit-learn, which is optional."""
+    try:
+        return importlib.import_module(f"sklearn.{module}")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "this experiment needs scikit-learn. Install it: pip install 'xcurves[sklearn]'"
+        ) from error

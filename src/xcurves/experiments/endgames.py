@@ -1,0 +1,245 @@
+"""The two UCI endgame tables of Piater, Cohen, Zhang & Atighetchi, made anew: every position, nothing downloaded.
+
+*King and rook against king* (Bain 1994): Black to move, the white king in the triangle a1-d1-d4, positions that mirror
+each other in the diagonal a1-d4 counted once; the class is White's number of moves to mate, or a draw. *Tic-tac-toe
+endgame* (Aha 1991): the boards on which a game ends if x moves first; the class is whether x has won.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xcurves.experiments import command, learning
+from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
+from xcurves.experiments.checks import sklearn
+
+Table = Literal["chess", "endgame"]
+
+DRAW = -1
+N_FOLDS = 20
+_FILE, _RANK = np.arange(64) % 8, np.arange(64) // 8
+_TOP_DOWN = ("top", "middle", "bottom")
+_LEFT_RIGHT = ("left", "middle", "right")
+
+
+def king_rook_king() -> pd.DataFrame:
+    """Return the table of king and rook against king, by retrograde analysis.
+
+    Returns
+    -------
+    DataFrame
+        28,056 rows: `white_king_file`, `white_king_rank`, `white_rook_file`, `white_rook_rank`, `black_king_file`,
+        `black_king_rank`, each from 1 to 8, and `depth`, White's moves to mate under best play by both sides with
+        Black to move, -1 for a draw.
+
+    Notes
+    -----
+    Of two positions that mirror each other the one kept has the black king on or below the diagonal, and the rook too
+    if the black king is on it.
+
+    References
+    ----------
+    Bain (1994), Learning Logical Exceptions in Chess. The table is doi:10.24432/C57W2S.
+
+    Examples
+    --------
+    >>> table = king_rook_king()
+    >>> table["depth"].value_counts()[[-1, 0, 16]].tolist()
+    [2796, 27, 390]
+    """
+    depth = depths()
+    king, rook, black = np.nonzero(depth >= DRAW)
+    white_side, black_side, rook_side = (np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook))
+    side = 4 * white_side + 2 * black_side + rook_side  # of the diagonal, by the first piece that is not on it
+    kept = (_FILE[king] < 4) & (white_side >= 0) & (side >= 0)
+    king, rook, black = king[kept], rook[kept], black[kept]
+    columns = {
+        f"{name}_{axis}": of[piece] + 1
+        for name, piece in (("white_king", king), ("white_rook", rook), ("black_king", black))
+        for axis, of in (("file", _FILE), ("rank", _RANK))
+    }
+    return pd.DataFrame({**columns, "depth": depth[king, rook, black]})
+
+
+def depths() -> Ints:
+    """Return White's moves to mate with Black to move, shape (white king, rook, black king), squares 0 to 63.
+
+    A draw is -1; where there is no such position, -2.
+    """
+    near, apart, sees = _near(), ~np.eye(64, dtype=bool), _sees()
+    legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
+    check = sees & legal
+    captures = (apart & ~near)[:, :, np.newaxis] & ~apart  # of a rook that its king does not guard
+    can_move = _black_reaches((legal & ~check) | captures, near)
+    past_kings = sees[:, np.newaxis] & sees  # whether the rook goes, shape (white king, black king, from, to)
+    lost = check & ~can_move
+    depth = np.where(legal, DRAW, DRAW - 1)
+    depth[lost] = 0
+    for moves in range(1, 64):
+        safe = (legal & ~check & ~_white_reaches(lost, near, past_kings)) | captures
+        now = legal & can_move & ~lost & ~_black_reaches(safe, near)
+        if not now.any():
+            break
+        depth[now] = moves
+        lost |= now
+    return np.asarray(depth)
+
+
+def _near() -> Bools:
+    """Whether a king goes from one square to another, shape (from, to)."""
+    apart = np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK))
+    return np.asarray(apart == 1)
+
+
+def _sees() -> Bools:
+    """Whether a rook goes from one square to another with a piece on a third, shape (third, from, to)."""
+    third, start, end = np.ogrid[:64, :64, :64]
+    sees = np.zeros((64, 64, 64), bool)
+    for along, across in ((_FILE, _RANK), (_RANK, _FILE)):
+        same = (across[start] == across[end]) & (start != end)
+        between = (across[third] == across[start]) & ((along[third] - along[start]) * (along[third] - along[end]) < 0)
+        sees |= same & ~between
+    return sees
+
+
+def _black_reaches(good: Bools, near: Bools) -> Bools:
+    """Return in which positions the black king has a move to a good one."""
+    return np.asarray(good.astype(np.float32) @ near.astype(np.float32) > 0)
+
+
+def _white_reaches(good: Bools, near: Bools, past_kings: Bools) -> Bools:
+    """Return in which positions White has a move to a good one."""
+    by_king = near.astype(np.float32) @ good.reshape(64, -1).astype(np.float32) > 0
+    by_rook = np.einsum("kbrs,ksb->krb", past_kings, good)
+    return np.asarray(by_king.reshape(good.shape) | by_rook)
+
+
+def tic_tac_toe_ends() -> pd.DataFrame:
+    """Return all boards of tic-tac-toe on which a game ends, x moving first.
+
+    Returns
+    -------
+    DataFrame
+        958 rows: a column for each square, `top_left` to `bottom_right`, with "x", "o" or "b" (blank), and `x_wins`,
+        which 626 times is True.
+
+    References
+    ----------
+    Aha (1991), Incremental constructive induction: an instance-based approach. The table is doi:10.24432/C5688J.
+
+    Examples
+    --------
+    >>> table = tic_tac_toe_ends()
+    >>> len(table), int(table["x_wins"].sum())
+    (958, 626)
+    """
+    boards = np.zeros(1, np.int64)
+    ends = []
+    for turn in range(9):
+        mark = ME if turn % 2 == 0 else OTHER
+        place, square = np.nonzero(SQUARES[boards] == 0)
+        boards = np.unique(boards[place] + mark * POWERS[square])
+        ends.append(boards[OVER[boards]])
+        boards = boards[~OVER[boards]]
+    final = np.concatenate(ends)
+    names = [f"{row}_{column}" for row in _TOP_DOWN for column in _LEFT_RIGHT]
+    marks = pd.DataFrame(np.array(["b", "x", "o"])[SQUARES[final]], columns=names)
+    return marks.assign(x_wins=WORTH[final] > 0)
+
+
+def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Return features that a decision tree can split, and classes.
+
+    The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
+    """
+    if table not in get_args(Table):
+        raise ValueError(f"table must be one of {', '.join(map(repr, get_args(Table)))}; got {table!r}")
+    if table == "chess":
+        positions = king_rook_king()
+        return positions.drop(columns="depth"), positions["depth"]
+    boards = tic_tac_toe_ends()
+    marks = boards.drop(columns="x_wins")
+    columns = {f"{square}_{mark}": (marks[square] == mark).astype(int) for square in marks for mark in "xo"}
+    return pd.DataFrame(columns), boards["x_wins"]
+
+
+def trees() -> Mapping[str, Any]:
+    """Return decision trees by their names; the first stands in for C4.5."""
+    tree = sklearn("tree").DecisionTreeClassifier
+    return {
+        "entropy": tree(criterion="entropy"),
+        "entropy, 5 per leaf": tree(criterion="entropy", min_samples_leaf=5),
+        "Gini": tree(criterion="gini"),
+    }
+
+
+def learning_curves(
+    table: Table = "chess",
+    *,
+    algorithms: Sequence[str] | None = None,
+    n_folds: int = N_FOLDS,
+    levels: Sequence[int] | None = None,
+    seed: int = learning.SEED,
+) -> xr.Dataset:
+    """Cross-validate decision trees on a table of endgames, the Chess and Tic-Tac-Toe curves of the paper.
+
+    Parameters
+    ----------
+    table : {"chess", "endgame"}
+        King and rook against king, or final boards of tic-tac-toe.
+    algorithms : sequence of str, optional
+        Which of `trees`, by default all.
+    n_folds, levels, seed
+        As for `learning.cross_validation`: twenty folds, ten equal steps of training.
+
+    Returns
+    -------
+    Dataset
+        `accuracy` (algorithm, run, training), in percent of the fold held out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table or tree; as `learning.cross_validation`.
+
+    Examples
+    --------
+    >>> curves = learning_curves("endgame", algorithms=["entropy"], n_folds=3, levels=[50, 500])
+    >>> dict(curves.accuracy.sizes)
+    {'algorithm': 1, 'run': 3, 'training': 2}
+    """
+    x, y = examples(table)
+    known = trees()
+    for name in algorithms or ():
+        if name not in known:
+            raise ValueError(f"algorithms must be of {', '.join(map(repr, known))}; got {name!r}")
+    chosen = {name: known[name] for name in algorithms or known}
+    made = learning.cross_validation(chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed)
+    what = {"chess": "king and rook against king", "endgame": "final boards of tic-tac-toe"}[table]
+    references = "Piater, Cohen, Zhang & Atighetchi (1998), Proc. 15th Int. Conf. on Machine Learning, 430-438"
+    return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make learning curves of decision trees on a table of endgames."""
+    command.run(
+        learning_curves,
+        arguments,
+        module="xcurves.experiments.endgames",
+        description=main.__doc__,
+        seed=learning.SEED,
+        options={
+            "table": {"choices": get_args(Table), "default": "chess", "help": "(default %(default)s)"},
+            "n_folds": {"type": int, "default": N_FOLDS, "help": "(default %(default)s)"},
+            "levels": {"type": int, "nargs": "+", "default": None, "help": "numbers of training examples"},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

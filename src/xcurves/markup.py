@@ -1,0 +1,122 @@
+"""Pieces of a page, from labels that may hold anything: all text is escaped here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+_EQUALS = re.compile(r" = (?=[-\d])")
+_DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
+
+
+def text(words: object) -> str:
+    """Return words as text of a page."""
+    return escape(str(words))
+
+
+def paragraph(words: str, kind: str = "") -> str:
+    """Return a paragraph of text."""
+    return f"<p{_class(kind)}>{_sentence(words)}</p>"
+
+
+def items(sentences: Iterable[str]) -> str:
+    """Return a list of sentences."""
+    return "<ul>" + "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def _sentence(words: str) -> str:
+    """Return a sentence whose equations are not broken over lines."""
+    return _EQUALS.sub("\u00a0=\u00a0", text(words))
+
+
+def references(entries: Iterable[str]) -> str:
+    """Return a list of references, with links where there is a DOI."""
+    linked = (_DOI.sub(_link, text(entry)) for entry in entries)
+    return "<ol>" + "".join(f"<li>{entry}</li>" for entry in linked) + "</ol>"
+
+
+def _link(found: re.Match[str]) -> str:
+    return f'<a href="https://doi.org/{found[1]}">doi:{found[1]}</a>'
+
+
+def terms(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return a list of names and what they stand for."""
+    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
+
+
+def code(lines: str) -> str:
+    """Return lines of code."""
+    return f'<pre tabindex="0"><code>{text(lines)}</code></pre>'
+
+
+def folded(title: str, body: str) -> str:
+    """Return what is shown when its title is clicked."""
+    return f"<details><summary>{text(title)}</summary>{body}</details>"
+
+
+def section(anchor: str, title: str, *body: str) -> str:
+    """Return a section with its heading."""
+    return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n<h2 id="{anchor}-title">{text(title)}</h2>\n' + (
+        "\n".join(each for each in body if each) + "\n</section>"
+    )
+
+
+def contents(titles: Iterable[tuple[str, str]]) -> str:
+    """Return links to sections, given anchors and titles."""
+    links = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title in titles)
+    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
+
+
+def figure(uri: str, alternative: str, caption: str) -> str:
+    """Return a picture with what it shows in words."""
+    return (
+        f'<figure><img src="{escape(uri)}" alt="{escape(alternative)}">\n'
+        f"<figcaption>{text(caption)}</figcaption></figure>"
+    )
+
+
+def table(frame: pd.DataFrame, caption: str) -> str:
+    """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows."""
+    heads = [name for name in frame.index.names if name is not None]
+    named = not isinstance(frame.index, pd.RangeIndex)
+    levels = [_cell("th", name, 'scope="col"') for name in (heads or [""] * named)]
+    top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
+    rows = "".join(f"<tr>{_row(key if named else (), values)}</tr>\n" for key, values in _rows(frame))
+    return (
+        f'<div class="box" role="region" tabindex="0" aria-label="{escape(caption)}"><table>\n'
+        f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+    )
+
+
+def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, list[Any]]]:
+    return zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True)
+
+
+def _row(key: Any, values: Sequence[Any]) -> str:
+    keys = key if isinstance(key, tuple) else (key,)
+    heads = "".join(_cell("th", number(each), 'scope="row"') for each in keys)
+    return heads + "".join(_cell("td", number(value)) for value in values)
+
+
+def _cell(tag: str, words: object, attributes: str = "") -> str:
+    return f"<{tag}{' ' * bool(attributes)}{attributes}>{text(words)}</{tag}>"
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
+def number(value: object) -> str:
+    """Return a value as it is written in a table: four digits of a number, a dash for none."""
+    if value is None or value is pd.NA or value != value:
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if abs(value) == float("inf"):
+        return "∞" if value > 0 else "−∞"
+    whole = 1e3 <= abs(value) < 1e9 or value == round(value)
+    return (f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}").replace("-", "−")

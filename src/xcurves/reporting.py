@@ -1,0 +1,259 @@
+"""A whole analysis on one page: a file of HTML that needs no network and no script."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import archives, digests, labels, markup, pictures, results
+from xcurves.wording import analysis as words
+from xcurves.wording import pictures as shown
+
+_DRAWN = 12  # tasks whose curves are drawn
+_SAID = 8  # tasks of which each is said in sentences at once
+
+
+def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
+    """Write a whole analysis as one HTML page, which needs neither network nor script.
+
+    Parameters
+    ----------
+    tree : DataTree
+        What `analyze` returned, or any tree with results of methods in its groups, and curves in group ``curves``.
+    path : str or path
+        The file. It is replaced whole or not at all.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ValueError
+        If no group of the tree is a result.
+    OSError
+        If the folder is missing or cannot be written to.
+
+    Notes
+    -----
+    The page says what was compared, the answer in sentences with what it does not claim, tables and pictures, and the
+    settings and versions that repeat it. Of several tasks tables are short, and the curves of the first 12 are drawn;
+    all numbers are in the archive. Pictures need matplotlib (extra ``plot``); without it the page says so. The same
+    tree gives the same page, byte for byte, with the same versions.
+
+    Examples
+    --------
+    >>> import tempfile, xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> tree = scores.curves.analyze(include=["anova"], n_resamples=99, rng=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> page = tree.curves.report(f"{folder.name}/tictactoe.html")
+    >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
+    >>> folder.cleanup()
+    """
+    path = Path(path)
+    parts = labels.parts_of(tree)
+    curves = _curves_of(tree)
+    page = _page(tree.attrs, parts, curves)
+    archives.put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
+    return path
+
+
+def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
+    """Return the curves of a tree, computed, if it has them."""
+    group = tree.children.get("curves")
+    variables = [] if group is None else list(group.data_vars.values())
+    return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
+
+
+def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | None) -> str:
+    sections = [
+        ("answer", "In short", _answer(attrs, parts)),
+        *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
+        *((name, words.TITLES[labels.kind_of(result)], _part(result)) for name, result in parts.items()),
+        ("settings", "Settings and versions", _settings(attrs, parts)),
+        ("references", "References", markup.references(_references(parts))),
+    ]
+    title = _title(curves)
+    body = [
+        f"<header><h1>{markup.text(title)}</h1>",
+        markup.paragraph(_lead(curves), "lead") if curves is not None else "",
+        markup.contents((anchor, heading) for anchor, heading, _ in sections),
+        "</header>\n<main>",
+        *(markup.section(anchor, heading, content) for anchor, heading, content in sections),
+        "</main>",
+    ]
+    template = Template(files("xcurves").joinpath("report.html").read_text(encoding="utf-8"))
+    return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
+
+
+def _title(curves: xr.DataArray | None) -> str:
+    if curves is None:
+        return "Comparison of algorithms"
+    names = [str(name) for name in curves["algorithm"].to_numpy()]
+    said = f"{', '.join(names[:-1])} and {names[-1]}" if 1 < len(names) <= 5 else f"{len(names)} algorithms"
+    return f"Comparison of {said}" if len(names) > 1 else f"Curves of {names[0]}"
+
+
+def _lead(curves: xr.DataArray) -> str:
+    runs = int(curves.notnull().any("training").sum())
+    tasks = len(labels.task_names(curves))
+    levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
+    training = curves["training"]
+    units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
+    span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
+    return (
+        f"{_named(curves, 'score')}: {runs} runs of {curves.sizes['algorithm']} algorithms"
+        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {training.attrs.get('long_name', 'training')} {span}{units}."
+    )
+
+
+def _named(array: xr.DataArray, fallback: str) -> str:
+    units = str(array.attrs.get("units", "1"))
+    name = str(array.attrs.get("long_name", array.name or fallback))
+    return name if units in ("1", "") else f"{name} ({units})"
+
+
+def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
+    said = list(words.short_answer(parts))
+    left = words.missing(attrs)
+    return "".join(
+        [
+            markup.items(said) if said else markup.paragraph("No test of a difference is part of this analysis."),
+            *(markup.paragraph(each, "caution") for each in words.caution(parts)),
+            markup.paragraph("Not in this analysis:") + markup.items(left) if left else "",
+        ]
+    )
+
+
+def _compared(curves: xr.DataArray) -> str:
+    names = [name.removesuffix(": ") for name in labels.task_names(curves)]
+    frame = digests.counts(curves) if len(names) == 1 else digests.counts_by_task(curves, names)
+    drawn = _draw_curves(curves, names)
+    history = str(curves.attrs.get("history", ""))
+    steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
+    return markup.table(frame, f"Runs and training levels. Scores: {_named(curves, 'score')}.") + steps + drawn
+
+
+def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
+    extra = labels.extra_dims(curves)
+    sizes = [curves.sizes[dim] for dim in extra]
+    figures = []
+    for place, name in enumerate(names[:_DRAWN]):
+        where = dict(zip(extra, np.unravel_index(place, sizes), strict=True)) if extra else {}
+        task = curves.isel(where, drop=True).transpose(*labels.DIMS)
+        uri = pictures.draw(task)
+        if uri is None:
+            return markup.paragraph(pictures.MISSING)
+        caption = f"{name}." if len(names) > 1 else shown.CURVES
+        figures.append(markup.figure(uri, shown.curves_alternative(task), caption))
+    if len(names) == 1:
+        return figures[0]
+    rest = len(names) - len(figures)
+    more = f" The first {len(figures)} of {len(names)} tasks are drawn; the archive has all." if rest else ""
+    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(shown.CURVES + more)
+
+
+def _part(result: xr.Dataset) -> str:
+    """Return sentences, table and picture of one result."""
+    tasks = _n_tasks(result)
+    said = results.summary(result).splitlines()
+    sentences = markup.items(said)
+    if tasks > _SAID:
+        sentences = markup.folded(f"In sentences, task by task ({len(said)})", sentences)
+    left = words.left_out(result.attrs)
+    missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
+    final = markup.paragraph(words.final(result)) if "final" in result.attrs else ""
+    return (
+        final
+        + sentences
+        + missing
+        + markup.table(*digests.of_result(result, tasks))
+        + (_picture(result) if tasks == 1 else "")
+    )
+
+
+def _n_tasks(result: xr.Dataset) -> int:
+    return int(np.prod([result.sizes[dim] for dim in labels.task_dims(result) if dim != "algorithm"], dtype=int))
+
+
+def _picture(result: xr.Dataset) -> str:
+    kind = labels.kind_of(result)
+    if kind not in shown.CAPTIONS:
+        return ""
+    dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
+    uri = pictures.draw(result.squeeze(dims, drop=True))
+    return "" if uri is None else markup.figure(uri, shown.alternative(result), shown.CAPTIONS[kind])
+
+
+def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
+    """Return what it takes to get the same numbers again."""
+    given = {
+        name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
+    }
+    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
+    calls = [f"{name}: {str(result.attrs['history']).splitlines()[-1]}" for name, result in parts.items()]
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
+    return "".join(
+        [
+            markup.terms([(_GIVEN[name], value) for name, value in given.items()]),
+            markup.terms(
+                [
+                    ("Seed of each part", seeds),
+                    ("This page was made with", f"{packages}, Python {platform.python_version()}"),
+                ]
+            ),
+            markup.paragraph("Each part was made by"),
+            markup.items(calls),
+            markup.paragraph("This page holds no data. Its archive opens, and the analysis is repeated, by"),
+            markup.code(_again(given, parts)),
+        ]
+    )
+
+
+def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
+    """Return the code that opens an archive and repeats the analysis."""
+    options = {
+        "include": repr(str(given.get("include", "")).split(", ")),
+        "paired": str(bool(given.get("paired", 0))),
+        "n_resamples": str(given.get("n_resamples")),
+        "confidence_level": str(given.get("confidence_level")),
+        "rng": str(given.get("rng")),
+    }
+    call = "".join(f"\n    {name}={said}," for name, said in options.items() if given.get(name) is not None)
+    return (
+        "import xcurves\n\n"
+        '# what xcurves.archives.write(tree, "analysis.nc") wrote\n'
+        'tree = xcurves.archives.read("analysis.nc")\n'
+        f"print(tree[{next(iter(parts))!r}].to_dataset().curves.table())\n\n"
+        "# the same again\n"
+        '(curves,) = tree["curves"].data_vars.values()\n'
+        f"again = curves.curves.analyze({call}\n)\n"
+        'again.curves.report("again.html")'
+    )
+
+
+def _references(parts: words.Parts) -> list[str]:
+    """Return what the parts rest on, each once."""
+    every = (each for result in parts.values() for each in str(result.attrs.get("references", "")).split("; "))
+    return [each for each in dict.fromkeys(every) if each]
+
+
+_GIVEN = {
+    "rng": "Seed",
+    "confidence_level": "Confidence level",
+    "n_resamples": "Reassignments at most",
+    "paired": "Runs matched over algorithms (1: yes)",
+    "include": "Parts asked for",
+}

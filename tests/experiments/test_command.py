@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+import xarray as xr
+
+from xcurves.experiments import command
+
+OPTIONS = {
+    "n_runs": {"type": int, "default": 10},
+    "levels": {"type": int, "nargs": "+", "default": (0, 5)},
+}
+
+
+def make(*, seed, n_runs, levels):
+    if n_runs < 1:
+        raise ValueError("n_runs must be at least 1")
+    values = np.random.default_rng(seed).random((n_runs, len(levels)))
+    return xr.Dataset({"score": (("run", "training"), values)}, {"training": list(levels)})
+
+
+def run(*arguments):
+    command.run(
+        make, list(map(str, arguments)), module="xcurves.experiments.it", description=None, seed=3, options=OPTIONS
+    )
+
+
+def opened(path):
+    return xr.load_dataset(path, engine="scipy")
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded"),
+    [
+        ([], "--seed 3"),
+        (["--seed", 7], "--seed 7"),
+        (["--n-runs", 10], "--seed 3"),
+        (["--levels", 1, 2, 9, "--n-runs", 2], "--seed 3 --n-runs 2 --levels 1 2 9"),
+    ],
+)
+def test_the_recorded_command_remakes_the_file(tmp_path, given, recorded):
+    run(tmp_path / "a.nc", *given)
+    made = opened(tmp_path / "a.nc")
+    assert made.attrs["command"] == f"python -m xcurves.experiments.it a.nc {recorded}"
+    (tmp_path / "again").mkdir()
+    run(tmp_path / "again" / "a.nc", *recorded.split())
+    assert (tmp_path / "again" / "a.nc").read_bytes() == (tmp_path / "a.nc").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no/such/a.nc"], "path no/such/a.nc: there is no folder no/such. Make it, or name another"),
+        (["a.nc", "--n-runs", "0"], "n_runs must be at least 1"),
+    ],
+)
+def test_what_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        run(*arguments)
+    assert capsys.readouterr().err.endswith(f"python -m xcurves.experiments.it: error: {message}\n")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,330 @@
+"""What cannot be used is told in one line, with the option or the mend that cures it, and nothing is written."""
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+from xcurves.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 6, 4)))
+
+
+@pytest.fixture
+def refusal(capsys, here):
+    """Run the command line on bad input; return the one line that it says."""
+
+    def run(*arguments):
+        before = {path: path.stat().st_mtime_ns for path in here.rglob("*")}
+        try:
+            status = main([str(a) for a in arguments])
+        except SystemExit as stop:
+            status = stop.code
+        out, err = capsys.readouterr()
+        assert status == 2
+        assert not out
+        *warnings, line = err.splitlines()
+        assert all(": warning: " in each for each in warnings)
+        assert {path: path.stat().st_mtime_ns for path in here.rglob("*")} == before
+        line = line.removeprefix("python -m xcurves: ")
+        # No Python in the words of the shell.
+        assert not re.search(r"\.curves|\b(da|ds|df|frame|pd|np|xr)[.\[]\w|=True|\bon=|\bextra=|Traceback", line), line
+        return line
+
+    return run
+
+
+def table(curves, path="c.csv", **columns):
+    frame = curves.to_dataframe("score").reset_index().assign(**columns)
+    frame.to_csv(path, index=False)
+    return frame
+
+
+def test_an_empty_file(refusal, here):
+    (here / "empty.csv").write_text("")
+    (here / "empty.nc").write_text("")
+    (here / "head.csv").write_text("algorithm,run,training,score\n")
+    (here / "empty.csv.gz").write_bytes(gzip.compress(b""))
+    assert refusal("empty.csv") == "ARCHIVE empty.csv is empty. Write it again, or name another"
+    assert refusal("empty.csv.gz") == "ARCHIVE empty.csv.gz is empty. Write it again, or name another"
+    assert refusal("head.csv") == "ARCHIVE has no rows. Check how it was read or selected"
+    assert refusal("empty.nc").startswith("ARCHIVE empty.nc is no archive that can be read whole: it is empty")
+
+
+def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
+    table(curves)
+    has = "is no column of ARCHIVE. It has 'algorithm', 'run', 'training', 'score'"
+    assert refusal("c.csv", "--run", "seed", "--value", "score") == f"--run seed {has}"
+    assert refusal("c.csv", "--value", "return") == f"--value return {has}"
+    assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"
+    assert refusal("c.csv", "--select", "task=x") == f"--select task=x: 'task' {has}"
+    assert refusal("c.csv", "--run", "seed") == (
+        "the archive has 2 columns that could be scores. Name one: --value run|score"
+    )
+
+
+def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
+    frame = table(curves).astype({"score": object, "training": object})
+    frame.loc[[3, 5], "score"] = ["high", "low"]
+    frame.to_csv("score.csv", index=False)
+    assert refusal("score.csv").startswith("value column 'score' must be numeric; got dtype ")
+    assert refusal("score.csv").endswith(", first 'high' in row 4 of the data. Mend ARCHIVE")
+    frame = table(curves).astype({"training": object})
+    frame.loc[7, "training"] = "8k"
+    frame.to_csv("training.csv", index=False)
+    assert refusal("training.csv").endswith(", first '8k' in row 8 of the data. Mend ARCHIVE")
+    frame = table(curves).astype({"run": object})
+    frame.loc[2, "run"] = None
+    frame.to_csv("run.csv", index=False)
+    assert refusal("run.csv") == ("run column 'run' has 1 rows without a label, first row 3 of the data. Mend ARCHIVE")
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_netcdf_file_cut_short(refusal, curves, here, engine, share):
+    curves.to_dataset().to_netcdf("cut.nc", engine=engine)
+    whole = (here / "cut.nc").read_bytes()
+    (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
+    assert refusal("cut.nc").startswith("ARCHIVE cut.nc is no archive that can be read whole: ")
+
+
+def test_a_table_cut_short(refusal, curves, here):
+    table(curves, "c.csv.gz")
+    whole = (here / "c.csv.gz").read_bytes()
+    (here / "c.csv.gz").write_bytes(whole[: len(whole) // 2])
+    assert refusal("c.csv.gz").startswith("ARCHIVE c.csv.gz is no CSV that can be read: ")
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+@pytest.mark.parametrize("name", ["c.zarr", "c"])
+def test_a_zarr_store_is_read_with_and_without_consolidated_metadata(curves, consolidated, name, capsys):
+    curves.to_dataset().to_zarr(name, zarr_format=2, consolidated=consolidated)
+    assert main([name, "--output", "r.nc"]) == 0
+    with xr.open_dataset("r.nc") as written:
+        np.testing.assert_array_equal(written.pvalue, xcurves.randomized_anova(curves, rng=0).pvalue)
+
+
+def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
+    curves.to_dataset().to_zarr("c.zarr", zarr_format=2, consolidated=False)
+    (here / "c.zarr" / "score" / ".zarray").write_text("{")
+    assert refusal("c.zarr").startswith("ARCHIVE c.zarr is no archive that can be read whole: ")
+
+
+def test_event_files_cut_short_give_their_whole_events_and_it_is_said(here, capsys):
+    tensorboardX = pytest.importorskip("tensorboardX")
+    pytest.importorskip("tensorboard")
+    rng = np.random.default_rng(0)
+    for algorithm in ("sac", "td3"):
+        for run in range(3):
+            with tensorboardX.SummaryWriter(f"runs/{algorithm}/{run}") as writer:
+                for i in range(20):
+                    writer.add_scalar("return", rng.normal(), i * 100)
+    (path,) = (here / "runs" / "sac" / "0").iterdir()
+    path.write_bytes(path.read_bytes()[:-10])
+    assert main(["runs", "--align"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"warning: runs/sac/0/.*: the last event is cut short and left out", err)
+    with xr.open_dataset("runs-anova.nc") as written:
+        assert written.n_levels == 19
+    path.write_bytes(b"")
+    assert main(["runs", "--output", "r.nc"]) == 0
+    with xr.open_dataset("r.nc") as written:
+        assert written.n_runs.values.tolist() == [2, 3]
+
+
+def test_two_algorithms_of_one_name(refusal, curves, here):
+    curves.assign_coords(algorithm=["sac", "sac"]).to_dataset().to_netcdf("twice.nc")
+    assert refusal("twice.nc") == "algorithm labels must be unique; got 'sac' 2 times. Mend ARCHIVE"
+    table(curves.assign_coords(algorithm=["sac", "sac"]))
+    assert refusal("c.csv") == (
+        "24 rows repeat a (algorithm, run, training), first ('sac', 0, 0.0); ('sac', 0, 100.0); ('sac', 0, 200.0). "
+        "Name the column that tells them apart by --extra, or say which to keep: --duplicates first, last or mean"
+    )
+    (here / "chart.csv").write_text('"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n')
+    assert "2 columns 'sac-1 - return': runs of one name. Rename the runs" in refusal("chart.csv")
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, curves, here, monkeypatch):
+    (here / "file").write_text("in the way")
+    assert refusal("--output", "file/out.nc") == (
+        "--output file/out.nc: there is no folder file. Make it, or name another"
+    )
+    assert refusal("--output", "nowhere/out.nc").startswith("--output nowhere/out.nc: there is no folder nowhere.")
+    assert refusal("--report", "nowhere/page.html").startswith(
+        "--report nowhere/page.html: there is no folder nowhere."
+    )
+    (here / "folder").mkdir()
+    assert refusal("--output", "folder") == "--output folder is a folder. Name a file in it"
+    assert refusal("--report", "folder") == "--report folder is a folder. Name a file in it"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
+def test_a_folder_that_is_not_writable(refusal):
+    assert refusal("--output", "/proc/self/out.nc").startswith(
+        "--output /proc/self/out.nc: nothing can be written to the folder /proc/self ("
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
+def test_a_folder_without_permission(refusal, here):
+    (here / "locked").mkdir(mode=0o500)
+    assert "nothing can be written to the folder locked (permission denied)" in refusal("--output", "locked/out.nc")
+
+
+def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
+    def refuse(self, *args, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
+    assert refusal("--output", "r.nc") == (
+        "ARCHIVE r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
+    )
+
+
+def test_the_archive_is_not_overwritten(refusal, curves):
+    table(curves)
+    assert refusal("c.csv", "--output", "c.csv") == "--output c.csv is the archive itself. Name another file"
+    assert refusal("c.csv", "--report", "./c.csv") == "--report c.csv is the archive itself. Name another file"
+
+
+def test_what_is_no_archive(refusal, curves, here):
+    (here / "junk.nc").write_text("no archive")
+    (here / "folder").mkdir()
+    curves.to_dataset().assign(other=curves).to_netcdf("two.nc")
+    xcurves.randomized_anova(curves).to_netcdf("r.nc")
+    assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist"
+    assert refusal("junk.nc") == (
+        "ARCHIVE junk.nc is no archive that can be read whole: it does not begin as a netCDF file does. Write it "
+        "again, or name another (a table must end in .csv or .csv.gz)"
+    )
+    assert refusal("folder").startswith("ARCHIVE folder is no archive that can be read whole: ")
+    assert refusal("two.nc") == "the archive has 2 variables that could be scores. Name one: --value score|other"
+    assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
+    assert refusal("r.nc") == (
+        "ARCHIVE r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
+    )
+
+
+def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
+    short = curves.copy()
+    short[0, 1, 2:] = np.nan
+    table(short)
+    assert refusal("c.csv") == (
+        "algorithm 'a0', run 1 lacks 2 of 4 training levels. Bring runs to common levels with --align or leave "
+        "incomplete ones out with --drop-incomplete"
+    )
+    apart = curves.copy()
+    apart[0, :, 1:] = np.nan
+    table(apart)
+    assert refusal("c.csv", "--align") == (
+        "--align intersection leaves 1 common training level (0): the runs of 'a0' do not meet. Compare algorithms "
+        "that were scored at the same levels, --select algorithm=..., or give levels that all reach, --align LEVELS "
+        "--method ..."
+    )
+    one = curves.copy()
+    one[:, 1, 2:] = np.nan
+    table(one)
+    assert refusal("c.csv").startswith("algorithm 'a0', run 1 lacks 2 of 4 training levels (2 incomplete runs in all)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--bad"], "unrecognized arguments: --bad. Help: python -m xcurves --help"),
+        (["--n-resamples", "0"], "--n-resamples must be at least 1; got 0. Leave it out for the default"),
+        (["--confidence-level", "95"], "--confidence-level must lie between 0 and 1; got 95.0. Usual: 0.95"),
+        (["--rng", "-1"], "--rng must not be negative; got -1. Give a whole number from 0"),
+        (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
+        (
+            ["--select", "algorithm=sac"],
+            "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
+        ),
+        (["--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
+        (["--select", "algorithm=rate 0.1"], "only algorithm"),
+        (
+            ["--align", "some"],
+            "--align takes intersection, union, final, levels such as 0,1000,5000, or START:STOP:STEP; got 'some'. "
+            "Put ARCHIVE before the options",
+        ),
+        (["--align", "9,1"], "--align takes finite training levels in increasing order; got 9, 1. Sort them"),
+        (["--align", "--method", "mean"], "--align intersection takes levels that all runs have, so --method mean has"),
+        (
+            ["--align", "union", "--method", "mean"],
+            "--method mean needs the ends of its bins. Give them: --align",
+        ),
+        (
+            ["--align", "union", "--method", "nearest"],
+            "--method nearest needs --tolerance, how far from a level",
+        ),
+        (["--align", "--tolerance", "3"], "--tolerance 3.0 has no meaning without --method. Name one, or leave it out"),
+        (["--method", "linear"], "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"),
+    ],
+)
+def test_options_that_do_not_go(refusal, arguments, said):
+    assert refusal(*arguments).startswith(said)
+
+
+def test_dims_of_other_names_are_named_by_options(refusal, curves):
+    curves.rename(algorithm="agent", run="seed").to_dataset().to_netcdf("c.nc")
+    assert refusal("c.nc").endswith("Name them: --algorithm agent --run seed")
+
+
+def test_unmatched_pairs_are_cured_by_leaving_an_option_out(refusal, curves):
+    table(curves.where((curves.run != 3) | (curves.algorithm != "a0")))
+    assert refusal("c.csv", "--paired") == (
+        "--paired needs every run in every algorithm; algorithm 'a0' lacks run 3. Select the common runs, --select "
+        "run=..., or leave --paired out"
+    )
+
+
+def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monkeypatch):
+    def broken(*args, **options):
+        raise AttributeError("a defect")
+
+    monkeypatch.setattr("xcurves.cli.job.open_archive", broken)
+    assert main([]) == 1
+    assert capsys.readouterr().err == (
+        "python -m xcurves: AttributeError: a defect. This should not be; --traceback shows where\n"
+    )
+    with pytest.raises(AttributeError, match="a defect"):
+        main(["--traceback"])
+
+
+def test_nobody_reads_the_output(here):
+    """As `| head -0` does: the archive is whole, and there is no traceback."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "xcurves", "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert xcurves.archives.read("tictactoe-anova.nc").n_shuffles == 99
+
+
+def test_a_table_of_numbers_as_labels_can_be_selected(curves, capsys):
+    table(curves)
+    assert main(["c.csv", "--select", "run=0,1,2,3", "--select", "training=100:300", "--output", "r.nc"]) == 0
+    expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
+    with xr.open_dataset("r.nc") as written:
+        np.testing.assert_array_equal(written.pvalue, expected.pvalue)
+        assert written.n_levels == 3
+    assert pd.read_csv("c.csv").shape == (48, 4)
