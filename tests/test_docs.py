@@ -62,7 +62,8 @@ def given():
 
 @pytest.mark.parametrize("call", calls(WHICH))
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_call_beside_a_question_runs(call, given):
+def test_the_call_beside_a_question_runs(call, given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert eval(call, given) is not None
 
 
