@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import xarray as xr
 
+__all__ = ["read", "write"]
+
 _ROOT = "root.nc"  # of a folder of netCDF files: the attrs of the whole; it also tells such a folder from others
 _MODULES: dict[Literal["netcdf4", "h5netcdf"], tuple[str, ...]] = {
     "netcdf4": ("netCDF4",),
@@ -127,7 +129,12 @@ def read(path: str | os.PathLike[str]) -> xr.Dataset | xr.DataTree:
 
     Examples
     --------
-    See `write`.
+    >>> import tempfile, xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = xcurves.archives.write(scores, f"{folder}/curves.nc")
+    ...     xcurves.archives.read(path).identical(scores)
+    True
     """
     path = Path(path)
     if not path.exists():

@@ -51,7 +51,7 @@ def compare_distributions(
 
     Parameters
     ----------
-    scores : DataArray, dims (..., algorithm, *dim)
+    scores : DataArray, dims (..., algorithm, \*dim)
         One score for each trial, NaN where there is none. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are.

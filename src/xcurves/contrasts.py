@@ -92,7 +92,7 @@ def contrast(
     -----
     Every curve is reduced to one number by the same profile, :math:`u_{ij} = \sum_h b_h y_{ijh}`, and
 
-    .. math:: T = \sum_i a_i \bar u_i \Big/ \sqrt{\textstyle\sum_i a_i^2 s_i^2 / l_i}
+    .. math:: T = \frac{\sum_i a_i \bar u_i}{\sqrt{\sum_i a_i^2 s_i^2 / l_i}}
 
     is recomputed for each relabelling of the curves of the algorithms with a weight, and of these only; paired, it is
     the one-sample t of :math:`D_j = \sum_i a_i u_{ij}` under relabelling within runs. Exact if curves are exchangeable,

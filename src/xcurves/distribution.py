@@ -43,7 +43,7 @@ def performance_cdf(
 
     Parameters
     ----------
-    scores : DataArray, dims (..., *dim)
+    scores : DataArray, dims (..., \*dim)
         One score for each trial, NaN where there is none. All dims but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
         What the trials are.
@@ -52,7 +52,7 @@ def performance_cdf(
     probabilities : sequence of float, optional
         Where the inverse CDF is wanted; by default 0.01, 0.02, ..., 0.99.
     cvar_level : float or sequence of float, default 0.5
-        α of CVaR in [0, 1): it is of the best share 1 - α, `cvar_lower` of the worst share 1 - α.
+        Level α of CVaR in [0, 1): it is of the best share 1 - α, `cvar_lower` of the worst share 1 - α.
     cvar : {"tail-mean", "conditional"}
         The mean of the tail, the boundary trial weighted fractionally; or E[Z | Z >= F⁻¹(α)] as Jordan et al. print
         it, which takes the boundary trial whole.
@@ -123,8 +123,7 @@ def performance_cdf(
     References
     ----------
     .. [1] Jordan, S. M., Cohen, D. & Thomas, P. S. Using cumulative distribution based performance analysis to
-    benchmark
-       models.
+       benchmark models.
     .. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
        1269-1283. doi:10.1214/aop/1176990746
     .. [3] Efron, B. (1987). Better bootstrap confidence intervals. J. Am. Stat. Assoc. 82, 171-185.

@@ -28,7 +28,7 @@ def to_dataarray(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
 ) -> xr.DataArray:
-    """Turn a tidy frame, one row per score, into curves.
+    r"""Turn a tidy frame, one row per score, into curves.
 
     Parameters
     ----------
@@ -41,15 +41,19 @@ def to_dataarray(
         Columns that become the dims of these names. With ``training=None`` scores have no training (trials).
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
-    on, method, tolerance
+    on : {"intersection", "union", "final"} or sequence of float, optional
         As in `align`: the grid that every run is brought to, before the dense array is made. Runs with many levels of
         their own need it: without, the array has every level of any run.
+    method : {None, "previous", "linear", "nearest", "mean"}
+        As in `align`: how a run gets a score at a level.
+    tolerance : float, optional
+        As in `align`, in units of training.
     duplicates : {"raise", "first", "last", "mean"}
         What to do with several rows of one run at one training level: refuse, or keep which of their scores.
 
     Returns
     -------
-    DataArray, dims (*extra, algorithm, run, training)
+    DataArray, dims (\*extra, algorithm, run, training)
         Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
         frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
         given, units. What was dropped or chosen stands in ``attrs["history"]``.
@@ -125,8 +129,18 @@ def to_dataset(
         As for `to_dataarray`.
     values : sequence of str
         Columns of scores. A row may lack some of them.
-    algorithm, run, training, extra, on, method, tolerance, duplicates
-        As for `to_dataarray`; each column of scores is aligned by itself.
+    algorithm, run, training : str
+        Columns that become the dims of these names, as for `to_dataarray`.
+    extra : str or sequence of str, optional
+        Columns that become further dims.
+    on : {"intersection", "union", "final"} or sequence of float, optional
+        As in `align`; each column of scores is aligned by itself.
+    method : {None, "previous", "linear", "nearest", "mean"}
+        As in `align`: how a run gets a score at a level.
+    tolerance : float, optional
+        As in `align`, in units of training.
+    duplicates : {"raise", "first", "last", "mean"}
+        What to do with several rows of one run at one training level.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
 
     Notes
     -----
-    .. math:: z' = (z - low) / (high - low)
+    .. math:: z' = \frac{z - \mathrm{low}}{\mathrm{high} - \mathrm{low}}
 
     Nothing is clipped. Normalized scores of all tasks can be pooled: ``dim=("task", "run"), strata="task"``.
 

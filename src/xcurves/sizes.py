@@ -63,7 +63,13 @@ def leave_one_size_out(
     variants : mapping, optional
         Options of `fit_power_law` (gamma, quadratic, weights) by the names of the variants; what is not said is the
         default. The first is the one that others are tested against. By default the six of the paper's Figure 2.
-    units, sigma0_sq, sigma_hat_sq, prior_strength
+    units : {"percent", "fraction"}, optional
+        As for `fit_power_law`.
+    sigma0_sq : float, default 0.02
+        As for `fit_power_law`, in percent squared.
+    sigma_hat_sq : float, optional
+        As for `fit_power_law`, in percent squared.
+    prior_strength : float, default 5.0
         As for `fit_power_law`.
 
     Returns
@@ -80,6 +86,10 @@ def leave_one_size_out(
 
     Notes
     -----
+    With :math:`\hat e_{a,-h}` the curve of algorithm a fitted without the size :math:`n_h`,
+
+    .. math:: RMSE_h = \sqrt{\frac{1}{m} \sum_a \left( \bar e_{ah} - \hat e_{a,-h}(n_h) \right)^2}
+
     p is that of a two-sided paired t-test of absolute prediction errors, a pair for each curve and size. Errors of
     one curve are not independent, so take it as a guide, as in the paper.
 

@@ -1,0 +1,79 @@
+"""Links between pages, the calls of the table of questions, and what the front page must lead to."""
+
+import doctest
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts)]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def text_of(page):
+    if page.suffix == ".ipynb":
+        cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+        return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_to_files(page):
+    targets = re.findall(r"\]\(([^)\s#]+)[^)\s]*\)", text_of(page))
+    relative = [target for target in targets if "://" not in target]
+    assert not [target for target in relative if not (page.parent / target).exists()]
+
+
+def test_every_page_is_linked_from_the_front_page():
+    front = text_of(DOCS / "index.md")
+    folders = {"howto", "reference"}  # have a front page of their own
+    pages = [page.relative_to(DOCS) for page in PAGES[1:] if page.name != "index.md"]
+    assert not [str(page) for page in pages if page.parts[0] not in folders and f"({page.as_posix()})" not in front]
+    assert not [book.name for book in NOTEBOOKS if f"(../notebooks/{book.name})" not in front]
+
+
+def test_every_how_to_page_is_on_its_front_page():
+    front = (DOCS / "howto" / "index.md").read_text(encoding="utf-8")
+    pages = [page.stem for page in (DOCS / "howto").glob("*.md") if page.stem != "index"]
+    assert len(pages) >= 8
+    assert not [page for page in pages if f":link: {page}\n" not in front]
+
+
+def calls(page):
+    """Return the calls in the last column of a page's tables."""
+    rows = re.findall(r"^\| .* \| `([^`]+)` \|$", page, re.MULTILINE)
+    return [row for row in rows if "(" in row]
+
+
+WHICH = (DOCS / "which-method.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def given():
+    """What the page takes as given, from its hidden opening."""
+    space = {}
+    for example in doctest.DocTestParser().get_examples(WHICH):
+        exec(example.source, space)
+    return space
+
+
+@pytest.mark.parametrize("call", calls(WHICH))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_call_beside_a_question_runs(call, given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert eval(call, given) is not None
+
+
+def test_most_rows_have_a_call():
+    rows = [row for row in WHICH.splitlines() if row.startswith("| ") and not row.startswith("| question")]
+    assert len(calls(WHICH)) >= len(rows) - 1
+
+
+def test_the_front_page_leads_in_a_minute():
+    minute = text_of(DOCS / "index.md").split("\n## ")[0]
+    for target in ("start.md#install", "#from-a-csv-to-an-anova-table", "explanation/error-terms.md", "citation.md"):
+        assert f"]({target})" in minute
+    assert "pip install ." in minute
