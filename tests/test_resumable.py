@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xcurves import resumable
+from xcurves import trial_files
 from xcurves.resumable import run_trials, stream
 
 N_TRIALS = 250
@@ -102,7 +102,7 @@ def test_a_kill_loses_no_trial_that_has_ended(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_trials(last, 9, path=tmp_path)
-    assert resumable.Archive(tmp_path, {}).done == set(ended) == set(range(5))
+    assert trial_files.Archive(tmp_path, {}).done == set(ended) == set(range(5))
 
 
 def test_a_batch_is_there_whole_or_not_at_all(tmp_path):
@@ -113,7 +113,7 @@ def test_a_batch_is_there_whole_or_not_at_all(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_trials(last, 9, path=tmp_path, batch=3)
-    assert resumable.Archive(tmp_path, {}).done == set(range(6))
+    assert trial_files.Archive(tmp_path, {}).done == set(range(6))
     assert run_trials(lambda index: {"x": index}, 9, path=tmp_path, batch=3)["x"].values.tolist() == list(range(9))
 
 
@@ -149,13 +149,13 @@ def test_jobs_leave_no_trace(tmp_path):
 
 def test_files_do_not_pile_up(tmp_path, monkeypatch):
     most = []
-    whole = resumable.Archive.append
+    whole = trial_files.Archive.append
 
     def watched(self, records):
         whole(self, records)
         most.append(len(listing(tmp_path)))
 
-    monkeypatch.setattr(resumable.Archive, "append", watched)
+    monkeypatch.setattr(trial_files.Archive, "append", watched)
     found = run_trials(trial, 400, path=tmp_path)
     assert max(most) < 150
     xr.testing.assert_identical(found, run_trials(trial, 400))
@@ -174,7 +174,11 @@ def test_work_killed_between_merging_and_deleting_counts_trials_once(tmp_path):
 
 def test_numbers_and_texts_keep_their_kind(tmp_path):
     def mixed(index):
-        rows = [{"a": 1, "b": "auto", "c": None}, {"a": 0.1, "b": 5, "d": (1, 2)}, {"a": True, "b": 0.1, "error": "é"}]
+        rows = [
+            {"a": 1, "b": "auto", "c": None},
+            {"a": 0.1, "b": 5, "d": (1, 2)},
+            {"a": np.True_, "b": 0.1, "error": "é"},
+        ]
         return rows[index]
 
     for options in ({}, {"path": tmp_path}):
@@ -218,6 +222,71 @@ def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
 def test_settings_may_be_numbers_of_numpy(tmp_path):
     run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1)})
     run_trials(trial, 2, path=tmp_path, settings={"n": 5, "x": 0.1})
+
+
+@pytest.mark.parametrize("settings", [["a"], {"a": len}, {"a": [1, 2]}, {1: "a"}])
+def test_settings_must_be_numbers_and_texts(settings):
+    with pytest.raises(TypeError, match="settings must map names to numbers and texts; got"):
+        run_trials(trial, 2, settings=settings)
+
+
+def test_a_setting_that_is_no_number_equals_itself(tmp_path):
+    run_trials(trial, 2, path=tmp_path, settings={"x": np.nan})
+    assert run_trials(trial, 3, path=tmp_path, settings={"x": np.nan}).sizes["run"] == 3
+
+
+def test_other_files_in_the_folder_are_left_alone(tmp_path):
+    (tmp_path / "mine.tmp").write_text("precious")
+    xr.Dataset({"score": 1.0}).to_netcdf(tmp_path / "mine.nc", engine="scipy")
+    run_trials(trial, 2, path=tmp_path)
+    run_trials(trial, 4, path=tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["00000000-00000003.nc", "mine.nc", "mine.tmp"]
+
+
+def test_one_process_at_a_time_writes_to_an_archive(tmp_path):
+    pytest.importorskip("fcntl")
+    refused = pytest.raises(ValueError, match=r"is being written by another process\. Wait until it ends, or")
+
+    def nested(index):
+        with refused:
+            run_trials(trial, 2, path=tmp_path)
+        return {"x": index}
+
+    assert run_trials(nested, 2, path=tmp_path)["error"].values.tolist() == ["", ""]
+    assert run_trials(trial, 3, path=tmp_path)["x"].sizes["run"] == 3
+
+
+def test_a_long_error_is_cut():
+    def long(index):
+        raise ValueError("x" * 10_000)
+
+    text = run_trials(long, 1)["error"].item()
+    assert len(text) == 500
+    assert text.startswith("ValueError: xxx")
+    assert text.endswith("x…")
+
+
+@pytest.mark.parametrize("name", ["run", "", "a/b", "a\n", 3])
+def test_a_value_that_cannot_be_named_is_an_error_of_its_trial(tmp_path, name):
+    error = run_trials(lambda index: {name: 1}, 1, path=tmp_path)["error"].item()
+    assert error == f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, "2", True])
+def test_jobs_must_count(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be a whole number from 1, or -1 for all processors; got"):
+        run_trials(trial, 2, n_jobs=n_jobs)
+
+
+def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tmp_path):
+    def half(index):
+        if index == 1:
+            raise ValueError("one")
+        return {"b": index, "a": index, **({"c": 1} if index > 2 else {})}
+
+    for n_trials in (2, 3, 5):
+        found = run_trials(half, n_trials, path=tmp_path)
+    assert list(found.data_vars) == list(run_trials(half, 5).data_vars) == ["b", "a", "c", "error"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from xcurves.experiments.dse import dse, one_trial
+from xcurves.resumable import stream
 
 
 def sample_hyperparameters(rng):
@@ -96,8 +97,8 @@ def odd(outcome):
             raise outcome
         return outcome
 
-    count = iter(range(100))
-    return train, lambda rng: {"index": next(count)}, sample_data
+    first = {np.random.default_rng(stream(0, index).spawn(1)[0]).integers(2**60): index for index in range(5)}
+    return train, lambda rng: {"index": first[rng.integers(2**60)]}, sample_data
 
 
 @pytest.mark.parametrize(
@@ -105,23 +106,48 @@ def odd(outcome):
     [
         (math.nan, "ValueError: train_and_score must return a finite number; got nan"),
         (math.inf, "ValueError: train_and_score must return a finite number; got inf"),
-        ("0.9", "TypeError: train_and_score must return a finite number; got '0.9'"),
-        (None, "TypeError: train_and_score must return a finite number; got None"),
-        (1j, "TypeError: train_and_score must return a finite number; got 1j"),
-        ([1.0], "TypeError: train_and_score must return a finite number; got [1.0]"),
-        (True, "TypeError: train_and_score must return a finite number; got True"),
+        ("0.9", "TypeError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)"),
+        (None, "TypeError: train_and_score must return a finite number; got None. Convert it: float(...)"),
+        (1j, "TypeError: train_and_score must return a finite number; got 1j. Convert it: float(...)"),
+        ([1.0], "TypeError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)"),
+        (True, "TypeError: train_and_score must return a finite number; got True. Convert it: float(...)"),
+        (
+            np.array(0.5),
+            "TypeError: train_and_score must return a finite number; got array(0.5). Convert it: float(...)",
+        ),
         (RuntimeError("no\nmemory"), "RuntimeError: no memory"),
     ],
 )
 def test_a_failing_trial_is_recorded_and_the_others_go_on(tmp_path, outcome, error):
-    scores = dse(*odd(outcome), 5, path=tmp_path, rng=0)
+    with pytest.warns(UserWarning, match="It has no score") as caught:
+        scores = dse(*odd(outcome), 5, path=tmp_path, rng=0)
+    assert [str(each.message) for each in caught] == [
+        f"trial 0: {error}. It has no score; its error is kept (in 2 trials)"
+    ]
+    assert caught[0].filename == __file__
     assert scores.error.values.tolist() == [error, "", "", error, ""]
     assert np.isnan(scores.values).tolist() == [True, False, False, True, False]
     assert scores["index"].values.tolist() == [0, 1, 2, 3, 4]
     assert scores.curves.performance_cdf().n_trials.item() == 3
-    xr.testing.assert_identical(dse(*odd(outcome), 5, path=tmp_path, rng=0), scores)
+    with pytest.warns(UserWarning, match="It has no score"):
+        xr.testing.assert_identical(dse(*odd(outcome), 5, path=tmp_path, rng=0), scores)
 
 
+def test_a_truth_value_of_numpy_is_no_score_either():
+    with pytest.warns(UserWarning, match=r"must return a finite number; got .*True"):
+        assert np.isnan(dse(lambda *_: np.bool_(True), sample_hyperparameters, sample_data, 1, rng=0)).all()
+
+
+@pytest.mark.filterwarnings("ignore:trial 0")
+def test_a_failing_trial_keeps_hyperparameters_that_training_took_away():
+    def train(hyperparameters, *_):
+        raise RuntimeError(hyperparameters.pop("kernel"))
+
+    scores = dse(train, sample_hyperparameters, sample_data, 1, rng=0)
+    assert scores.error.item() == f"RuntimeError: {scores.kernel.item()}"
+
+
+@pytest.mark.filterwarnings("ignore:trial 0")
 def test_data_that_fail_are_recorded_with_the_hyperparameters():
     def no_data(rng):
         raise OSError("disk")
@@ -137,6 +163,19 @@ def test_an_error_can_be_seen_whole_by_running_its_trial_alone():
         one_trial(*odd(RuntimeError("no\nmemory")), 0, rng=0)
 
 
+@pytest.mark.filterwarnings("ignore:trial 0")
+@pytest.mark.parametrize("name", ["", " x", "a/b", 3])
+def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_path, name):
+    def untouched(*_):
+        raise AssertionError("trained in vain")
+
+    scores = dse(untouched, lambda rng: {name: 1}, sample_data, 1, path=tmp_path, rng=0)
+    assert scores.error.item() == (
+        f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
+    )
+
+
+@pytest.mark.filterwarnings("ignore:trial 0")
 @pytest.mark.parametrize("name", ["score", "run", "error"])
 def test_a_hyperparameter_of_a_taken_name_is_an_error_of_its_trial(name):
     scores = dse(train_and_score, lambda rng: {name: 1}, sample_data, 1, rng=0)
@@ -155,6 +194,50 @@ def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=6)
     with pytest.raises(ValueError, match="was made with task = 'moons', not with task = 'circles'"):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda rng: {"n_neighbors": int(rng.integers(9))},
+        lambda rng: {**sample_hyperparameters(rng), "gamma": 1.0},
+        lambda rng: {**sample_hyperparameters(rng), "C": 0.1},
+        lambda rng: {},
+    ],
+)
+def test_an_archive_of_other_hyperparameters_is_refused(tmp_path, other):
+    before = dse(*ALGORITHM, 3, path=tmp_path, rng=5)
+    with pytest.raises(ValueError, match=r"made with another sample_hyperparameters: in its trial 0 \w+ is .*, now "):
+        dse(train_and_score, other, sample_data, 4, path=tmp_path, rng=5)
+    xr.testing.assert_identical(dse(*ALGORITHM, 3, path=tmp_path, rng=5), before)
+
+
+def test_hyperparameters_may_differ_in_the_last_bits_of_another_machine(tmp_path):
+    before = dse(*ALGORITHM, 3, path=tmp_path, rng=5)
+
+    def rounded(rng):
+        drawn = sample_hyperparameters(rng)
+        return {**drawn, "C": np.nextafter(drawn["C"], 1)}
+
+    xr.testing.assert_identical(dse(train_and_score, rounded, sample_data, 3, path=tmp_path, rng=5), before)
+
+
+def test_the_seed_is_recorded_so_that_unseeded_trials_can_be_run_again():
+    scores = dse(*ALGORITHM, 3)
+    assert one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"])) == scores.sel(run=2).item()
+
+
+@pytest.mark.parametrize(
+    ("index", "rng", "error", "message"),
+    [
+        (1, None, TypeError, "rng must be a whole number to run a trial again; got None. Try rng=0"),
+        (-1, 0, ValueError, "index must be a whole number from 0; got -1. The first trial is 0"),
+        (1.5, 0, ValueError, "index must be a whole number from 0; got 1.5. The first trial is 0"),
+    ],
+)
+def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):
+    with pytest.raises(error, match=message):
+        one_trial(*ALGORITHM, index, rng=rng)
 
 
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(0)])

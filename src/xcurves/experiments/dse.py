@@ -17,6 +17,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, resumable
+from xcurves.outcomes import warn_of
+from xcurves.trial_files import ERROR, Record, Settings, error_text
 
 Generator = np.random.Generator
 Hyperparameters = Mapping[str, Any]
@@ -25,7 +27,7 @@ SampleData = Callable[[Generator], tuple[Any, Any]]
 TrainAndScore = Callable[[Hyperparameters, Any, Any, Generator], float]
 
 SCORE = "score"
-TAKEN = frozenset((SCORE, "run", resumable.ERROR))
+TAKEN = frozenset((SCORE, "run", ERROR))
 
 
 def dse(
@@ -35,7 +37,7 @@ def dse(
     n_trials: int,
     *,
     path: str | os.PathLike[str] | None = None,
-    settings: resumable.Settings | None = None,
+    settings: Settings | None = None,
     n_jobs: int = 1,
     batch: int = 1,
     progress: bool = False,
@@ -71,19 +73,27 @@ def dse(
     -------
     DataArray, dims (run)
         Scores by index of trial, NaN where one failed. Coordinates of `run`: each hyper-parameter (text if any value
-        is, else a number, NaN where a trial has none), and `error`, which says why a trial has no score, else "".
+        is, else a number, NaN where a trial has none; a truth value is 1 or 0), and `error`, which says why a trial has
+        no score, else "". The attr `rng` is the seed.
+
+    Warns
+    -----
+    UserWarning
+        If trials failed: once, with the first error and their number.
 
     Raises
     ------
     TypeError
         If `path` is given and `rng` is no int.
     ValueError
-        If `n_trials` is less than 1 or than the archive holds, if the archive was made with other settings, or if one
-        of its files cannot be read.
+        If `n_trials` is less than 1 or than the archive holds; if the archive was made with other settings or another
+        `sample_hyperparameters`, or is being written by another process; or if one of its files cannot be read.
 
     Notes
     -----
     A score that is not finite or no number, and an exception, are the error of their trial; the others go on.
+
+    An archive cannot tell one `train_and_score` or `sample_data` from another: name what they are in `settings`.
 
     References
     ----------
@@ -104,12 +114,13 @@ def dse(
     >>> float(scores.curves.performance_cdf().n_trials)
     20.0
     """
-    if path is not None and not isinstance(rng, int | np.integer):
-        raise TypeError(f"rng must be a whole number where there is an archive; got {rng!r}. Try rng=0")
-    entropy = labels.check_rng(rng)
+    entropy = labels.check_rng(rng) if path is None else _check_seed("where there is an archive", rng)
 
-    def trial(index: int) -> resumable.Record:
+    def trial(index: int) -> Record:
         return _trial(train_and_score, sample_hyperparameters, sample_data, entropy, index)
+
+    def check(kept: xr.Dataset) -> None:
+        _check_drawn(sample_hyperparameters, entropy, kept)
 
     outcomes = resumable.run_trials(
         trial,
@@ -119,10 +130,15 @@ def dse(
         n_jobs=n_jobs,
         batch=batch,
         progress=progress,
+        check=check,
     )
     if SCORE not in outcomes:
         outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
-    return outcomes.set_coords([name for name in outcomes.data_vars if name != SCORE])[SCORE]
+    failed = (outcomes[ERROR] != "").to_numpy()
+    errors, names = outcomes[ERROR].to_numpy(), [f"trial {run}: " for run in outcomes["run"].to_numpy()]
+    warn_of(failed, names, lambda first: f"{errors[first]}. It has no score; its error is kept", "trials")
+    scores = outcomes.set_coords([name for name in outcomes.data_vars if name != SCORE])[SCORE]
+    return scores.assign_attrs(long_name="score", rng=str(entropy))
 
 
 def one_trial(
@@ -149,12 +165,21 @@ def one_trial(
     float
         What `train_and_score` returns.
 
+    Raises
+    ------
+    TypeError
+        If `rng` is no int.
+    ValueError
+        If `index` is not a whole number from 0.
+
     Examples
     --------
     >>> one_trial(lambda hyper, *_: hyper["rate"], lambda rng: {"rate": rng.uniform()}, lambda rng: (0, 0), 3, rng=0)
     0.265...
     """
-    chosen, data, training = _streams(labels.check_rng(rng), index)
+    if not isinstance(index, int | np.integer) or index < 0:
+        raise ValueError(f"index must be a whole number from 0; got {index!r}. The first trial is 0")
+    chosen, data, training = _streams(_check_seed("to run a trial again", rng), index)
     return train_and_score(sample_hyperparameters(chosen), *sample_data(data), training)
 
 
@@ -163,28 +188,55 @@ def _streams(entropy: int, index: int) -> list[Generator]:
     return [np.random.default_rng(child) for child in resumable.stream(entropy, index).spawn(3)]
 
 
+def _check_seed(why: str, rng: labels.Rng) -> int:
+    if not isinstance(rng, int | np.integer):
+        raise TypeError(f"rng must be a whole number {why}; got {rng!r}. Try rng=0")
+    return labels.check_rng(rng)
+
+
+def _check_drawn(sample_hyperparameters: SampleHyperparameters, entropy: int, kept: xr.Dataset) -> None:
+    """Refuse an archive whose first good trial has hyper-parameters other than are drawn for it now."""
+    good = np.flatnonzero(kept[ERROR] == "")
+    if not good.size:
+        return
+    row = kept.isel(run=good[0])
+    index = row["run"].item()
+    drawn = sample_hyperparameters(_streams(entropy, index)[0])
+    now = {name: resumable.plain(value) for name, value in drawn.items()}
+    before = {str(name): row[name].item() for name in row.data_vars if name not in TAKEN}
+    for name in {**now, **before}:
+        if not resumable.same(now.get(name), before.get(name)):
+            raise ValueError(
+                f"the archive was made with another sample_hyperparameters: in its trial {index} {name} is "
+                f"{before.get(name)!r}, now {now.get(name)!r} is drawn. Give another path, or the same functions"
+            )
+
+
 def _trial(
     train_and_score: TrainAndScore,
     sample_hyperparameters: SampleHyperparameters,
     sample_data: SampleData,
     entropy: int,
     index: int,
-) -> resumable.Record:
+) -> Record:
     """Return hyper-parameters and score of a trial, or hyper-parameters and what went wrong."""
     chosen, data, training = _streams(entropy, index)
     hyperparameters = sample_hyperparameters(chosen)
+    drawn = dict(hyperparameters)  # whatever training does to them
     taken = sorted(TAKEN.intersection(hyperparameters))
     if taken:
         raise ValueError(f"a hyper-parameter must not be called {taken[0]!r}. Rename it")
+    for name in drawn:
+        resumable.check_name(name)
     try:
-        return {**hyperparameters, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}
+        return {**drawn, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}
     except Exception as error:
-        return {**hyperparameters, resumable.ERROR: resumable.error_text(error)}
+        return {**drawn, ERROR: error_text(error)}
 
 
 def _finite(score: object) -> float:
-    if isinstance(score, str | bytes | bool) or not np.isscalar(score) or not np.isreal(score):
-        raise TypeError(f"train_and_score must return a finite number; got {score!r}")
+    if isinstance(score, str | bytes | bool | np.bool_) or not np.isscalar(score) or not np.isreal(score):
+        raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
     if not np.isfinite(float(score)):  # type: ignore[arg-type]  # a real scalar
         raise ValueError(f"train_and_score must return a finite number; got {score!r}")
     return float(score)  # type: ignore[arg-type]

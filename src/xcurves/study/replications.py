@@ -18,9 +18,9 @@ import xarray as xr
 
 from xcurves import labels, outcomes
 from xcurves.randomization import progress_bar
-from xcurves.resumable import Archive
 from xcurves.study.generators import REPLICATION
 from xcurves.study.grid import Cell
+from xcurves.trial_files import Archive
 
 Generator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
