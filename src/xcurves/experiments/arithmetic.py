@@ -13,6 +13,11 @@ def fingerprint() -> int:
     Learning amplifies the last bit. So a long experiment can be remade bit for bit where this number, and the versions
     of the packages, are the same; elsewhere its curves are others of the same distribution.
 
+    Returns
+    -------
+    int
+        From 0 to 2**31 - 1.
+
     Examples
     --------
     >>> fingerprint() == fingerprint()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -31,6 +31,13 @@ def check_share(name: str, value: float) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
         raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")
     return float(value)
+
+
+def check_known(name: str, value: str, known: Collection[str]) -> str:
+    """Return a name that is one of those known."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
+    return value
 
 
 def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:

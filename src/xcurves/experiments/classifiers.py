@@ -1,7 +1,7 @@
 """The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
 
-Ranges are those of their Appendix A; where its upper end of logistic regression's C is garbled in print, it is 10,000.
-What it leaves open is scikit-learn's default. Tuning is a random search, cross-validated on the training data.
+Hyper-parameters are drawn from the `ranges` of their Appendix A; what it leaves open is scikit-learn's default. Tuning
+is a random search, cross-validated on the training data.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -20,72 +20,17 @@ import numpy as np
 import xarray as xr
 
 from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.dse import TAKEN, Hyperparameters, SampleHyperparameters, TrainAndScore, dse
-from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, check_known, draw_seed, sample_data
+from xcurves.experiments.checks import check_known
+from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
+from xcurves.experiments.ranges import ALGORITHMS, sample_hyperparameters
+from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, draw_seed, sample_data
 
 Generator = np.random.Generator
 
-ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 TUNINGS = ("tuned", "random")
 N_DRAWS = 50
 N_FOLDS = 3
 SEED = 2018
-
-
-def _log_uniform(rng: Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
-def _one_of(rng: Generator, values: Sequence[Any]) -> Any:
-    return values[int(rng.integers(len(values)))]
-
-
-def _knn(rng: Generator) -> Hyperparameters:
-    return {"n_neighbors": _one_of(rng, (3, 4, 5, 10, 25, 50))}
-
-
-def _svm(rng: Generator) -> Hyperparameters:
-    kernel = _one_of(rng, ("linear", "poly", "rbf", "sigmoid"))
-    degree = _one_of(rng, (2, 3, 4, 5))
-    return {"C": _log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
-
-
-def _forest(rng: Generator) -> Hyperparameters:
-    return {
-        "n_estimators": round(_log_uniform(rng, 10, 100)),
-        "criterion": _one_of(rng, ("gini", "entropy")),
-        "min_samples_split": _one_of(rng, (2, 4, 8, 16)),
-        "min_samples_leaf": _one_of(rng, (1, 3, 5)),
-    }
-
-
-def _logistic(rng: Generator) -> Hyperparameters:
-    return {"C": _log_uniform(rng, 1e-4, 1e4)}
-
-
-def _network(rng: Generator) -> Hyperparameters:
-    return {
-        "activation": _one_of(rng, ("logistic", "tanh", "relu")),
-        "units_1": _one_of(rng, (50, 100, 150)),
-        "units_2": _one_of(rng, (50, 100, 150)) if rng.integers(2) else None,
-        "learning_rate_init": _log_uniform(rng, 1e-4, 0.1),
-    }
-
-
-_SAMPLERS: Mapping[str, SampleHyperparameters] = dict(
-    zip(ALGORITHMS, (_knn, _forest, _svm, _logistic, _network), strict=True)
-)
-
-
-def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
-    """Return what draws hyper-parameters of an algorithm from the ranges of Appendix A.
-
-    Examples
-    --------
-    >>> sample_hyperparameters("k-NN")(np.random.default_rng(0))
-    {'n_neighbors': 50}
-    """
-    return _SAMPLERS[check_known("algorithm", algorithm, ALGORITHMS)]
 
 
 def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
@@ -151,7 +96,7 @@ def _tune_and_score(
 
     points, classes = train
     seed = draw_seed(rng)
-    draws = [_SAMPLERS[algorithm](rng) for _ in range(n_draws)]
+    draws = [sample_hyperparameters(algorithm)(rng) for _ in range(n_draws)]
     distinct = list({repr(sorted(draw.items())): draw for draw in draws}.values())
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(points, classes))
 
@@ -271,7 +216,7 @@ def bundle(
     whole = [each.reindex(run=runs).to_numpy() for each in cells.values()]
     accuracy = np.reshape(whole, (len(DATASETS), len(TUNINGS), len(ALGORITHMS), len(runs)))
     hyperparameters = {
-        f"{algorithm.replace('-', '').lower()}_{name}": values.drop_vars(values.coords)
+        f"{algorithm.replace('-', '').lower()}_{name}": _padded(values, runs)
         for algorithm in ALGORITHMS
         for name, values in cells[DATASETS[0], "random", algorithm].coords.items()
         if name not in TAKEN
@@ -295,6 +240,12 @@ def bundle(
             "arithmetic": fingerprint(),
         },
     )
+
+
+def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.DataArray:
+    """Return values of so many runs, missing where there are fewer trials."""
+    fill = "" if hyperparameter.dtype.kind == "U" else np.nan
+    return hyperparameter.reset_coords(drop=True).reindex(run=runs, fill_value=fill).drop_vars("run")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

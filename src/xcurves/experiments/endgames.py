@@ -16,7 +16,7 @@ import xarray as xr
 
 from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
-from xcurves.experiments.checks import sklearn
+from xcurves.experiments.checks import check_known, sklearn
 
 Table = Literal["chess", "endgame"]
 
@@ -157,8 +157,7 @@ def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
 
     The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
     """
-    if table not in get_args(Table):
-        raise ValueError(f"table must be one of {', '.join(map(repr, get_args(Table)))}; got {table!r}")
+    check_known("table", table, get_args(Table))
     if table == "chess":
         positions = king_rook_king()
         return positions.drop(columns="depth"), positions["depth"]

@@ -17,6 +17,7 @@ import xarray as xr
 
 from xcurves.experiments import actor_critic, ppo
 from xcurves.experiments.arithmetic import fingerprint
+from xcurves.experiments.checks import check_known
 from xcurves.experiments.swingup import ACTIONS, Floats
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -75,8 +76,7 @@ def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) ->
     >>> sorted(hyperparameters("actor-critic", range(3)))
     ['actor_rate', 'critic_rate', 'dependent_order', 'independent_order', 'trace_decay']
     """
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}")
+    check_known("algorithm", algorithm, ALGORITHMS)
     draws = [_draw(algorithm, _stream(seed, algorithm, run, 0)) for run in runs]
     columns = {name: ("run", np.array([draw[name] for draw in draws])) for name in draws[0]}
     return xr.Dataset(columns, {"run": np.array(runs)})

@@ -9,12 +9,12 @@ first eigenvectors, here 20, and whitened. Faces themselves are read from a loca
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from xcurves.experiments.checks import check_known
 from xcurves.experiments.dse import SampleData
 
 Data = tuple[Any, Any]
@@ -96,13 +96,6 @@ def _digits() -> Data:
     from sklearn.datasets import load_digits
 
     return load_digits(return_X_y=True)  # type: ignore[no-any-return]
-
-
-def check_known(name: str, value: str, known: Sequence[str]) -> str:
-    """Return a name that is one of those known."""
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
-    return value
 
 
 def draw_seed(rng: Generator) -> int:

@@ -21,7 +21,7 @@ import xarray as xr
 
 from xcurves.experiments import command
 from xcurves.experiments.boards import ME, WORTH, Bools, Floats, Games, Ints
-from xcurves.experiments.checks import check_count, check_levels, check_seed, check_share, recorded
+from xcurves.experiments.checks import check_count, check_known, check_levels, check_seed, check_share, recorded
 from xcurves.experiments.opponents import TABLES, Opponent, Player
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
@@ -125,8 +125,7 @@ def learning_curves(
     """
     rates = _check_rates(learning_rates)
     n_runs, levels, seed = check_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
-    if opponent not in TABLES:
-        raise ValueError(f"opponent must be one of {', '.join(map(repr, TABLES))}; got {opponent!r}")
+    check_known("opponent", opponent, TABLES)
     player = Player(opponent, check_share("opponent_epsilon", opponent_epsilon))
     epsilon = check_share("epsilon", epsilon)
     learners = list(itertools.product(rates, range(n_runs)))
