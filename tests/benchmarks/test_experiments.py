@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from plain_chess import plain_depths
+from plain_pendulum import SETTINGS, plain_episode
 from plain_tictactoe import PlainLearner
-from xcurves.experiments import endgames, tictactoe
+from xcurves.experiments import actor_critic, endgames, tictactoe
+from xcurves.experiments.dse import dse
 
 N_LEARNERS, N_GAMES = 300, 200
+N_SWINGS = 100
+N_TRIALS = 1000
 
 
 def plain_learner(rate, run):
@@ -23,7 +27,40 @@ def learners():
     return tictactoe.learning_curves([0.1, 0.5, 0.8], N_LEARNERS // 3, [N_GAMES], seed=1998)
 
 
-def test_the_peers_do_the_same():
+def swings():
+    settings = {name: np.full(N_SWINGS, value) for name, value in SETTINGS.items()}
+    return actor_critic.learn(settings, [np.random.default_rng(seed) for seed in range(N_SWINGS)], 1)
+
+
+def sample_hyperparameters(rng):
+    return {"rate": rng.uniform()}
+
+
+def sample_points(rng):
+    return rng.normal(size=50), rng.normal(size=50)
+
+
+def squared_error(hyperparameters, train, test, rng):
+    return -float(np.mean((test - hyperparameters["rate"] * train.mean()) ** 2))
+
+
+def kept_trials(folder):
+    return dse(squared_error, sample_hyperparameters, sample_points, N_TRIALS, path=folder, batch=100, rng=0)
+
+
+def plain_trials():
+    """Algorithm 1 in a plain loop that keeps nothing."""
+    scores = []
+    for index in range(N_TRIALS):
+        seeds = np.random.SeedSequence(0, spawn_key=(index,)).spawn(3)
+        hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
+        scores.append(squared_error(sample_hyperparameters(hyper), *sample_points(data), training))
+    return scores
+
+
+def test_the_peers_do_the_same(tmp_path):
+    assert swings()[7].item() == pytest.approx(plain_episode(7), abs=1e-6)
+    assert kept_trials(tmp_path).values.tolist() == plain_trials()
     assert learners().score.sel(algorithm="rate 0.5", run=7).item() == plain_learner(0.5, 7)
     assert np.sort(endgames.depths()[endgames.depths() >= -1]).tolist() == sorted(plain_depths().values())
 
@@ -42,3 +79,24 @@ def test_plain_python_trains_one_learner(benchmark):
 def test_king_and_rook_against_king(work, benchmark):
     benchmark.group = "king and rook against king, all positions"
     benchmark.pedantic(work, rounds=3, warmup_rounds=1)
+
+
+def test_xcurves_swings_100_learners(benchmark):
+    benchmark.group = "pendulum, an episode of actor-critic: 100 learners side by side, one in plain Python"
+    benchmark.pedantic(swings, rounds=5, warmup_rounds=1)
+
+
+def test_plain_python_swings_one_learner(benchmark):
+    benchmark.group = "pendulum, an episode of actor-critic: 100 learners side by side, one in plain Python"
+    benchmark.pedantic(plain_episode, (0,), rounds=5, warmup_rounds=1)
+
+
+def test_xcurves_keeps_1000_trials(benchmark, tmp_path):
+    folders = iter(range(100))
+    benchmark.group = "1,000 trials of microseconds"
+    benchmark.pedantic(lambda: kept_trials(tmp_path / str(next(folders))), rounds=5, warmup_rounds=1)
+
+
+def test_plain_loop_runs_1000_trials(benchmark):
+    benchmark.group = "1,000 trials of microseconds"
+    benchmark.pedantic(plain_trials, rounds=5, warmup_rounds=1)
