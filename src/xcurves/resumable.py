@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +111,11 @@ def run_trials(
 
 
 def _at_least_1(name: str, value: int) -> int:
-    count = labels.check_count(name, value)
-    if count is None:
-        raise TypeError(f"{name} must be a whole number; got None. Say how many")
-    return count
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number; got {value!r}. Say how many")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value}. Say how many")
+    return int(value)
 
 
 def _attempts(trial: Trial, wanted: Sequence[int], n_jobs: int) -> Iterable[tuple[int, Record]]:

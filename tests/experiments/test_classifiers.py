@@ -89,8 +89,9 @@ def test_eigenvectors_of_digits_are_those_of_the_training_data():
 def test_faces_are_read_from_a_local_copy_only(tmp_path):
     with pytest.raises(ValueError, match="dataset 'faces' needs a local copy; got faces=None"):
         tasks.sample_data("faces")
-    with pytest.raises(OSError):  # noqa: PT011  # scikit-learn's own message
-        tasks.sample_data("faces", faces=tmp_path)(np.random.default_rng(0))
+    with pytest.raises(FileNotFoundError, match=r"faces must be a folder with lfw_home in it; got '.*typo'\. Name the"):
+        tasks.sample_data("faces", faces=tmp_path / "typo")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +172,9 @@ def test_algorithms_meet_the_same_data_and_a_trial_is_the_same_alone():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: tasks.sample_data("moons", n_points=0), "n_points must be at least 1; got 0"),
+        (lambda: tune_and_score("SVM", n_draws=0), "n_draws must be at least 1; got 0"),
+        (lambda: tune_and_score("SVM", n_folds=1), "n_folds must be at least 2; got 1"),
         (lambda: trials("iris", "random", "SVM", 1), "dataset must be one of 'moons', .*; got 'iris'"),
         (lambda: trials("moons", "both", "SVM", 1), "tuning must be one of 'tuned', 'random'; got 'both'"),
         (lambda: trials("moons", "random", "svm", 1), "algorithm must be one of 'k-NN', 'RF', .*; got 'svm'"),

@@ -169,12 +169,12 @@ def test_digits_have_the_partition_of_all_learners():
 # Bad input
 
 BAD = [
-    (cross_validated, {"levels": [20, 10]}, r"levels must increase; got \[20, 10\]. Sort them"),
+    (cross_validated, {"levels": [20, 10]}, r"levels must increase; got \[20, 10\]. Sort them, each once"),
     (cross_validated, {"levels": [2, 10]}, "levels must be at least 3, the number of classes; got 2"),
     (cross_validated, {"levels": [10, 71]}, "levels must be at most 70, which 8 folds leave for training; got 71"),
     (cross_validated, {"n_folds": 81}, "n_folds must lie between 2 and the number of examples, 80; got 81"),
     (cross_validated, {"n_folds": 1}, "n_folds must lie between 2 and the number of examples, 80; got 1"),
-    (partitioned, {"sizes": [12, 6]}, r"sizes must increase; got \[12, 6\]. Sort them"),
+    (partitioned, {"sizes": [12, 6]}, r"sizes must increase; got \[12, 6\]. Sort them, each once"),
     (partitioned, {"sizes": [2, 6]}, "sizes must be at least 3, the number of classes; got 2"),
     (partitioned, {"sizes": [6, 13]}, "sizes must be multiples of 3, the number of classes; got 13. Nearest: 12"),
     (
@@ -190,6 +190,11 @@ BAD = [
     (partitioned, {"n_folds": [1, 1]}, "n_folds must be one number or one for each of 4 sizes; got 2"),
     (partitioned, {"n_folds": 0}, "n_folds must be at least 1; got 0. Leave it out for the default"),
 ]
+
+
+def test_one_class_is_nothing_to_learn():
+    with pytest.raises(ValueError, match=r"^y must have two classes or more; got 1\. There is nothing to learn$"):
+        learning.cross_validation({"tree": TREE}, X, np.zeros(len(X)))
 
 
 @pytest.mark.parametrize(("make", "wrong", "message"), BAD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,13 +35,15 @@ def check_share(name: str, value: float) -> float:
 
 def check_known(name: str, value: str, known: Collection[str]) -> str:
     """Return a name that is one of those known."""
-    if value not in known:
+    if value not in list(known):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
     return value
 
 
 def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
     """Return increasing whole numbers, none too small."""
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise TypeError(f"{name} must be a sequence of whole numbers; got {levels!r}. Try [{levels}]")
     values = list(levels)
     if not values:
         raise ValueError(f"{name} is empty. Give at least one level of training")
@@ -51,7 +53,7 @@ def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = ""
         if value < least:
             raise ValueError(f"{name} must be at least {least}{why and ', '}{why}; got {value}")
     if any(later <= level for level, later in itertools.pairwise(values)):
-        raise ValueError(f"{name} must increase; got {values}. Sort them")
+        raise ValueError(f"{name} must increase; got {values}. Sort them, each once")
     return [int(value) for value in values]
 
 

@@ -188,7 +188,10 @@ def _check_examples(
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != 2 or y.shape != x.shape[:1]:
         raise ValueError(f"x must have shape (example, feature) and y (example,); got {x.shape} and {y.shape}")
-    return x, y, np.unique(y)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(f"y must have two classes or more; got {len(classes)}. There is nothing to learn")
+    return x, y, classes
 
 
 def _check_parts(

@@ -17,7 +17,7 @@ import xarray as xr
 
 from xcurves.experiments import actor_critic, ppo
 from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.checks import check_known
+from xcurves.experiments.checks import check_count, check_known, check_seed
 from xcurves.experiments.swingup import ACTIONS, Floats
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -71,12 +71,20 @@ def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) ->
     Dataset
         A variable for each hyper-parameter, dim `run`.
 
+    Raises
+    ------
+    ValueError
+        If the algorithm is unknown, there are no runs, or a run or the seed is negative.
+
     Examples
     --------
     >>> sorted(hyperparameters("actor-critic", range(3)))
     ['actor_rate', 'critic_rate', 'dependent_order', 'independent_order', 'trace_decay']
     """
     check_known("algorithm", algorithm, ALGORITHMS)
+    seed, runs = check_seed(seed), list(runs)
+    if not runs or min(runs) < 0:
+        raise ValueError(f"runs must be one or more whole numbers from 0; got {runs}. Try range(10)")
     draws = [_draw(algorithm, _stream(seed, algorithm, run, 0)) for run in runs]
     columns = {name: ("run", np.array([draw[name] for draw in draws])) for name in draws[0]}
     return xr.Dataset(columns, {"run": np.array(runs)})
@@ -109,7 +117,8 @@ def learning_curves(
     Raises
     ------
     ValueError
-        If the algorithm is unknown, or if stretches are not equally long.
+        If the algorithm is unknown, there are no runs, a run or the seed is negative, or stretches are not equally
+        long.
 
     References
     ----------
@@ -159,7 +168,7 @@ def repeated(
     >>> repeated("actor-critic", 7, 3, n_episodes=2, n_levels=1).shape
     (3, 1)
     """
-    chosen = hyperparameters(algorithm, [run] * n_runs, seed=seed)
+    chosen = hyperparameters(algorithm, [run] * check_count("n_runs", n_runs), seed=seed)
     lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
     return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
 
@@ -167,7 +176,7 @@ def repeated(
 def _curves(
     algorithm: str, chosen: xr.Dataset, lives: Sequence[np.random.Generator], n_episodes: int, n_levels: int
 ) -> xr.DataArray:
-    if n_levels < 1 or n_episodes % n_levels:
+    if check_count("n_episodes", n_episodes) % check_count("n_levels", n_levels):
         raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
     learn = actor_critic.learn if algorithm == "actor-critic" else ppo.learn
     returns = np.concatenate([learn(some, streams, n_episodes) for some, streams in _side_by_side(chosen, lives)])

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xcurves.experiments.checks import check_known
+from xcurves.experiments.checks import check_count, check_known
 from xcurves.experiments.dse import SampleData
 
 Data = tuple[Any, Any]
@@ -44,6 +45,13 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
     callable
         From a Generator to ``(points, classes), (points, classes)``.
 
+    Raises
+    ------
+    FileNotFoundError
+        If there is no local copy of faces.
+    ValueError
+        If the task is unknown, `n_points` is less than 1, or `faces` is not given.
+
     Examples
     --------
     >>> train, test = sample_data("moons")(np.random.default_rng(0))
@@ -51,8 +59,13 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
     ((1200, 2), (800, 2))
     """
     check_known("dataset", dataset, (*DATASETS, "faces"))
-    if dataset == "faces" and faces is None:
-        raise ValueError("dataset 'faces' needs a local copy; got faces=None. Say where: faces='~/scikit_learn_data'")
+    n_points = check_count("n_points", n_points)
+    if dataset == "faces":
+        if faces is None:
+            raise ValueError("dataset 'faces' needs a local copy; got faces=None. Try faces='~/scikit_learn_data'")
+        if not Path(faces, "lfw_home").expanduser().is_dir():  # scikit-learn would make it
+            wrong = f"faces must be a folder with lfw_home in it; got {str(faces)!r}. Name the local copy"
+            raise FileNotFoundError(wrong)
     return partial(_sample_data, dataset, n_points, None if faces is None else str(faces))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -146,6 +146,8 @@ def learning_curves(
 
 
 def _check_rates(learning_rates: Sequence[float]) -> list[float]:
+    if not isinstance(learning_rates, Iterable):
+        raise TypeError(f"learning_rates must be a sequence; got {learning_rates!r}. Try [{learning_rates}]")
     rates = [check_share("learning_rates", rate) for rate in learning_rates]
     if not rates or len(set(rates)) < len(rates):
         raise ValueError(f"learning_rates must be one or more, each once; got {rates}")
