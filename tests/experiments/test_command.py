@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -58,3 +60,11 @@ def test_what_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch, capsys, 
         run(*arguments)
     assert capsys.readouterr().err.endswith(f"python -m xcurves.experiments.it: error: {message}\n")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("module", ["pendulum", "classifiers"])
+def test_long_work_is_not_begun_where_it_cannot_be_written(tmp_path, capsys, module):
+    experiment = import_module(f"xcurves.experiments.{module}")
+    with pytest.raises(SystemExit, match="2"):
+        experiment.main([str(tmp_path / "no" / "a.nc")])
+    assert "there is no folder" in capsys.readouterr().err

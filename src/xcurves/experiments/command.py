@@ -31,8 +31,7 @@ def run(
         parser.add_argument(_flag(name), **option)
     given = vars(parser.parse_args(arguments))
     path: Path = given.pop("path")
-    if not path.parent.is_dir():
-        parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
+    check_place(parser, path)
     changed = {name: value for name, value in given.items() if name == "seed" or value != options[name]["default"]}
     command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(value)}" for name, value in changed.items())])
     try:
@@ -40,6 +39,12 @@ def run(
     except (ValueError, TypeError, ImportError) as error:
         parser.error(str(error))
     made.assign_attrs(command=command).to_netcdf(path, engine="scipy")
+
+
+def check_place(parser: argparse.ArgumentParser, path: Path) -> None:
+    """End, before anything is made, where it could not be written."""
+    if not path.parent.is_dir():
+        parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
 
 
 def _flag(name: str) -> str:

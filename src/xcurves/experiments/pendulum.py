@@ -18,6 +18,7 @@ import xarray as xr
 from xcurves.experiments import actor_critic, ppo
 from xcurves.experiments.arithmetic import fingerprint
 from xcurves.experiments.checks import check_count, check_known, check_seed
+from xcurves.experiments.command import check_place
 from xcurves.experiments.swingup import ACTIONS, Floats
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -250,6 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=50, help="trials at each percentile (default %(default)s)")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
     options = parser.parse_args(arguments)
+    check_place(parser, options.path)
     command = (
         f"{parser.prog} {options.path.name} --actor-critic {options.actor_critic} --ppo {options.ppo} "
         f"--repeats {options.repeats} --seed {options.seed}"
