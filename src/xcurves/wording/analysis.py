@@ -58,10 +58,7 @@ def _of_tasks(result: xr.Dataset) -> tuple[Floats, str]:
 
 def _of_pairs(result: xr.Dataset) -> tuple[Floats, str]:
     """Return the smallest adjusted p that there can be of each pair, NaN where it was not tested."""
-    shuffles = result["n_shuffles"].transpose(..., "pair")
-    tested = shuffles.to_numpy() > 0
-    smallest = outcomes.smallest_pvalue(result.transpose(..., "pair"))
-    return np.where(tested, np.minimum(1, smallest * tested.sum(axis=-1, keepdims=True)), np.nan), "pairs"
+    return outcomes.smallest_adjusted_pvalue(result), "pairs"
 
 
 def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
