@@ -124,6 +124,12 @@ def test_few_runs_are_warned_of():
     assert np.isfinite(result.difference_ci).all()  # 2 of 70 labelled assignments are below .05
 
 
+def test_few_reassignments_are_not_called_few_runs(curves):
+    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
+        result = xcurves.pairwise(curves, n_resamples=30, rng=0)
+    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(caution({"": result}))
+
+
 @pytest.mark.parametrize(
     ("correction", "sizes", "few"),
     [

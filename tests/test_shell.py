@@ -106,6 +106,16 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
     assert out.endswith("Results: mine-analysis.nc\n")
 
 
+def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
+    stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
+    curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "distribution"]) == 0
+    tree = xcurves.archives.read("mine-analysis.nc")
+    said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
+    assert said.startswith("Scores at the last training level that all runs have: ")
+    assert said in capsys.readouterr().out
+
+
 def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--report", "page.html", *QUICK]) == 0

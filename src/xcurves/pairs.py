@@ -215,11 +215,17 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     n_tasks = len(block.names)
     smallest = outcomes.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
+    exact = outcomes.is_exact(result.transpose(..., "pair")).ravel()
     undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
     unreachable = ~undefined & (smallest > block.alpha + 1e-12)
+
+    def unreached(place: int) -> str:
+        few = "runs are so few" if exact[place] else "n_resamples is so small"
+        return f"{few} that no adjusted p reaches {block.alpha:g}"
+
     cases = (
         (undefined, lambda _: "p is NaN: runs or error are missing"),
-        (unreachable, lambda _: f"runs are so few that no adjusted p reaches {block.alpha:g}"),
+        (unreachable, unreached),
     )
     where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
     for befallen, say in cases:

@@ -19,7 +19,7 @@ from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
 _DRAWN = 12  # tasks whose curves are drawn
-_SAID = 8  # tasks of which each is said in sentences at once
+_SAID = 12  # sentences of a part that stand there unfolded
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -170,8 +170,8 @@ def _part(result: xr.Dataset) -> str:
     tasks = _n_tasks(result)
     said = results.summary(result).splitlines()
     sentences = markup.items(said)
-    if tasks > _SAID:
-        sentences = markup.folded(f"In sentences, task by task ({len(said)})", sentences)
+    if len(said) > _SAID:
+        sentences = markup.folded(f"In {len(said)} sentences", sentences)
     left = words.left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(words.final(result)) if "final" in result.attrs else ""

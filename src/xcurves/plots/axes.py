@@ -28,6 +28,7 @@ OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
+_LARGE = 10_000  # from where levels are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _LINE = 32  # letters in a line of a label
 _HIGH = 12  # entries of a legend below each other
@@ -93,6 +94,20 @@ def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = N
     ax.legend(handles=handles, **{"fontsize": "small", "frameon": False, "handlelength": 3.2, **options})
 
 
+def make_room(axes: NDArray[Any]) -> None:
+    """Widen the figure of new axes, shape (row, column), by the legends beside them: panels keep their width."""
+    figure = axes[0, 0].figure
+    beside = [max(map(_beside, column)) for column in axes.T]
+    figure.set_figwidth(figure.get_figwidth() + sum(beside) / figure.dpi)
+
+
+def _beside(ax: Axes) -> float:
+    """Return the width of what a legend takes beside its panel."""
+    legend = ax.get_legend()
+    box = None if legend is None else legend.get_window_extent()
+    return 0.0 if box is None or box.x0 < ax.get_window_extent().x1 else float(box.width)
+
+
 def label_of(variable: xr.DataArray) -> str:
     """Return the label of an axis: long_name, or the name, and the units."""
     name = str(variable.attrs.get("long_name", variable.name))
@@ -110,6 +125,10 @@ def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | N
     grids = [levels] if grids is None else grids
     ends = [grid[-1] for grid in grids]
     if all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
+        if np.abs(levels).max() >= _LARGE:
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
         return
     if levels[0] < 0:
         return

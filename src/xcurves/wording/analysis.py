@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
 from xcurves.packing import Floats
@@ -64,15 +65,24 @@ def _of_pairs(result: xr.Dataset) -> tuple[Floats, str]:
 def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
     """Yield that nothing can be shown where runs are too few for a small p."""
     alpha = randomization.alpha_of(result)
-    smallest = smallest[~np.isnan(smallest)]
+    tested = ~np.isnan(smallest)
+    smallest = smallest[tested]
     short = smallest > alpha + 1e-12
+    exact = outcomes.is_exact(result.transpose(..., "pair", missing_dims="ignore"))[tested]
     if short.any():
         where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"
         adjusted = "adjusted " * (things == "pairs")
         yield (
-            f"The runs are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: nothing can be "
-            f"shown of them at the {alpha:g} level, whatever the scores."
+            f"{_few(exact[short])} are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: "
+            f"nothing can be shown of them at the {alpha:g} level, whatever the scores."
         )
+
+
+def _few(exact: NDArray[np.bool_]) -> str:
+    """Return what is too few: runs where every reassignment was made, else reassignments."""
+    if exact.all():
+        return "The runs"
+    return "The runs, or the reassignments (n_resamples)," if exact.any() else "The reassignments (n_resamples)"
 
 
 def _anova(result: xr.Dataset) -> Iterator[str]:
@@ -84,11 +94,7 @@ def _anovas(result: xr.Dataset) -> Iterator[str]:
     p = result["pvalue"].sel(error_term="stratum")
     for effect, (_, what) in randomization.CLAIMS.items():
         yield _counted(p.sel(effect=effect).to_numpy().ravel(), alpha, what, "tasks")
-    tested = int(p.sel(effect="algorithm").notnull().sum())
-    yield (
-        f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
-        "expected to show one by chance, for each of the two effects."
-    )
+    yield randomization.by_chance(result)
 
 
 def _pairs(result: xr.Dataset) -> Iterator[str]:
