@@ -36,7 +36,10 @@ def short_answer(parts: Parts) -> Iterator[str]:
     for kind, (one, many) in _ANSWERS.items():
         if kind in by_kind:
             result = by_kind[kind]
-            yield from one(result) if len(labels.result_names(result)) == 1 else many(result)
+            if len(labels.result_names(result)) == 1:
+                yield from one(result.squeeze(labels.task_dims(result), drop=True))
+            else:
+                yield from many(result)
 
 
 def caution(parts: Parts) -> Iterator[str]:
