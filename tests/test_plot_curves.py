@@ -141,6 +141,13 @@ def test_large_levels_are_written_short(curves):
     assert max(map(len, said)) <= 5
 
 
+def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
+    here = curves.sel(task="x")
+    ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["900k", "3.2M", "", "4.1M", "5.2M", "13.8M"]
+    assert len(ax.get_xticks()) == 6
+
+
 def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     here = absent(curves.sel(task="x"), [5, 0, 1]).where(curves.training != 200)
     ax = here.curves.plot(rng=0)

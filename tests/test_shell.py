@@ -155,6 +155,19 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     assert "== success ==" in out
 
 
+def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, capsys):
+    tasks = xr.concat([curves, curves + 1, curves * np.nan], "task").assign_coords(task=["x", "y", "z"])
+    tasks = tasks.where((tasks.task != "y") | ((tasks.algorithm == "sac") == (tasks.training > tasks.training[1])))
+    tasks.to_dataset(name="score").to_netcdf("mine.nc")
+    tasks.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
+    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
+        assert main([*archive, "--align", *QUICK]) == 0
+        err = capsys.readouterr().err.splitlines()
+        assert "left out, as runs do not meet: task 'y'" in err[0]
+        assert err[1:] == ["python -m xcurves: warning: --value score: task without a score of it left out: z"]
+        assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
+
+
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
     ragged = curves.copy()
     ragged[0, 2, 3] = np.nan

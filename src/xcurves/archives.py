@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import xarray as xr
 
 _ROOT = "root.nc"  # of a folder of netCDF files: the attrs of the whole; it also tells such a folder from others
@@ -19,6 +20,7 @@ _MODULES: dict[Literal["netcdf4", "h5netcdf"], tuple[str, ...]] = {
     "h5netcdf": ("h5netcdf", "h5py"),
 }
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, EOFError)  # of the engines
+_ATTRS = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
 _INSTALL = "Install it: pip install 'xcurves[io]'"
 
 
@@ -45,6 +47,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
         replaced, never other folders.
     ImportError
         If the format needs the extra ``io``.
+    TypeError
+        If `data` is something else, or has an attribute that is neither text nor a number, unless into a zarr store.
 
     Notes
     -----
@@ -163,6 +167,8 @@ def _is_zarr(folder: Path) -> bool:
 def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folder: bool) -> None:
     """Write an archive beside its path, in the format that the path has."""
     groups = _groups_of(data)
+    if path.suffix != ".zarr":
+        _check_attrs(groups)
     if is_folder:
         beside.mkdir()
     if path.suffix == ".zarr":
@@ -170,7 +176,7 @@ def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folde
             raise ImportError(f"path {str(path)!r} needs zarr. {_INSTALL}")
         xr.DataTree.from_dict(groups).to_zarr(beside, zarr_format=2, consolidated=True)
     elif isinstance(data, xr.Dataset):
-        groups["/"].to_netcdf(beside, engine=_engines()[0] if _engines() else "scipy")
+        groups["/"].to_netcdf(beside, engine=_engines()[0]) if _engines() else _write_classic(groups["/"], beside)
     elif path.suffix:
         if not _engines():
             raise ImportError(
@@ -182,7 +188,7 @@ def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folde
         for name, dataset in groups.items():
             file = beside / f"{name.strip('/') or _ROOT.removesuffix('.nc')}.nc"
             file.parent.mkdir(parents=True, exist_ok=True)
-            dataset.to_netcdf(file, engine="scipy")
+            _write_classic(dataset, file)
 
 
 def _groups_of(data: xr.Dataset | xr.DataTree) -> dict[str, xr.Dataset]:
@@ -190,6 +196,29 @@ def _groups_of(data: xr.Dataset | xr.DataTree) -> dict[str, xr.Dataset]:
     if isinstance(data, xr.Dataset):
         return {"/": data.drop_encoding()}
     return {node.path: node.to_dataset(inherit=False).drop_encoding() for node in data.subtree}
+
+
+def _check_attrs(groups: dict[str, xr.Dataset]) -> None:
+    """Refuse attrs that netCDF cannot hold."""
+    for dataset in groups.values():
+        for owner, attrs in {
+            "": dataset.attrs,
+            **{f" of {k!r}": each.attrs for k, each in dataset.variables.items()},
+        }.items():
+            for name, value in attrs.items():
+                if isinstance(value, bool | np.bool_) or not isinstance(value, _ATTRS):
+                    raise TypeError(
+                        f"attrs[{name!r}]{owner} is {value!r}, which netCDF cannot hold. Say it as text or a number, "
+                        "or write a .zarr"
+                    )
+
+
+def _write_classic(dataset: xr.Dataset, file: Path) -> None:
+    cure = (
+        "It takes Latin letters in names, and in attrs one text or numbers below 2**31; other formats need the extra io"
+    )
+    with _said((TypeError, ValueError, LookupError), file, "cannot be written as netCDF-3", cure):
+        dataset.to_netcdf(file, engine="scipy")
 
 
 def _put(beside: Path, path: Path, old: Path) -> None:
