@@ -253,6 +253,25 @@ def test_what_netcdf_3_cannot_hold_is_told(tree, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_threads_write_and_read_one_archive(tmp_path):
+    code = """
+import sys, warnings
+from concurrent.futures import ThreadPoolExecutor
+import xcurves
+scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+tree = scores.curves.analyze(include=["anova", "pairwise"], n_resamples=99, rng=0)
+def job(place):
+    xcurves.archives.write(tree, sys.argv[1] + "/one.nc")
+    return xcurves.archives.read(sys.argv[1] + "/one.nc").identical(tree)
+warnings.simplefilter("ignore")
+with ThreadPoolExecutor(4) as threads:
+    assert all(threads.map(job, range(12)))
+"""
+    # in a process of its own: without a lock the library crashes
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code, tmp_path], check=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["one.nc"]
+
+
 def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
     with pytest.raises(NotADirectoryError, match=r"there is no folder .*gone\. Make it, or name another$"):
         write(result, tmp_path / "gone" / "a.nc")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ _MODULES: dict[Literal["netcdf4", "h5netcdf"], tuple[str, ...]] = {
 }
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, EOFError)  # of the engines
 _ATTRS = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
+_ONE_AT_A_TIME = Lock()  # threads: the netCDF library crashes otherwise, and PID names the file beside
 _INSTALL = "Install it: pip install 'xcurves[io]'"
 
 
@@ -82,14 +84,15 @@ def put_whole(path: Path, make: Callable[[Path], object], *, is_folder: bool = F
     """Have something made beside its place, then put it there: what was there stays until the new one is complete."""
     _check_place(path, is_folder=is_folder)
     beside, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
-    try:
-        with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
-            make(beside)
-            _put(beside, path, old)
-    except BaseException:
-        _remove(beside)
-        raise
-    _remove(old)
+    with _ONE_AT_A_TIME:
+        try:
+            with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
+                make(beside)
+                _put(beside, path, old)
+        except BaseException:
+            _remove(beside)
+            raise
+        _remove(old)
 
 
 def holds_trees() -> bool:
@@ -138,7 +141,10 @@ def read(path: str | os.PathLike[str]) -> xr.Dataset | xr.DataTree:
         raise FileNotFoundError(
             f"path {str(path)!r} does not exist. Name a netCDF file, a zarr store or a folder of them"
         )
-    with _said(_UNREADABLE, path, "is no archive that can be read whole", "Write it again, or name another"):
+    with (
+        _ONE_AT_A_TIME,
+        _said(_UNREADABLE, path, "is no archive that can be read whole", "Write it again, or name another"),
+    ):
         groups = _folder_groups(path) if path.is_dir() else _file_groups(path)
         return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 

@@ -105,10 +105,11 @@ def _pairs(result: xr.Dataset) -> Iterator[str]:
     p = result["pvalue_adjusted"].sel(effect="algorithm")
     differ = p["pair"].to_numpy()[np.asarray(outcomes.significant(p.to_numpy(), alpha))].tolist()
     tested = int(p.notnull().sum())
+    adjusted = f", adjusted for {tested} pairs" if tested > 1 else ""
     if tested and not differ:
-        yield f"No pair is shown to differ in mean score over training, adjusted for {tested} pairs."
+        yield f"No pair is shown to differ in mean score over training{adjusted}."
     if differ:
-        yield f"Pairs that differ in mean score over training, adjusted for {tested} pairs: {_some(differ)}."
+        yield f"Pairs that differ in mean score over training{adjusted}: {_some(differ)}."
 
 
 def _many_pairs(result: xr.Dataset) -> Iterator[str]:

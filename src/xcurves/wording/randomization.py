@@ -153,9 +153,10 @@ def _how(tasks: list[xr.Dataset]) -> str:
         errors = [task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks]
         known = [error for error in errors if error == error]
         kinds.append(f"{_span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
+    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
     smallest = {outcomes.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
     return (
-        "p is the share of reassignments of whole runs to algorithms with an F at least as large, among "
+        f"p is the share of reassignments of {what} with an F at least as large, among "
         f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {_span(smallest, '.3g') or 'undefined'}."
     )
 
