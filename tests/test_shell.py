@@ -106,6 +106,14 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
     assert out.endswith("Results: mine-analysis.nc\n")
 
 
+def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
+    curves.to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 2
+    assert all("--n-resamples is s" in line for line in err)
+
+
 def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
     curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
