@@ -244,6 +244,14 @@ def test_help_names_every_option_and_status(capsys):
         assert status in documented
 
 
+@pytest.fixture
+def heard():
+    """Jobs hear an interruption even if the tests themselves were started in the background, where none is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 WAITS_BEFORE_IT_PUTS = """
 import sys, time
 from xcurves import archives
@@ -260,7 +268,7 @@ sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_interrupted_while_it_writes_it_leaves_what_was_there(here, sent, status):
+def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
     (here / "r.nc").write_text("good")
     job = subprocess.Popen(
         [sys.executable, "-c", WAITS_BEFORE_IT_PUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -276,7 +284,7 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, sent, status
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
-def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here):
+def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     pytest.importorskip("tqdm")
     import fcntl
     import pty
