@@ -231,6 +231,47 @@ def test_only_archives_are_replaced(tree, result, tmp_path):
     xr.testing.assert_identical(read(write(tree, tmp_path / "empty")), tree)
 
 
+@pytest.mark.parametrize("value", [True, None, {"lr": 0.1}])
+def test_attrs_that_netcdf_cannot_hold_are_named_before_anything_is_written(result, tmp_path, value):
+    odd = result.assign_attrs(config=value)
+    for name in ("odd.nc", "odd"):
+        with pytest.raises(TypeError, match=r"^attrs\['config'\] is .*, which netCDF cannot hold. Say it as text"):
+            xcurves.archives.write(odd, tmp_path / name)
+    with pytest.raises(TypeError, match=r"^attrs\['config'\] of 'f' is "):
+        xcurves.archives.write(result.assign(f=result.f.assign_attrs(config=value)), tmp_path / "odd.nc")
+    assert not list(tmp_path.iterdir())
+    xcurves.archives.write(odd, tmp_path / "odd.zarr")
+    assert xcurves.archives.read(tmp_path / "odd.zarr").identical(odd)
+
+
+def test_what_netcdf_3_cannot_hold_is_told(tree, tmp_path):
+    for attrs in ({"tags": ["a", "b"]}, {"seed": 2**40}):
+        odd = tree.copy()
+        odd.attrs |= attrs
+        with pytest.raises(ValueError, match=r"root.nc' cannot be written as netCDF-3: .* need the extra io$"):
+            xcurves.archives.write(odd, tmp_path / "odd")
+    assert not list(tmp_path.iterdir())
+
+
+def test_threads_write_and_read_one_archive(tmp_path):
+    code = """
+import sys, warnings
+from concurrent.futures import ThreadPoolExecutor
+import xcurves
+scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+tree = scores.curves.analyze(include=["anova", "pairwise"], n_resamples=99, rng=0)
+def job(place):
+    xcurves.archives.write(tree, sys.argv[1] + "/one.nc")
+    return xcurves.archives.read(sys.argv[1] + "/one.nc").identical(tree)
+warnings.simplefilter("ignore")
+with ThreadPoolExecutor(4) as threads:
+    assert all(threads.map(job, range(12)))
+"""
+    # in a process of its own: without a lock the library crashes
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code, tmp_path], check=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["one.nc"]
+
+
 def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
     with pytest.raises(NotADirectoryError, match=r"there is no folder .*gone\. Make it, or name another$"):
         write(result, tmp_path / "gone" / "a.nc")

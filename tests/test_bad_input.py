@@ -94,7 +94,10 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
     frame = table(curves).astype({"run": object})
     frame.loc[2, "run"] = None
     frame.to_csv("run.csv", index=False)
-    assert refusal("run.csv") == ("run column 'run' has 1 rows without a label, first row 3 of the data. Mend ARCHIVE")
+    assert refusal("run.csv") == (
+        "run column 'run' has 1 rows without a label (read_csv takes NA, None and null for none), first row 3 of the "
+        "data. Mend ARCHIVE"
+    )
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])

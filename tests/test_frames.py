@@ -94,7 +94,8 @@ def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
         (
             lambda f: f.assign(seed=f.seed.astype(float).where(f.index > 1)),
             ValueError,
-            "run column 'seed' has 2 rows without a label, first row 0. Drop them: frame.dropna(subset=['seed'])",
+            "run column 'seed' has 2 rows without a label (read_csv takes NA, None and null for none), first row 0. "
+            "Drop them: frame.dropna(subset=['seed'])",
         ),
         (lambda f: f.iloc[:0], ValueError, "frame has no rows. Check how it was read or selected"),
         (

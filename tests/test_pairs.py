@@ -1,3 +1,5 @@
+import warnings
+
 import dask
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import xarray as xr
 import xcurves
 from strategies import absent, make_curves
 from test_anova import refuse_to_compute
+from xcurves.wording.analysis import caution
 
 
 @pytest.fixture
@@ -23,7 +26,6 @@ def tasks(curves):
 
 
 def quiet(curves, **options):
-    import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -120,6 +122,34 @@ def test_few_runs_are_warned_of():
     ):
         result = xcurves.pairwise(curves)
     assert np.isfinite(result.difference_ci).all()  # 2 of 70 labelled assignments are below .05
+
+
+def test_few_reassignments_are_not_called_few_runs(curves):
+    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
+        result = xcurves.pairwise(curves, n_resamples=30, rng=0)
+    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(caution({"": result}))
+
+
+@pytest.mark.parametrize(
+    ("correction", "sizes", "few"),
+    [
+        ("holm", [4, 4, 8, 8], []),  # of 35 assignments, and the last of Holm's steps
+        ("holm", [3, 3, 8, 8], ["a0 - a1"]),  # of 10
+        ("bonferroni", [4, 4, 8, 8], ["a0 - a1"]),  # 6 / 35
+    ],
+)
+def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more(correction, sizes, few):
+    scores = 100.0 * np.arange(4)[:, None, None] + np.random.default_rng(0).normal(size=(4, 8, 3))
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        result = xcurves.pairwise(absent(make_curves(scores), sizes), n_resamples=10_000, correction=correction, rng=0)
+    p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
+    assert p.pair.values[p > 0.05].tolist() == few
+    assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
+    said = " ".join(caution({"pairwise": result}))
+    assert ("no adjusted p" in said) == bool(few)
+    if few:
+        assert f"for 1 of 6 pairs no adjusted p below {p.sel(pair=few).item():.3g} exists" in said
 
 
 def test_dask_backed_curves_stay_lazy(tasks):

@@ -5,6 +5,7 @@ import itertools
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.colors import to_hex, to_rgb
 
 mpl.use("Agg")
@@ -117,6 +118,34 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     lengths = sorted(len(line.get_xdata()) for line in thin(ax))
     assert lengths == [4, 5] + [6] * 13
     assert bands(ax)[style_of(0).color.lower()][:, 0].max() == here.training[3]
+
+
+def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
+    names = [f"algorithm of a long name {place}" for place in range(6)]
+    many = xr.concat([curves] * 2, "algorithm").assign_coords(algorithm=names)
+    for named, plain in ((many.sel(task="x"), curves.sel(task="x")), (many, curves)):
+        wide, narrow = (np.ravel([each.curves.plot(rng=0)]) for each in (named, plain))
+        assert wide[-1].get_legend().get_window_extent().x0 > wide[-1].get_window_extent().x1
+        for ax in (wide[0], narrow[0]):
+            ax.figure.draw_without_rendering()
+        for one, other in zip(wide, narrow, strict=True):
+            assert one.get_window_extent().width == pytest.approx(other.get_window_extent().width, rel=0.03)
+
+
+def test_large_levels_are_written_short(curves):
+    here = curves.sel(task="x")
+    ax = here.assign_coords(training=np.arange(here.sizes["training"]) * 250_000).curves.plot(rng=0)
+    ax.figure.draw_without_rendering()
+    said = {text.get_text() for text in ax.get_xticklabels()}
+    assert {"0", "1M"} <= said
+    assert max(map(len, said)) <= 5
+
+
+def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
+    here = curves.sel(task="x")
+    ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["900k", "3.2M", "", "4.1M", "5.2M", "13.8M"]
+    assert len(ax.get_xticks()) == 6
 
 
 def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):

@@ -182,6 +182,20 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert "of 19 tasks without any difference 0.95 would be expected to show one by chance" in source
 
 
+def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
+    curves = make_curves(10 * np.arange(3)[:, None, None] + np.random.default_rng(0).normal(size=(3, 5, 4)))
+    answers = []
+    for given in (curves, curves.expand_dims(task=["dog <b>"])):
+        source = given.curves.analyze(rng=0).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
+        assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == ("task" in given.dims)
+        assert source.count("<img ") == 5
+        answers.append(source.split('<section id="answer"')[1].split("</ul>")[0])
+    assert answers[0] == answers[1]
+    assert (
+        "Pairs that differ in mean score over training, adjusted for 3 pairs: a0 - a1, a0 - a2, a1 - a2." in answers[0]
+    )
+
+
 def test_too_few_runs_are_said_first(tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 2, 4)))
     with pytest.warns(UserWarning):

@@ -81,7 +81,10 @@ def test_summary_goes_by_the_stratum_terms(result):
 
 def test_summary_of_several_tasks_names_them(many):
     lines = many.curves.summary().split("\n")
-    assert len(lines) == 4 * 2 + 2
+    assert len(lines) == 4 * 2 + 3
+    assert lines[-1].startswith(
+        "Each task was tested by itself: of 4 tasks without any difference 0.4 would be expected"
+    )
     assert lines[0].startswith("suite 'm', task 1: Algorithm effect: ")
     assert lines[7].startswith("suite 'd', task 2: Interaction: ")
 
@@ -97,6 +100,7 @@ def test_summary_of_paired_runs_names_their_strata():
     summary = xcurves.randomized_anova(curves, paired=True).curves.summary()
     assert "against algorithm by run (stratum error term)" in summary
     assert "against algorithm by run by training (stratum error term)" in summary
+    assert "reassignments of algorithms within each run (paired)" in summary
     assert "among all 128 distinct ones" in summary
 
 
@@ -142,7 +146,7 @@ def test_table_of_a_contrast(three):
 def test_summary_of_pairs_says_which_differ(three):
     result = xcurves.pairwise(three, rng=0, confidence_level=0.9)
     lines = result.curves.summary().split("\n")
-    assert len(lines) == 2 * 3 + 1
+    assert len(lines) == 2 * 3 + 2
     here = result.sel(task="x", pair="a0 - a2")
     low, high = here.difference_ci.values
     assert lines[1] == (
@@ -150,7 +154,8 @@ def test_summary_of_pairs_says_which_differ(three):
         f"over training differ (p = {here.pvalue_adjusted[0]:.3g}), changes with training are not shown to differ "
         f"(p = {here.pvalue_adjusted[1]:.3g})."
     )
-    assert "adjusted for the number of pairs (holm)" in lines[-1]
+    assert "adjusted for the number of pairs (holm)" in lines[-2]
+    assert lines[-1] == "Each task was tested by itself: p is not adjusted for the number of tasks."
 
 
 def test_summary_of_a_contrast_goes_by_its_alternative(three):

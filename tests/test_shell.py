@@ -106,6 +106,24 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
     assert out.endswith("Results: mine-analysis.nc\n")
 
 
+def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
+    curves.to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 2
+    assert all("--n-resamples is s" in line for line in err)
+
+
+def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
+    stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
+    curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "distribution"]) == 0
+    tree = xcurves.archives.read("mine-analysis.nc")
+    said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
+    assert said.startswith("Scores at the last training level that all runs have: ")
+    assert said in capsys.readouterr().out
+
+
 def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--report", "page.html", *QUICK]) == 0
@@ -143,6 +161,19 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     ]
     assert "== score ==" in out
     assert "== success ==" in out
+
+
+def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, capsys):
+    tasks = xr.concat([curves, curves + 1, curves * np.nan], "task").assign_coords(task=["x", "y", "z"])
+    tasks = tasks.where((tasks.task != "y") | ((tasks.algorithm == "sac") == (tasks.training > tasks.training[1])))
+    tasks.to_dataset(name="score").to_netcdf("mine.nc")
+    tasks.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
+    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
+        assert main([*archive, "--align", *QUICK]) == 0
+        err = capsys.readouterr().err.splitlines()
+        assert "left out, as runs do not meet: task 'y'" in err[0]
+        assert err[1:] == ["python -m xcurves: warning: --value score: task without a score of it left out: z"]
+        assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
 
 
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
@@ -213,6 +244,14 @@ def test_help_names_every_option_and_status(capsys):
         assert status in documented
 
 
+@pytest.fixture
+def heard():
+    """Jobs hear an interruption even if the tests themselves were started in the background, where none is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 WAITS_BEFORE_IT_PUTS = """
 import sys, time
 from xcurves import archives
@@ -229,7 +268,7 @@ sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_interrupted_while_it_writes_it_leaves_what_was_there(here, sent, status):
+def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
     (here / "r.nc").write_text("good")
     job = subprocess.Popen(
         [sys.executable, "-c", WAITS_BEFORE_IT_PUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -245,7 +284,7 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, sent, status
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
-def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here):
+def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     pytest.importorskip("tqdm")
     import fcntl
     import pty

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
+import numpy as np
 import xarray as xr
 
 __all__ = ["read", "write"]
@@ -21,6 +23,8 @@ _MODULES: dict[Literal["netcdf4", "h5netcdf"], tuple[str, ...]] = {
     "h5netcdf": ("h5netcdf", "h5py"),
 }
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, EOFError)  # of the engines
+_ATTRS = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
+_ONE_AT_A_TIME = Lock()  # threads: the netCDF library crashes otherwise, and PID names the file beside
 _INSTALL = "Install it: pip install 'xcurves[io]'"
 
 
@@ -47,6 +51,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
         replaced, never other folders.
     ImportError
         If the format needs the extra ``io``.
+    TypeError
+        If `data` is something else, or has an attribute that is neither text nor a number, unless into a zarr store.
 
     Notes
     -----
@@ -80,14 +86,15 @@ def put_whole(path: Path, make: Callable[[Path], object], *, is_folder: bool = F
     """Have something made beside its place, then put it there: what was there stays until the new one is complete."""
     _check_place(path, is_folder=is_folder)
     beside, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
-    try:
-        with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
-            make(beside)
-            _put(beside, path, old)
-    except BaseException:
-        _remove(beside)
-        raise
-    _remove(old)
+    with _ONE_AT_A_TIME:
+        try:
+            with _said((OSError,), path, "cannot be written", "Name a folder that you may write to and that has room"):
+                make(beside)
+                _put(beside, path, old)
+        except BaseException:
+            _remove(beside)
+            raise
+        _remove(old)
 
 
 def holds_trees() -> bool:
@@ -141,7 +148,10 @@ def read(path: str | os.PathLike[str]) -> xr.Dataset | xr.DataTree:
         raise FileNotFoundError(
             f"path {str(path)!r} does not exist. Name a netCDF file, a zarr store or a folder of them"
         )
-    with _said(_UNREADABLE, path, "is no archive that can be read whole", "Write it again, or name another"):
+    with (
+        _ONE_AT_A_TIME,
+        _said(_UNREADABLE, path, "is no archive that can be read whole", "Write it again, or name another"),
+    ):
         groups = _folder_groups(path) if path.is_dir() else _file_groups(path)
         return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
@@ -170,6 +180,8 @@ def _is_zarr(folder: Path) -> bool:
 def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folder: bool) -> None:
     """Write an archive beside its path, in the format that the path has."""
     groups = _groups_of(data)
+    if path.suffix != ".zarr":
+        _check_attrs(groups)
     if is_folder:
         beside.mkdir()
     if path.suffix == ".zarr":
@@ -177,7 +189,7 @@ def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folde
             raise ImportError(f"path {str(path)!r} needs zarr. {_INSTALL}")
         xr.DataTree.from_dict(groups).to_zarr(beside, zarr_format=2, consolidated=True)
     elif isinstance(data, xr.Dataset):
-        groups["/"].to_netcdf(beside, engine=_engines()[0] if _engines() else "scipy")
+        groups["/"].to_netcdf(beside, engine=_engines()[0]) if _engines() else _write_classic(groups["/"], beside)
     elif path.suffix:
         if not _engines():
             raise ImportError(
@@ -189,7 +201,7 @@ def _write(data: xr.Dataset | xr.DataTree, path: Path, beside: Path, *, is_folde
         for name, dataset in groups.items():
             file = beside / f"{name.strip('/') or _ROOT.removesuffix('.nc')}.nc"
             file.parent.mkdir(parents=True, exist_ok=True)
-            dataset.to_netcdf(file, engine="scipy")
+            _write_classic(dataset, file)
 
 
 def _groups_of(data: xr.Dataset | xr.DataTree) -> dict[str, xr.Dataset]:
@@ -197,6 +209,29 @@ def _groups_of(data: xr.Dataset | xr.DataTree) -> dict[str, xr.Dataset]:
     if isinstance(data, xr.Dataset):
         return {"/": data.drop_encoding()}
     return {node.path: node.to_dataset(inherit=False).drop_encoding() for node in data.subtree}
+
+
+def _check_attrs(groups: dict[str, xr.Dataset]) -> None:
+    """Refuse attrs that netCDF cannot hold."""
+    for dataset in groups.values():
+        for owner, attrs in {
+            "": dataset.attrs,
+            **{f" of {k!r}": each.attrs for k, each in dataset.variables.items()},
+        }.items():
+            for name, value in attrs.items():
+                if isinstance(value, bool | np.bool_) or not isinstance(value, _ATTRS):
+                    raise TypeError(
+                        f"attrs[{name!r}]{owner} is {value!r}, which netCDF cannot hold. Say it as text or a number, "
+                        "or write a .zarr"
+                    )
+
+
+def _write_classic(dataset: xr.Dataset, file: Path) -> None:
+    cure = (
+        "It takes Latin letters in names, and in attrs one text or numbers below 2**31; other formats need the extra io"
+    )
+    with _said((TypeError, ValueError, LookupError), file, "cannot be written as netCDF-3", cure):
+        dataset.to_netcdf(file, engine="scipy")
 
 
 def _put(beside: Path, path: Path, old: Path) -> None:

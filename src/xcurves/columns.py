@@ -48,8 +48,9 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
-                f"{argument} column {column!r} has {missing.sum()} rows without a label, first row "
-                f"{_plain_label(missing.idxmax())}. Drop them: frame.dropna(subset=[{column!r}])"
+                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv takes NA, None and "
+                f"null for none), first row {_plain_label(missing.idxmax())}. "
+                f"Drop them: frame.dropna(subset=[{column!r}])"
             )
 
 

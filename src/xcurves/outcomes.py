@@ -12,6 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.kernels import contrasts
+
 _PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
     "ICML, 430-438; Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)"
@@ -125,6 +127,17 @@ def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
     n_shuffles = result["n_shuffles"].to_numpy()
     return np.asarray(1 / np.where(is_exact(result), n_shuffles, n_shuffles + 1))
+
+
+def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
+    """Return, shape (..., pair), the smallest adjusted p-value that there can be; NaN where nothing was tested.
+
+    Adjusted p-values rise with every p, so that they are smallest where all are. By Holm's steps a pair of few runs
+    beside pairs of many can reach less than its own smallest p times the number of pairs.
+    """
+    result = result.transpose(..., "pair")
+    smallest = np.where(result["n_shuffles"].to_numpy() > 0, smallest_pvalue(result), np.nan)
+    return contrasts.ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

@@ -79,8 +79,7 @@ class PairBlock:
             for name in self.layout.dims.keys() & found.keys():
                 out[name][:, column] = found[name]
         if not self.stratified:
-            adjust = contrasts.holm if self.correction == "holm" else contrasts.bonferroni
-            out["ks_pvalue_adjusted"] = adjust(out["ks_pvalue"])
+            out["ks_pvalue_adjusted"] = contrasts.ADJUSTMENTS[self.correction](out["ks_pvalue"])
         return self.layout.pack(out, numbers.shape)
 
     def _check_paired(self, x: Floats, y: Floats, names: list[str], pair: tuple[int, int]) -> None:

@@ -114,7 +114,7 @@ def pairwise(
     True
     """
     curves = check_curves(curves, levels=False)
-    if correction not in ("holm", "bonferroni"):
+    if correction not in contrasts.ADJUSTMENTS:
         raise ValueError(f"correction must be 'holm' or 'bonferroni'; got {correction!r}")
     ordered = in_label_order(curves)
     pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
@@ -188,8 +188,7 @@ class _PairBlock(Block):
                 for name, values in self._pair(parts, present[tasks[0]], tasks).items():
                     place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
                     place[tasks] = values
-        adjust = contrasts.holm if self.correction == "holm" else contrasts.bonferroni
-        out["pvalue_adjusted"] = adjust(out["pvalue"])
+        out["pvalue_adjusted"] = contrasts.ADJUSTMENTS[self.correction](out["pvalue"])
         return self.layout.pack(out, numbers.shape)
 
     def _pair(
@@ -215,14 +214,18 @@ class _PairBlock(Block):
 def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     n_tasks = len(block.names)
-    smallest = outcomes.smallest_pvalue(result).reshape(n_tasks, -1)
-    tested = (result["n_shuffles"].to_numpy() > 0).reshape(n_tasks, -1)
+    smallest = outcomes.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
+    exact = outcomes.is_exact(result.transpose(..., "pair")).ravel()
     undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
-    n_pairs = tested.sum(axis=1, keepdims=True)
-    unreachable = tested & ~undefined & (n_pairs * smallest > block.alpha + 1e-12)
+    unreachable = ~undefined & (smallest > block.alpha + 1e-12)
+
+    def unreached(place: int) -> str:
+        few = "runs are so few" if exact[place] else "n_resamples is so small"
+        return f"{few} that no adjusted p reaches {block.alpha:g}"
+
     cases = (
         (undefined, lambda _: "p is NaN: runs or error are missing"),
-        (unreachable, lambda _: f"runs are so few that no adjusted p reaches {block.alpha:g}"),
+        (unreachable, unreached),
     )
     where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
     for befallen, say in cases:

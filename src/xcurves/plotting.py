@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves import labels
 from xcurves.arrays import check_curves
 from xcurves.plots import curves, distribution, learning, profile, randomization, study
-from xcurves.plots.axes import Family, new_axes, say_task
+from xcurves.plots.axes import Family, make_room, new_axes, say_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,6 +156,7 @@ def _plot_tree(tree: xr.DataTree, view: str | None, ax: Axes | None, of_curves: 
             else:
                 plot(task, _FAMILIES[labels.kind_of(task)].default[0], ax=panel)
             panel.set_title(title or name)
+    make_room(axes)
     return axes.item() if axes.size == 1 else axes.squeeze()
 
 
@@ -191,6 +192,8 @@ def _plot_curves(
         panel.set_ylabel(panel.get_ylabel() if i % _WIDE == 0 else "")
         panel.set_xlabel(panel.get_xlabel() if i + _WIDE >= len(panels) else "")
     curves.name_algorithms(array, panels[min(len(panels), _WIDE) - 1])
+    if ax is None:
+        make_room(panels[None])
     curves.warn_of_no_mean(array)
     return panels.item() if panels.size == 1 else panels
 
@@ -213,6 +216,8 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
         for panel in column[:-1]:
             panel.set_xlabel("")
         column[0].set_title(title)
+    if ax is None:
+        make_room(axes)
     return axes.item() if axes.size == 1 else axes.squeeze()
 
 

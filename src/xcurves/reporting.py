@@ -19,7 +19,7 @@ from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
 _DRAWN = 12  # tasks whose curves are drawn
-_SAID = 8  # tasks of which each is said in sentences at once
+_SAID = 12  # sentences of a part that stand there unfolded
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -108,14 +108,15 @@ def _title(curves: xr.DataArray | None) -> str:
 
 def _lead(curves: xr.DataArray) -> str:
     runs = int(curves.notnull().any("training").sum())
-    tasks = len(labels.task_names(curves))
+    tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
+    where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
     training = curves["training"]
     units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
     span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
     return (
         f"{_named(curves, 'score')}: {runs} runs of {curves.sizes['algorithm']} algorithms"
-        f"{f' on {tasks} tasks' if tasks > 1 else ''}, {training.attrs.get('long_name', 'training')} {span}{units}."
+        f"{where}, {training.attrs.get('long_name', 'training')} {span}{units}."
     )
 
 
@@ -167,11 +168,14 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
 
 def _part(result: xr.Dataset) -> str:
     """Return sentences, table and picture of one result."""
-    tasks = _n_tasks(result)
+    dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
+    tasks = int(np.prod([result.sizes[dim] for dim in dims], dtype=int))
+    if tasks == 1:
+        result = result.squeeze(dims).drop_vars(dims, errors="ignore")
     said = results.summary(result).splitlines()
     sentences = markup.items(said)
-    if tasks > _SAID:
-        sentences = markup.folded(f"In sentences, task by task ({len(said)})", sentences)
+    if len(said) > _SAID:
+        sentences = markup.folded(f"In {len(said)} sentences", sentences)
     left = words.left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(words.final(result)) if "final" in result.attrs else ""
@@ -184,16 +188,12 @@ def _part(result: xr.Dataset) -> str:
     )
 
 
-def _n_tasks(result: xr.Dataset) -> int:
-    return int(np.prod([result.sizes[dim] for dim in labels.task_dims(result) if dim != "algorithm"], dtype=int))
-
-
 def _picture(result: xr.Dataset) -> str:
+    """Return the picture of one task's result with what it shows in words."""
     kind = labels.kind_of(result)
     if kind not in shown.CAPTIONS:
         return ""
-    dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
-    uri = pictures.draw(result.squeeze(dims, drop=True))
+    uri = pictures.draw(result)
     return "" if uri is None else markup.figure(uri, shown.alternative(result), shown.CAPTIONS[kind])
 
 

@@ -88,11 +88,16 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     return "\n".join(_SENTENCES[labels.kind_of(result)](result))
 
 
+def summary_of_part(part: xr.Dataset) -> str:
+    """Return the sentences of one part of an analysis: where its scores were taken, and which tasks it lacks, too."""
+    final = [analysis.final(part)] if "final" in part.attrs else []
+    left = [f"Left out: {each}" for each in analysis.left_out(part.attrs)]
+    return "\n".join([*final, summary(part), *left])
+
+
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
     for part in labels.parts_of(tree).values():
-        final = [analysis.final(part)] if "final" in part.attrs else []
-        left = [f"Left out: {each}" for each in analysis.left_out(part.attrs)]
-        yield "\n".join([analysis.TITLES[labels.kind_of(part)], *final, summary(part), *left])
+        yield f"{analysis.TITLES[labels.kind_of(part)]}\n{summary_of_part(part)}"
     left = analysis.missing(tree.attrs)
     if left:
         yield "\n".join(["Not in this analysis:", *left])

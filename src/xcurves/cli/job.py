@@ -16,6 +16,7 @@ from xcurves import archives
 from xcurves.anova import randomized_anova
 from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
 from xcurves.labels import PARTS, find_kind
+from xcurves.results import summary_of_part
 
 _TABLES = ("anova", "pairwise", "distribution")  # parts whose table has few rows
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}", "F_stratum": "{:.3f}", "p_stratum": "{:.4g}"}
@@ -135,7 +136,7 @@ def _print_parts(tree: xr.DataTree) -> None:
     for part in parts:
         result = tree[part].to_dataset()
         table = [_format(xcurves.table(result))] if part in _TABLES else []
-        print(f"-- {part.replace('_', ' ')} --", *table, xcurves.summary(result), "", sep="\n\n", end="")
+        print(f"-- {part.replace('_', ' ')} --", *table, summary_of_part(result), "", sep="\n\n", end="")
     if "left_out" in tree.attrs:
         print(f"Left out:\n{tree.attrs['left_out']}\n")
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,7 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
         values = [str(name) for name in archive.data_vars]
         kind, read = "variable", partial(_from_dataset, archive, options)
     for value in options.value or [_only(kind, values)]:
-        curves = _without_empty_tasks(read(value), value)
+        curves = _without_empty_tasks(read(value), value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
 
@@ -186,12 +186,23 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
 
 
-def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
-    """Leave out the labels of extra dims that have no score of this value, and say which."""
+def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:
+    """Return the labels of an extra dim that have a score of this value before runs are aligned."""
+    if isinstance(archive, Table):
+        return set(archive.frame.loc[archive.frame[value].notna(), dim])
+    curves = archive[value]
+    has = curves.notnull().any([other for other in curves.dims if other != dim])
+    return set(curves[dim].to_numpy()[has.to_numpy()].tolist())
+
+
+def _without_empty_tasks(curves: xr.DataArray, value: str, scored: Callable[[str], set[Any]]) -> xr.DataArray:
+    """Leave out the labels of extra dims without a score: say which had none, those that `align` took it has named."""
     for dim in labels.extra_dims(curves):
         has = curves.notnull().any([other for other in curves.dims if other != dim]).to_numpy()
         if has.any() and not has.all():
-            gone = ", ".join(map(str, curves[dim].to_numpy()[~has].tolist()))
-            warnings.warn(f"--value {value}: {dim} without a score of it left out: {gone}", UserWarning, stacklevel=2)
+            never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored(str(dim))]
+            if never:
+                told = f"--value {value}: {dim} without a score of it left out: {', '.join(map(str, never))}"
+                warnings.warn(told, UserWarning, stacklevel=2)
             curves = curves.isel({dim: np.flatnonzero(has)})
     return curves

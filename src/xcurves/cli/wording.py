@@ -32,6 +32,7 @@ _SAID = {
     r"\btolerance=,": "--tolerance,",
     r"\btolerance=([\d.e+-]+)": r"--tolerance \1",
     r"without a method\. Name one": "without --method. Name one",
+    r"\bn_resamples is\b": "--n-resamples is",
     r"paired=True needs": "--paired needs",
     r"Select the common runs, or use paired=False": "Select the common runs, --select run=..., or leave --paired out",
     r"folders=\[.*?\] names (\d+)": r"--folders names \1",

@@ -262,3 +262,6 @@ def holm(pvalues: Floats) -> Floats:
 def bonferroni(pvalues: Floats) -> Floats:
     """Adjust p-values along the last axis by their number; NaN stays and does not count."""
     return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
+
+
+ADJUSTMENTS = {"holm": holm, "bonferroni": bonferroni}

@@ -29,7 +29,9 @@ OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
+_LARGE = 10_000  # from where levels are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
+_APART = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
 _HIGH = 12  # entries of a legend below each other
 
@@ -100,6 +102,20 @@ def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = N
     ax.legend(handles=handles, **{"fontsize": "small", "frameon": False, "handlelength": 3.2, **options})
 
 
+def make_room(axes: NDArray[Any]) -> None:
+    """Widen the figure of new axes, shape (row, column), by the legends beside them: panels keep their width."""
+    figure = axes[0, 0].figure
+    beside = [max(map(_beside, column)) for column in axes.T]
+    figure.set_figwidth(figure.get_figwidth() + sum(beside) / figure.dpi)
+
+
+def _beside(ax: Axes) -> float:
+    """Return the width of what a legend takes beside its panel."""
+    legend = ax.get_legend()
+    box = None if legend is None else legend.get_window_extent()
+    return 0.0 if box is None or box.x0 < ax.get_window_extent().x1 else float(box.width)
+
+
 def label_of(variable: xr.DataArray) -> str:
     """Return the label of an axis: long_name, or the name, and the units."""
     name = str(variable.attrs.get("long_name", variable.name))
@@ -117,16 +133,36 @@ def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | N
     grids = [levels] if grids is None else grids
     ends = [grid[-1] for grid in grids]
     if all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
+        if np.abs(levels).max() >= _LARGE:
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
         return
     if levels[0] < 0:
         return
     ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
     if len(levels) <= _NAMED:
-        ax.set_xticks(levels, [f"{level:g}" for level in levels], fontsize="small", rotation=30)
+        ax.set_xticks(levels, _tick_labels(levels, ax.xaxis.get_transform()), fontsize="small", rotation=30)
         ax.minorticks_off()
     elif levels[0] == 0:
         decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
+
+
+def _tick_labels(levels: Floats, transform: Any) -> list[str]:
+    """Return labels of levels, "" for one too near the label before it or the last one."""
+    from matplotlib.ticker import EngFormatter
+
+    short = EngFormatter(sep="")
+    x = transform.transform(levels)
+    least = _APART * (x[-1] - x[0])
+    said = [True] * len(levels)
+    before = x[0]
+    for place in range(1, len(levels) - 1):
+        said[place] = x[place] - before >= least and x[-1] - x[place] >= least
+        before = x[place] if said[place] else before
+    labels = [short(level) if level >= _LARGE else f"{level:g}" for level in levels]
+    return [label if shown else "" for label, shown in zip(labels, said, strict=True)]
 
 
 def _is_even(levels: Floats) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
 from xcurves.packing import Floats
@@ -35,7 +36,10 @@ def short_answer(parts: Parts) -> Iterator[str]:
     for kind, (one, many) in _ANSWERS.items():
         if kind in by_kind:
             result = by_kind[kind]
-            yield from one(result) if len(labels.result_names(result)) == 1 else many(result)
+            if len(labels.result_names(result)) == 1:
+                yield from one(result.squeeze(labels.task_dims(result), drop=True))
+            else:
+                yield from many(result)
 
 
 def caution(parts: Parts) -> Iterator[str]:
@@ -58,24 +62,30 @@ def _of_tasks(result: xr.Dataset) -> tuple[Floats, str]:
 
 def _of_pairs(result: xr.Dataset) -> tuple[Floats, str]:
     """Return the smallest adjusted p that there can be of each pair, NaN where it was not tested."""
-    shuffles = result["n_shuffles"].transpose(..., "pair")
-    tested = shuffles.to_numpy() > 0
-    smallest = outcomes.smallest_pvalue(result.transpose(..., "pair"))
-    return np.where(tested, np.minimum(1, smallest * tested.sum(axis=-1, keepdims=True)), np.nan), "pairs"
+    return outcomes.smallest_adjusted_pvalue(result), "pairs"
 
 
 def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
     """Yield that nothing can be shown where runs are too few for a small p."""
     alpha = randomization.alpha_of(result)
-    smallest = smallest[~np.isnan(smallest)]
+    tested = ~np.isnan(smallest)
+    smallest = smallest[tested]
     short = smallest > alpha + 1e-12
+    exact = outcomes.is_exact(result.transpose(..., "pair", missing_dims="ignore"))[tested]
     if short.any():
         where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"
         adjusted = "adjusted " * (things == "pairs")
         yield (
-            f"The runs are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: nothing can be "
-            f"shown of them at the {alpha:g} level, whatever the scores."
+            f"{_few(exact[short])} are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: "
+            f"nothing can be shown of them at the {alpha:g} level, whatever the scores."
         )
+
+
+def _few(exact: NDArray[np.bool_]) -> str:
+    """Return what is too few: runs where every reassignment was made, else reassignments."""
+    if exact.all():
+        return "The runs"
+    return "The runs, or the reassignments (n_resamples)," if exact.any() else "The reassignments (n_resamples)"
 
 
 def _anova(result: xr.Dataset) -> Iterator[str]:
@@ -87,11 +97,7 @@ def _anovas(result: xr.Dataset) -> Iterator[str]:
     p = result["pvalue"].sel(error_term="stratum")
     for effect, (_, what) in randomization.CLAIMS.items():
         yield _counted(p.sel(effect=effect).to_numpy().ravel(), alpha, what, "tasks")
-    tested = int(p.sel(effect="algorithm").notnull().sum())
-    yield (
-        f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
-        "expected to show one by chance, for each of the two effects."
-    )
+    yield randomization.by_chance(result)
 
 
 def _pairs(result: xr.Dataset) -> Iterator[str]:
@@ -99,10 +105,11 @@ def _pairs(result: xr.Dataset) -> Iterator[str]:
     p = result["pvalue_adjusted"].sel(effect="algorithm")
     differ = p["pair"].to_numpy()[np.asarray(outcomes.significant(p.to_numpy(), alpha))].tolist()
     tested = int(p.notnull().sum())
+    adjusted = f", adjusted for {tested} pairs" if tested > 1 else ""
     if tested and not differ:
-        yield f"No pair is shown to differ in mean score over training, adjusted for {tested} pairs."
+        yield f"No pair is shown to differ in mean score over training{adjusted}."
     if differ:
-        yield f"Pairs that differ in mean score over training, adjusted for {tested} pairs: {_some(differ)}."
+        yield f"Pairs that differ in mean score over training{adjusted}: {_some(differ)}."
 
 
 def _many_pairs(result: xr.Dataset) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _fit_claim(curve: xr.Dataset) -> str:
     stated = f"{gamma:g} as given" if fixed else _estimate(curve, "gamma")
     said = [
         f"at size {at:g} the error is {error} and the data-reliance {reliance}; gamma {stated}.",
-        _linear_rule(curve["data_reliance"].item() / 2),
+        _linear_rule(curve["data_reliance"]),
     ]
     if curve["gamma_at_edge"].item():
         said.append("Gamma is at the edge of its grid: the curve may not be a power law.")
@@ -59,9 +59,9 @@ def _fit_claim(curve: xr.Dataset) -> str:
     return " ".join(said)
 
 
-def _linear_rule(fall: float) -> str:
-    change = "lower" if fall >= 0 else "raise"
-    return f"By the linear rule four times the data {change} the error by {_number(abs(fall))}."
+def _linear_rule(reliance: xr.DataArray) -> str:
+    change = "lower" if reliance >= 0 else "raise"
+    return f"By the linear rule four times the data {change} the error by {_rate(abs(reliance) / 2, reliance)}."
 
 
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels, outcomes
-from xcurves.wording.randomization import alpha_of, tasks_of
+from xcurves.wording.randomization import alpha_of, of_many_tasks, tasks_of
 
 _LIMITS = (
     "A level that is not named is not shown to be equal. Where the curves still differ is known with this confidence, "
@@ -36,6 +36,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         yield _how(result)
     if "pvalue_adjusted" in result:
         yield _LIMITS
+        yield from of_many_tasks(result)
 
 
 def _gathered(cumulative: xr.DataArray) -> str:

@@ -38,6 +38,8 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
             yield name + _claim(task, effect, strata[effect])
     yield _how(tasks)
     yield LIMITS
+    if len(tasks) > 1:
+        yield by_chance(result)
 
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -49,6 +51,7 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
         f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
         "intervals are not. Each pair was tested on its own runs alone, with the stratum error terms."
     )
+    yield from of_many_tasks(result)
 
 
 def _pair_claim(pair: xr.Dataset) -> str:
@@ -80,12 +83,29 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
         "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
         "interval holds all shifts that the test does not reject."
     )
+    yield from of_many_tasks(result)
 
 
 def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
     low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
     limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
     return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {limits})"
+
+
+def by_chance(result: xr.Dataset) -> str:
+    """Return how many tasks of an ANOVA chance alone would show to differ."""
+    alpha = alpha_of(result)
+    tested = int(result["pvalue"].sel(error_term="stratum", effect="algorithm").notnull().sum())
+    return (
+        f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
+        "expected to show one by chance, for each of the two effects."
+    )
+
+
+def of_many_tasks(result: xr.Dataset) -> Iterator[str]:
+    """Yield that p is for one task, if there are several."""
+    if len(labels.result_names(result)) > 1:
+        yield "Each task was tested by itself: p is not adjusted for the number of tasks."
 
 
 def _verdict(pvalue: float, alpha: float) -> str:
@@ -133,9 +153,10 @@ def _how(tasks: list[xr.Dataset]) -> str:
         errors = [task["pvalue_stderr"].sel(error_term="stratum").max().item() for task in tasks]
         known = [error for error in errors if error == error]
         kinds.append(f"{_span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
+    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
     smallest = {outcomes.smallest_pvalue(task).item() for task in tasks if task["n_shuffles"] > 0}
     return (
-        "p is the share of reassignments of whole runs to algorithms with an F at least as large, among "
+        f"p is the share of reassignments of {what} with an F at least as large, among "
         f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {_span(smallest, '.3g') or 'undefined'}."
     )
 
