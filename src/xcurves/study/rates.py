@@ -61,8 +61,9 @@ def type_i_error(
     block : int, default 250
         Data sets that are made and tested at once.
     archive : str or Path, optional
-        A file that keeps the finished blocks: a study that was interrupted, or that gets more settings or
-        replications, goes on from there.
+        A folder that keeps the finished blocks: a study that was interrupted, or that gets more settings or
+        replications, goes on from there. One made with another generator, test or option is refused; what functions
+        of your own do is not compared, only their names and what `functools.partial` gave them.
     dask : bool, default False
         Compute blocks on dask's current scheduler (extra ``dask``); changes no number.
     progress : bool, default False
@@ -215,7 +216,7 @@ def _measure(
         pvalue=study.pvalue,
         block=most,
     )
-    _warn(counted)
+    warn_of_missing(counted)
     return xr.Dataset(rates(counted, error), attrs=attrs)
 
 
@@ -246,6 +247,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.DataArray]:
     rejected, tried = counted["rejected"], counted["tried"]
     low, high = ecdf.clopper_pearson(rejected.to_numpy(), tried.to_numpy(), error)
     interval = xr.concat([rejected.copy(data=low), rejected.copy(data=high)], "ci_bound").transpose(..., "ci_bound")
+    interval = interval.where(tried > 0)
     found = {
         "rate": rejected / tried.where(tried > 0),
         "rate_ci": interval.assign_coords(ci_bound=list(labels.CI_BOUNDS)),
@@ -256,7 +258,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.DataArray]:
     return found
 
 
-def _warn(counted: xr.Dataset) -> None:
+def warn_of_missing(counted: xr.Dataset) -> None:
     """Say once that p-values are missing."""
     missing = counted["undefined"].to_numpy().ravel()
     names = labels.task_names(counted["undefined"], ())
