@@ -93,7 +93,9 @@ def type_i_error(
     Notes
     -----
     The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
-    of data sets. The random reassignments of a test are shared by the data sets of one block and differ between blocks.
+    of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
+    and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
+    `block` or more reassignments make that go away.
 
     References
     ----------
