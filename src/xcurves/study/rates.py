@@ -142,7 +142,27 @@ def power(
     ----------
     generator : function
         ``generator(n_datasets, *, rng, **settings)`` returns data sets in which there is a difference.
-    test, n_replications, settings, alpha, pvalue, block, archive, dask, progress, confidence_level, rng
+    test : function
+        As for `type_i_error`.
+    n_replications : int
+        As for `type_i_error`.
+    settings : mapping of str to sequence, optional
+        As for `type_i_error`.
+    alpha : float, default 0.05
+        As for `type_i_error`.
+    pvalue : str, default "pvalue"
+        As for `type_i_error`.
+    block : int, default 250
+        As for `type_i_error`.
+    archive : str or Path, optional
+        As for `type_i_error`.
+    dask : bool, default False
+        As for `type_i_error`.
+    progress : bool, default False
+        As for `type_i_error`.
+    confidence_level : float, default 0.95
+        As for `type_i_error`.
+    rng : int, Generator or None
         As for `type_i_error`.
 
     Returns
