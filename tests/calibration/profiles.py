@@ -59,7 +59,7 @@ def ends(data, *, rng=None):
     turned = data.assign_coords(training=LEVELS + 1 - data.training).sortby("training")
     first = xcurves.ss_profile(turned, n_resamples=RESAMPLES, rng=rng).first_significant
     return {
-        "first_significant, too early": outside(first < LEVELS + 1 - LATE.start),
+        "first_significant, too early": outside(first <= LEVELS + 1 - LATE.start),
         "last_significant, too late": outside(last >= LATE.start),
     }
 
