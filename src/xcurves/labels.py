@@ -49,7 +49,6 @@ EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "stratum")
 PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 CI_BOUNDS = ("lower", "upper")
-PARTS = ("anova", "pairwise", "profile", "power_law", "distribution")  # of a whole analysis
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 
 

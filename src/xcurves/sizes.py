@@ -91,7 +91,8 @@ def leave_one_size_out(
     .. math:: RMSE_h = \sqrt{\frac{1}{m} \sum_a \left( \bar e_{ah} - \hat e_{a,-h}(n_h) \right)^2}
 
     p is that of a two-sided paired t-test of absolute prediction errors, a pair for each curve and size. Errors of
-    one curve are not independent, so take it as a guide, as in the paper.
+    one curve are not independent: between variants that predict equally well it can be .05 or less in a third of
+    data sets, see docs/calibration.md. Take it as a guide, as in the paper.
 
     References
     ----------

@@ -63,12 +63,27 @@ def tables(found: Sequence[Found]) -> str:
     return "\n\n".join(parts)
 
 
+def made_with() -> str:
+    """Say with what the tables are made."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray"))
+    return f"Python {platform.python_version()}, {packages}"
+
+
+def check_archive(archive: Path) -> None:
+    """Refuse counts that other versions made: the page names one."""
+    note = archive / "made-with.txt"
+    if not note.exists():
+        archive.mkdir(parents=True, exist_ok=True)
+        note.write_text(made_with())
+    if note.read_text() != made_with():
+        sys.exit(f"{archive} was made with {note.read_text()}, not with {made_with()}. Give another folder")
+
+
 def settings_line() -> str:
     """Say when and with what the tables were made."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray"))
     least = min(simulation.full for simulation in SIMULATIONS)
     return (
-        f"Made on {dt.date.today().isoformat()} with Python {platform.python_version()}, {packages}; at least "
+        f"Made on {dt.date.today().isoformat()} with {made_with()}; at least "
         f"{least:,} data sets a row, rng=1998, level {ALPHA:g}."
     )
 
@@ -106,6 +121,8 @@ def main() -> int:
         "--archive", type=Path, help="folder that keeps finished blocks, to go on after an interruption"
     )
     archive = parser.parse_args().archive
+    if archive is not None:
+        check_archive(archive)
     found = measure(archive)
     page = PAGE.read_text()
     before, after = page.split(START)[0], page.split(END)[1]

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from calibration import learning, randomization, trials
+from calibration import learning, profiles, randomization, studies, trials
 
-SIMULATIONS = [*randomization.SIMULATIONS, *trials.SIMULATIONS, *learning.SIMULATIONS]
+SIMULATIONS = [
+    *randomization.SIMULATIONS,
+    *profiles.SIMULATIONS,
+    *trials.SIMULATIONS,
+    *learning.SIMULATIONS,
+    *studies.SIMULATIONS,
+]

@@ -82,6 +82,28 @@ def statistics(data, *, distribution, rows, rng=None, **options):
     return {row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows}
 
 
+def percentile_bands(data, *, distribution, rng=None):
+    """Bootstrap intervals of F and F⁻¹ at a few places, and of the conditional CVaR of the paper."""
+    law = DISTRIBUTIONS[distribution]
+    z = law.ppf(PROBABILITIES)
+    options = {"scores_at": z, "probabilities": PROBABILITIES, "interval": "percentile", "n_resamples": 199, "rng": rng}
+    found = xcurves.performance_cdf(data, **options, cvar="conditional", cvar_level=0.5)
+    rows = {
+        f"F at its {PROBABILITIES[i]:g} quantile": missed(found.cdf_ci.isel(score=i), law.cdf(z[i])) for i in (1, 3)
+    }
+    rows |= {
+        f"{PROBABILITIES[i]:g} quantile": missed(found.score_quantile_ci.isel(probability=i), z[i]) for i in (1, 2, 3)
+    }
+    conditional = found.statistic_ci.sel(param="cvar 0.5", drop=True)
+    return rows | {"cvar 0.5, conditional": missed(conditional, truth(law)["cvar 0.5"])}
+
+
+def _percentile(n, claims):
+    make = partial(samples, distribution="normal", n=n)
+    procedure = partial(percentile_bands, distribution="normal")
+    return Simulation("Distribution, percentile bands", f"normal, n = {n}", make, procedure, claims, short=300)
+
+
 def _exact(distribution, n):
     rows = (
         "F at its 0.25 quantile",
@@ -158,6 +180,15 @@ def compared(data, *, rows, probability=0.5, paired=False, rng=None):
     return {row: known[row] for row in rows}
 
 
+def apart(data, *, shift, rng=None):
+    """The band of quantile differences of two samples that are so far apart, and which verdict is wrong."""
+    found = xcurves.compare_distributions(data).squeeze("pair", drop=True)
+    return {
+        "quantile difference, everywhere": missed(found.quantile_difference_band, shift).min("probability"),
+        "verdict for the lower": outside((found.dominance == -1) | (found.dominance == 2)),
+    }
+
+
 def three(n_datasets, *, n, rng):
     """Three samples, the first far away."""
     values = rng.normal(size=(n_datasets, 3, n))
@@ -226,6 +257,14 @@ BOOTSTRAPPED = [
     for distribution in ("normal", "exponential", "accuracy")
     for n in (10, 30, 100)
 ]
+BANDS = {  # by the number of trials
+    "F at its 0.25 quantile": {10: near(0.04, 0.11), 100: near(0.03, 0.09)},
+    "F at its 0.9 quantile": {10: fails(0.25), 100: near(0.03, 0.12)},
+    "0.25 quantile": {10: near(0.04, 0.11), 100: near(0.03, 0.09)},
+    "0.5 quantile": {10: near(0.03, 0.09), 100: near(0.03, 0.09)},
+    "0.9 quantile": {10: fails(0.25), 100: near(0.03, 0.12)},
+    "cvar 0.5, conditional": {10: fails(0.15), 100: near(0.03, 0.12)},
+}
 SIMULATIONS = [
     *(_exact(distribution, n) for distribution in DISTRIBUTIONS for n in (10, 30, 100)),
     *(
@@ -234,6 +273,7 @@ SIMULATIONS = [
     ),
     *(_statistics("Distribution, no bounds", "exponential", n, dict.fromkeys(WITH_BOUNDS, AT_MOST)) for n in (10, 100)),
     *BOOTSTRAPPED,
+    *(_percentile(n, {row: claims[n] for row, claims in BANDS.items()}) for n in (10, 100)),
     Simulation(
         "Distribution, bootstrap of units",
         "40 draws of 5 trials",
@@ -294,6 +334,21 @@ SIMULATIONS = [
         m=12,
         n=12,
         ties=True,
+    ),
+    _compared(
+        "one distribution, 200 v 200",
+        {"KS": AT_MOST, "quantile difference, everywhere": AT_MOST, "verdict": AT_MOST},
+        short=200,
+        m=200,
+        n=200,
+    ),
+    Simulation(
+        "Two distributions, tests and bands",
+        "a shift of 1, 200 v 200",
+        partial(two, m=200, n=200, shift=1.0),
+        partial(apart, shift=1.0),
+        {"quantile difference, everywhere": AT_MOST, "verdict for the lower": AT_MOST},
+        short=300,
     ),
     _compared(
         "one distribution, 12 matched runs",

@@ -121,6 +121,25 @@ def test_a_power_that_is_not_reached_is_warned_of(pilots):
     assert "is not reached" in plan.curves.summary()
 
 
+def test_what_has_no_pvalue_is_never_reached(pilots):
+    """At one level there is no interaction."""
+    plan = xcurves.runs_needed(pilots.isel(training=[0]), n_runs=[5, 10], **QUICK).sel(effect=["interaction"])
+    assert bool(plan.rate.isnull().all())
+    assert bool(plan.runs_needed.isnull().all())
+    assert bool(plan.runs_needed_ci.isnull().all())
+    assert "interaction, stratum: the test gives no p-value." in plan.curves.summary()
+
+
+def test_some_missing_pvalues_are_warned_of(pilots):
+    def halved(data, rng=None):
+        p = xcurves.randomized_anova(data, n_resamples=99, rng=rng).pvalue.sel(effect="algorithm", error_term="stratum")
+        return p.where(np.arange(data.sizes["replication"]) % 2 == 0)
+
+    with pytest.warns(UserWarning, match=r"p is NaN in 50 data sets, which are not counted"):
+        plan = xcurves.runs_needed(pilots, test=halved, n_runs=[20], **QUICK)
+    assert plan.n_replications.values.tolist() == [50]
+
+
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
 def test_a_plan_comes_back_identical_and_dask_gives_the_same(pilots, tmp_path, engine):
     plan = xcurves.runs_needed(pilots, n_runs=[5, 10], **QUICK)

@@ -62,6 +62,17 @@ def test_a_rate_needs_no_setting_and_a_dataset_or_an_array_of_pvalues():
         assert found.curves.summary().startswith("rejects a true null in")
 
 
+def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
+    seeds = []
+
+    def needy(data, *, rng):
+        seeds.append(rng)
+        return first_score(data)
+
+    study.type_i_error(coin, needy, n_replications=30, block=10, rng=0)
+    assert len(set(seeds)) == 3
+
+
 def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
     sizes = [(6, 4), (5, 5)]
     grid = study.type_i_error(study.autoregressive, ANOVA, settings={"n_runs": sizes, "noise": [(1, 4), 1]}, **SMALL)
@@ -115,6 +126,22 @@ def test_an_archive_of_another_test_or_other_curves_is_refused(tmp_path):
         call(draw, partial(xcurves.randomized_anova, n_resamples=199))
     with pytest.raises(ValueError, match="was made with generator = "):
         call(partial(study.resampled, curves=curves + 1, n_runs=4), ANOVA)
+
+
+def test_lambdas_of_an_archive_are_told_apart(tmp_path):
+    call = partial(study.power, coin, n_replications=20, rng=0, archive=tmp_path)
+    first = call(lambda data: first_score(data))
+    xr.testing.assert_identical(call(lambda data: first_score(data)), first)
+    for other in (lambda data: 0 * first_score(data), lambda data: first_score(data).max(list("r"), keepdims=False)):
+        with pytest.raises(ValueError, match=r"was made with test = .*lambda"):
+            call(other)
+
+
+def test_a_test_without_any_pvalue_is_said_to_have_none():
+    one_level = partial(study.autoregressive, n_levels=1, n_runs=4)
+    with pytest.warns(UserWarning, match="p is NaN"):
+        found = study.type_i_error(one_level, ANOVA, **SMALL)
+    assert "interaction, stratum: the test gives no p-value." in found.curves.summary()
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])

@@ -81,7 +81,8 @@ def runs_needed(
         On (n_runs) after the p-value's dims (effect, error_term by default): `rate`, the power with so many runs,
         `rate_ci` (ci_bound), `n_replications`. Without n_runs: `runs_needed`, the smallest number tried from which on
         the power is reached, and `runs_needed_ci`, from the number where it may be reached to that where it surely
-        is, given the pilot curves. NaN: not reached by any number tried; so an upper bound.
+        is, given the pilot curves. NaN: not reached by any number tried; so an upper bound. The smallest number tried
+        says only that so many are enough.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def runs_needed(
     Warns
     -----
     UserWarning
-        If the power is reached by no number tried.
+        If the power is reached by no number tried; if p-values are NaN in some data sets, which are then not counted.
 
     Notes
     -----
@@ -131,6 +132,7 @@ def runs_needed(
     study = Replications(draw, chosen, pvalue, labels.check_alpha(alpha), labels.check_rng(rng))
     grid = {"n_runs": wanted}
     counted = rates.on_grid(run(study, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    rates.warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = rates.rates(counted.transpose(..., "n_runs"), error)
     given: dict[str, Any] = {"n_replications": total, "alpha": study.alpha, "power": power, "pvalue": pvalue}
     given |= {"replace": replace, "modification": modification, "factor": factor, "stretch": stretch}
@@ -181,7 +183,7 @@ def _needed(rate: xr.DataArray, interval: xr.DataArray, power: float) -> dict[st
 
 def _first(rate: xr.DataArray, power: float) -> xr.DataArray:
     """Return the smallest number of runs with which, and with all larger ones, the rate reaches the power."""
-    missed = rate < power
+    missed = ~(rate >= power)  # NaN, where the test gives no p-value, reaches nothing
     last_missed = (missed.sizes["n_runs"] - missed.isel(n_runs=slice(None, None, -1)).argmax("n_runs")).where(
         missed.any("n_runs"), 0
     )

@@ -61,8 +61,9 @@ def type_i_error(
     block : int, default 250
         Data sets that are made and tested at once.
     archive : str or Path, optional
-        A file that keeps the finished blocks: a study that was interrupted, or that gets more settings or
-        replications, goes on from there.
+        A folder that keeps the finished blocks: a study that was interrupted, or that gets more settings or
+        replications, goes on from there. One made with another generator, test or option is refused; what functions
+        of your own do is not compared, only their names and what `functools.partial` gave them.
     dask : bool, default False
         Compute blocks on dask's current scheduler (extra ``dask``); changes no number.
     progress : bool, default False
@@ -92,7 +93,9 @@ def type_i_error(
     Notes
     -----
     The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
-    of data sets. The random reassignments of a test are shared by the data sets of one block and differ between blocks.
+    of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
+    and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
+    `block` or more reassignments make that go away.
 
     References
     ----------
@@ -139,7 +142,27 @@ def power(
     ----------
     generator : function
         ``generator(n_datasets, *, rng, **settings)`` returns data sets in which there is a difference.
-    test, n_replications, settings, alpha, pvalue, block, archive, dask, progress, confidence_level, rng
+    test : function
+        As for `type_i_error`.
+    n_replications : int
+        As for `type_i_error`.
+    settings : mapping of str to sequence, optional
+        As for `type_i_error`.
+    alpha : float, default 0.05
+        As for `type_i_error`.
+    pvalue : str, default "pvalue"
+        As for `type_i_error`.
+    block : int, default 250
+        As for `type_i_error`.
+    archive : str or Path, optional
+        As for `type_i_error`.
+    dask : bool, default False
+        As for `type_i_error`.
+    progress : bool, default False
+        As for `type_i_error`.
+    confidence_level : float, default 0.95
+        As for `type_i_error`.
+    rng : int, Generator or None
         As for `type_i_error`.
 
     Returns
@@ -215,7 +238,7 @@ def _measure(
         pvalue=study.pvalue,
         block=most,
     )
-    _warn(counted)
+    warn_of_missing(counted)
     return xr.Dataset(rates(counted, error), attrs=attrs)
 
 
@@ -246,6 +269,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.DataArray]:
     rejected, tried = counted["rejected"], counted["tried"]
     low, high = ecdf.clopper_pearson(rejected.to_numpy(), tried.to_numpy(), error)
     interval = xr.concat([rejected.copy(data=low), rejected.copy(data=high)], "ci_bound").transpose(..., "ci_bound")
+    interval = interval.where(tried > 0)
     found = {
         "rate": rejected / tried.where(tried > 0),
         "rate_ci": interval.assign_coords(ci_bound=list(labels.CI_BOUNDS)),
@@ -256,7 +280,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.DataArray]:
     return found
 
 
-def _warn(counted: xr.Dataset) -> None:
+def warn_of_missing(counted: xr.Dataset) -> None:
     """Say once that p-values are missing."""
     missing = counted["undefined"].to_numpy().ravel()
     names = labels.task_names(counted["undefined"], ())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from zlib import crc32
 
@@ -46,7 +47,7 @@ class Replications:
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
-        free = takes is not None and takes.default is None
+        free = takes is not None and (takes.default is None or takes.default is takes.empty)
         seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
         p = _pick(self.test(curves, **seed), self.pvalue, size)
         values = p.to_numpy().reshape(size, -1)
@@ -186,12 +187,25 @@ def _count(records: xr.Dataset, name: str) -> xr.Dataset:
 
 
 def _said(function: Any) -> str:
-    """Return a function's name and what it was given, arrays by a checksum."""
+    """Return a function's name and what it was given; arrays, and the code of lambdas, by a checksum."""
     given: list[str] = []
     if isinstance(function, partial):
         given = [*map(_token, function.args), *(f"{key}={_token(value)}" for key, value in function.keywords.items())]
         function = function.func
-    return f"{getattr(function, '__qualname__', type(function).__name__)}({', '.join(given)})"
+    name = str(getattr(function, "__qualname__", type(function).__name__))
+    if name.endswith("<lambda>"):  # all have one name
+        name += f" {_code(function.__code__):08x}"
+    return f"{name}({', '.join(given)})"
+
+
+def _code(code: CodeType, seen: int = 0) -> int:
+    """Return a checksum of what a function does: its instructions, names and constants, inner functions included."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    plain = [each for each in code.co_consts if not isinstance(each, CodeType)]
+    seen = crc32(code.co_code + repr((code.co_names, plain)).encode(), seen)
+    for each in inner:
+        seen = _code(each, seen)
+    return seen
 
 
 def _token(value: Any) -> str:

@@ -20,7 +20,10 @@ def rate_sentences(result: xr.Dataset) -> Iterator[str]:
     alpha = float(result.attrs.get("alpha", 0.05))
     is_level = result.attrs.get("xcurves_result") != "power"
     for name, one in _parts(result):
-        yield name + (_level_claim(one, alpha) if is_level else _power_claim(one, alpha))
+        if bool(one["rate"].isnull().all()):
+            yield name + "the test gives no p-value."
+        else:
+            yield name + (_level_claim(one, alpha) if is_level else _power_claim(one, alpha))
     counted = result["n_replications"]
     said = _span(counted.min().item(), counted.max().item(), ",.0f")
     yield (
@@ -67,6 +70,8 @@ def _needed(task: xr.Dataset, power: float, tested: Any) -> str:
     low, high = (task["runs_needed_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
     if needed != needed:
         most = task["rate"].isel(n_runs=-1).item()
+        if most != most:
+            return "the test gives no p-value."
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g}."
     upper = f"{high:g}" if high == high else f"more than {tested[-1]}"
     got = task["rate"].sel(n_runs=needed).item()
