@@ -222,7 +222,7 @@ def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
     assert within == [0, 300, 500]
     assert "All differences are shown to lie within ± 5 at training 0, 300, 500." in lines
     assert "among all 6,435 distinct ones." in lines[-2]
-    assert "is not: that takes margin=" in lines[-1]
+    assert "is not: that takes a margin." in lines[-1]
 
 
 def test_summary_of_a_profile_without_findings_or_inference():

@@ -1,6 +1,7 @@
 """Rates against a plain loop, exact intervals against SciPy's, archives, dask and bad input."""
 
 import json
+import sys
 import time
 import warnings
 from functools import partial
@@ -14,6 +15,7 @@ from scipy import stats
 import xcurves
 from xcurves import study
 from xcurves.study.grid import Cell
+from xcurves.trial_files import alone
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
 SMALL = {"n_replications": 60, "block": 25, "rng": 3}
@@ -126,6 +128,13 @@ def test_an_archive_of_another_test_or_other_curves_is_refused(tmp_path):
         call(draw, partial(xcurves.randomized_anova, n_resamples=199))
     with pytest.raises(ValueError, match="was made with generator = "):
         call(partial(study.resampled, curves=curves + 1, n_runs=4), ANOVA)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_an_archive_that_another_study_writes_to_is_refused(tmp_path):
+    with alone(tmp_path), pytest.raises(ValueError, match=r"is being written by another process\. Wait until it ends"):
+        study.power(coin, first_score, n_replications=3, rng=0, archive=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_lambdas_of_an_archive_are_told_apart(tmp_path):

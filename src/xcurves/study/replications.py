@@ -6,6 +6,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -21,7 +22,7 @@ from xcurves import labels, outcomes
 from xcurves.randomization import progress_bar
 from xcurves.study.generators import REPLICATION
 from xcurves.study.grid import Cell
-from xcurves.trial_files import Archive
+from xcurves.trial_files import Archive, alone
 
 Generator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
@@ -96,19 +97,17 @@ def run(
     progress: bool = False,
 ) -> list[xr.Dataset]:
     """Return the counts of every cell, of `total` data sets each: those in the archive, and all others made now."""
-    folders = [None if archive is None else Path(archive) / f"{cell.number:08x}" for cell in cells]
-    kept = [Archive(folder, study.identity(cell, block)) for folder, cell in zip(folders, cells, strict=True)]
+    folder = None if archive is None else Path(archive)
     sizes = [block] * (total // block) + [total % block] * (total % block > 0)
     work = [_Work(place, number, size) for place in range(len(cells)) for number, size in enumerate(sizes)]
-    todo = [each for each in work if each.index(block) not in kept[each.cell].done]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with alone(folder):
+        places = [None if folder is None else folder / f"{cell.number:08x}" for cell in cells]
+        kept = [Archive(place, study.identity(cell, block)) for place, cell in zip(places, cells, strict=True)]
+        todo = [each for each in work if each.index(block) not in kept[each.cell].done]
         finished = _by_dask(study, cells, todo) if dask else _in_turn(study, cells, todo)
-        for place in progress_bar(progress, "data sets")(range(len(todo))):
-            kept[todo[place].cell].append({todo[place].index(block): next(finished)})
-    if caught:
-        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        outcomes.warn(f"{caught[0].message}{more}")
+        with _one_warning():
+            for each in progress_bar(progress, "data sets")(range(len(todo))):
+                kept[todo[each].cell].append({todo[each].index(block): next(finished)})
     wanted = [each.index(block) for each in work if each.cell == 0]
     counted = [_count(each.read().sel(run=wanted), cell.name) for each, cell in zip(kept, cells, strict=True)]
     for cell, counts in zip(cells, counted, strict=True):
@@ -118,6 +117,17 @@ def run(
                 f"then ({cell.name[:-2]}) {counts.attrs['layout']}. Study these settings one by one"
             )
     return counted
+
+
+@contextmanager
+def _one_warning() -> Iterator[None]:
+    """Give the first of many warnings, and how many more there were."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    if caught:
+        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
+        outcomes.warn(f"{caught[0].message}{more}")
 
 
 def _in_turn(study: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[Record]:

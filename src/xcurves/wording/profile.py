@@ -13,7 +13,7 @@ from xcurves.wording.randomization import alpha_of, of_many_tasks, tasks_of
 
 _LIMITS = (
     "A level that is not named is not shown to be equal. Where the curves still differ is known with this confidence, "
-    "where a difference ends is not: that takes margin=. The edges of a cluster are no estimate of onset or end."
+    "where a difference ends is not: that takes a margin. The edges of a cluster are no estimate of onset or end."
 )
 
 
