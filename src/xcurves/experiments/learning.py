@@ -88,7 +88,7 @@ def cross_validation(
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
         held_out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-        order = rest[_in_proportion(y[rest], np.random.default_rng([seed, fold]))]
+        order = rest[_in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
         for column, level in enumerate(levels):
             accuracy[:, fold, column] = _right(estimators, x, y, order[:level], held_out, [seed, fold, level])
     attrs = {
