@@ -1,3 +1,5 @@
+from functools import reduce
+
 import dask
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import xcurves
 from strategies import absent, make_curves
 from strategies import curves as any_curves
 from test_anova import refuse_to_compute
-from xcurves.kernels import assignments, levels, profiles
+from xcurves.kernels import assignments, clusters, levels, profiles, stepdown
 
 PROFILES = ["simple", "algorithm", "interaction"]
 TRY = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
@@ -182,7 +184,7 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     whole = profile(curves, **options)
     xr.testing.assert_identical(profile(curves, batch=7, **options), whole)
     monkeypatch.setattr(levels, "_HELD", 7 * 200)
-    monkeypatch.setattr(levels, "_LONG", 1)
+    monkeypatch.setattr(stepdown, "_LONG", 1)
     monkeypatch.setattr(profiles, "_CACHE", 300)
     monkeypatch.setattr(assignments, "PRODUCT", 5000)
     monkeypatch.setattr(assignments, "_ROWS", 70)
@@ -198,9 +200,8 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
 def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_shuffles):
     rng = np.random.default_rng(seed)
     table, threshold = rng.random((2, 12, n_shuffles)), rng.random((2, 12))
-    masses = levels.clusters.Masses(2, n_shuffles, (1, 1))
-    for start in range(0, 12, width):
-        masses.add(table[:, start : start + width], threshold[:, start : start + width])
+    stretches = [np.s_[:, start : start + width] for start in range(0, 12, width)]
+    masses = reduce(clusters.join, [clusters.weigh(table[each], threshold[each], (1, 1)) for each in stretches])
     f = table / (1 - table)
     for task in range(2):
         for shuffle in range(n_shuffles):
@@ -209,12 +210,52 @@ def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_shuffles):
             np.testing.assert_allclose(masses.largest[task, shuffle], expected, rtol=1e-12)
 
 
+@given(st.data(), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_observed_clusters_do_not_depend_on_blocks(data, seed):
+    """Cut where it may be, every level's cluster has the number and mass that it has in the whole."""
+    share = np.random.default_rng(seed).random((1, 12))
+    whole_number, whole_mass = clusters.find(share, np.full((1, 12), 0.4), (1, 1))
+    cuts = sorted(data.draw(st.sets(st.integers(1, 11))))
+    parts = [clusters.find(part, np.full(part.shape, 0.4), (1, 1)) for part in np.split(share, cuts, axis=1)]
+    found = list(clusters.number([clusters.ends(number[0], mass[0]) for number, mass in parts]))
+    for (number, _), (numbers, masses), whole in zip(parts, found, np.split(whole_number[0], cuts), strict=True):
+        np.testing.assert_array_equal(clusters.look_up(number[0], numbers), whole)
+        np.testing.assert_array_equal(np.isnan(clusters.look_up(number[0], masses)), np.isnan(whole))
+    masses = np.concatenate([masses for _, masses in found])
+    np.testing.assert_allclose(sorted(set(masses.round(12))), sorted(set(whole_mass[~np.isnan(whole_mass)].round(12))))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 9), st.booleans())
+@settings(deadline=None)
+def test_steps_in_parts_are_those_of_plain_loops(seed, width, n_shuffles, ties):
+    """Westfall & Young's counts, from a table whole and from the unions of its parts in any order."""
+    rng = np.random.default_rng(seed)
+    table, observed = rng.random((12, n_shuffles)), rng.random(12) * rng.random()
+    if ties:
+        table, observed = (table * 6).round() / 6, (observed * 6).round() / 6
+    reached = [
+        sum(max(table[h, s] for h in range(12) if observed[h] <= x) >= x - 1e-10 for s in range(n_shuffles))
+        for x in observed
+    ]
+    expected = [max(count for count, y in zip(reached, observed, strict=True) if y >= x) for x in observed]
+    np.testing.assert_array_equal(stepdown.count(table[np.newaxis], observed[np.newaxis])[0], expected)
+    parts = np.split(rng.permutation(12), range(width, 12, width))
+    family = stepdown.join([stepdown.unions(table[part], observed[part]) for part in parts])
+    counts = [stepdown.count_reached(family, observed[part]) for part in parts]
+    stairs = [stepdown.stairs(found, observed[part], n_shuffles) for found, part in zip(counts, parts, strict=True)]
+    for found, part in zip(counts, parts, strict=True):
+        np.testing.assert_array_equal(found, np.array(reached)[part])
+        highest = np.max(stairs, axis=0)
+        np.testing.assert_array_equal(stepdown.count_from(highest, observed[part]), np.array(expected)[part])
+
+
 @given(st.integers(0, 2**32 - 1))
 @settings(deadline=None)
 def test_ranks_are_those_of_a_plain_count(seed):
     rng = np.random.default_rng(seed)
     null, observed = rng.integers(0, 5, (3, 7)).astype(float), rng.integers(0, 5, (3, 4)).astype(float)
-    found = levels.clusters.count_at_least(null, observed)
+    found = clusters.count_at_least(null, observed)
     np.testing.assert_array_equal(found, (null[:, np.newaxis] >= observed[..., np.newaxis]).sum(axis=-1))
 
 

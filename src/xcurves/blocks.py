@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.labels import DIMS
 from xcurves.packing import Floats
 
 _TASKS = 100  # in a block: the time of its nodes is then small beside that of its work
@@ -34,6 +35,20 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
         chunks[dim] = ceil(array.sizes[dim] / len(array.chunksizes[dim])) * merged
         factor /= merged
     return array.chunk(chunks)
+
+
+def is_long(curves: xr.DataArray) -> bool:
+    """Return whether the curves of a task come in chunks along training that make more than a block together."""
+    n_values = prod(curves.sizes.get(dim, 1) for dim in DIMS)
+    return len(curves.chunksizes.get("training", ())) > 1 and curves.dtype.itemsize * n_values > _BYTES
+
+
+def split(curves: xr.DataArray) -> xr.DataArray:
+    """Give every task a chunk of its own, with all runs, and split chunks of levels that are larger than a block."""
+    whole = {dim: 1 if dim not in DIMS else curves.sizes[dim] for dim in curves.dims if dim != "training"}
+    width = max(1, _BYTES // (curves.dtype.itemsize * curves.sizes["algorithm"] * curves.sizes["run"]))
+    parts = [[*[width] * (size // width), size % width] for size in curves.chunksizes["training"]]
+    return curves.chunk({**whole, "training": tuple(size for part in parts for size in part if size)})
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,22 @@ _CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000),
 
 @dataclass(frozen=True)
 class Stretches:
-    """Intervals of training, and which levels they hold, shape (interval, training)."""
+    """Intervals of training: their ends, and the numbers of the first level in each and of the first beyond."""
 
     left: NDArray[np.float64]
     right: NDArray[np.float64]
     closed: str
-    holds: NDArray[np.bool_]
+    start: NDArray[np.intp]
+    stop: NDArray[np.intp]
 
     def __len__(self) -> int:
         """Return the number of intervals."""
         return len(self.left)
+
+    def hold(self, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which intervals hold levels of given numbers, shape (..., level), as (..., interval, level)."""
+        levels = levels[..., np.newaxis, :]
+        return np.asarray((self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis]))
 
     def coords(self, training: xr.DataArray) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
@@ -54,7 +60,7 @@ class Stretches:
         return [f"interval {opening}{left:g}, {right:g}{end}" for left, right, end in ends]
 
 
-def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
+def check_intervals(intervals: Intervals | None, training: pd.Index) -> Stretches:
     """Return the stretches that are given by edges or an IntervalIndex; none for None."""
     if intervals is None:
         intervals = pd.IntervalIndex([])
@@ -63,11 +69,19 @@ def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) 
     else:
         edges = _check_edges(intervals)
         left, right, closed = edges[:-1], edges[1:], "edges"
-    starts = training >= left[:, np.newaxis] if closed in ("left", "both", "edges") else training > left[:, np.newaxis]
-    ends = training <= right[:, np.newaxis] if closed in ("right", "both") else training < right[:, np.newaxis]
+    start = _count(training, left, below=closed in ("left", "both", "edges"))
+    stop = _count(training, right, below=closed not in ("right", "both"))
     if closed == "edges":
-        ends[-1] |= training == right[-1]
-    return Stretches(left, right, closed, starts & ends)
+        stop[-1:] = _count(training, right[-1:], below=False)
+    return Stretches(left, right, closed, start, stop)
+
+
+def _count(training: pd.Index, ends: NDArray[np.float64], *, below: bool) -> NDArray[np.intp]:
+    """Return how many levels are below given ends, or below and at them."""
+    if not isinstance(training, pd.RangeIndex):
+        return np.asarray(training.to_numpy().searchsorted(ends, "left" if below else "right"))
+    steps = (ends - training.start) / training.step  # pandas would write out a range to search it for a float
+    return np.clip(np.ceil(steps) if below else np.floor(steps) + 1, 0, len(training)).astype(np.intp)
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:

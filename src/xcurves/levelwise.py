@@ -17,6 +17,7 @@ from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import Block, alike, as_float
 
+CURE_OF_ONE_LEVEL = "a profile over training needs two. Use .curves.randomized_anova()"
 _PROFILE = dict.fromkeys(("fraction", "cumulative_fraction", "ss"), ("effect", "training"))
 _TESTS = ("pvalue_adjusted", "pvalue", "f", "cluster", "cluster_pvalue")
 BANDS = {"ss_null_upper": "critical", "ss_null_upper_simultaneous": "critical_simultaneous"}
@@ -32,10 +33,8 @@ class _Part(NamedTuple):
     ----------
     tasks : ndarray, shape (task,)
         Their numbers in the block.
-    training : ndarray, shape (task, level)
-        Their levels.
-    holds : ndarray, shape (task, interval, level)
-        Whether an interval holds a level.
+    places : ndarray, shape (task, level)
+        The numbers of their levels among all.
     curves : ndarray, shape (task, curve, level)
     sizes : tuple of int
         Numbers of runs of the algorithms that have any.
@@ -43,28 +42,62 @@ class _Part(NamedTuple):
     """
 
     tasks: NDArray[np.intp]
-    training: Floats
-    holds: NDArray[np.bool_]
+    places: NDArray[np.intp]
     curves: Floats
     sizes: tuple[int, ...]
     measured: profiles.Levels
 
 
 @dataclass(frozen=True)
-class ProfileBlock(Block):
-    """The profiles of a block of tasks: curves in, packed results out."""
+class LevelBlock(Block):
+    """What every profile of a block of tasks knows besides: what is asked for, and how to judge."""
 
-    training: Floats
     stretches: Stretches
     margin: float | None
     rules: levels.Rules
     batch: int | None
-    progress: Progress
 
     @property
     def inference(self) -> bool:
         """Whether anything is to be shuffled."""
         return self.n_resamples != 0
+
+    def measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
+        """Reduce complete curves, shape (task, curve, level), to what the profile needs of them."""
+        if self.inference:
+            return profiles.measure(curves, sizes, paired=self.paired)
+        return profiles.measure_groups(curves, sizes)
+
+    def df(self, sizes: tuple[int, ...]) -> tuple[float, float]:
+        """Return the degrees of freedom of the F of a level."""
+        between = len(sizes) - 1
+        return between, between * (sizes[0] - 1) if self.paired else sum(sizes) - len(sizes)
+
+    def f(self, measured: profiles.Levels, sizes: tuple[int, ...]) -> Floats:
+        """Return the F of every level, shape (task, level)."""
+        df = self.df(sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
+
+    def design(
+        self, curves: Floats, sizes: tuple[int, ...], simple: Floats, total: Floats, places: NDArray[np.intp]
+    ) -> levels.Design:
+        """Return what the randomization needs of levels with given numbers and sums of squares, shape (task, level)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = profiles.centre(curves, sizes, paired=self.paired)
+            scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
+            within = self.stretches.hold(places) * total[:, np.newaxis]
+            return levels.Design(
+                np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total, within, self.df(sizes)
+            )
+
+
+@dataclass(frozen=True)
+class ProfileBlock(LevelBlock):
+    """The profiles of a block of tasks: curves in, packed results out."""
+
+    training: Floats
+    progress: Progress
 
     @property
     def layout(self) -> Layout:
@@ -96,11 +129,11 @@ class ProfileBlock(Block):
             packed = np.full((len(names), self.layout.length), np.nan)
             out = self.layout.views(packed)
             out["n_shuffles"][:] = 0
-            for part, places in self._parts(flat, names):
+            for part in self._parts(flat, names):
                 self._check(part, [names[task] for task in part.tasks])
-                fields = self._layout(places.shape[1]).blank(len(places))
+                fields = self._layout(part.places.shape[1]).blank(len(part.tasks))
                 self._fill(fields, part)
-                _spread(out, fields, self.layout.dims, part.tasks, places)
+                _spread(out, fields, self.layout.dims, part)
         return packed.reshape(*numbers.shape, -1)
 
     def _whole(self, flat: Floats, name: str) -> _Part | None:
@@ -109,15 +142,14 @@ class ProfileBlock(Block):
         everyone = np.ones((len(self.algorithms), len(self.runs)), bool)
         doors.check_groups(everyone, name, self.algorithms, self.runs, paired=self.paired)
         sizes = (len(self.runs),) * len(self.algorithms)
-        measured = self._measure(flat, sizes)
+        measured = self.measure(flat, sizes)
         if not np.isfinite(measured.simple.sum() + measured.error.sum()):
             return None
-        holds = np.broadcast_to(self.stretches.holds, (n_tasks, *self.stretches.holds.shape))
-        training = np.broadcast_to(self.training, (n_tasks, n_levels))
-        return _Part(np.arange(n_tasks), training, holds, flat, sizes, measured)
+        places = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
+        return _Part(np.arange(n_tasks), places, flat, sizes, measured)
 
-    def _parts(self, flat: Floats, names: list[str]) -> Iterator[tuple[_Part, NDArray[np.intp]]]:
-        """Yield tasks that have the same runs and equally many levels, and where their levels stand among all."""
+    def _parts(self, flat: Floats, names: list[str]) -> Iterator[_Part]:
+        """Yield tasks that have the same runs and equally many levels."""
         has = ~np.isnan(flat)
         counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
         in_grid = np.asarray(has.any(axis=1))
@@ -129,20 +161,12 @@ class ProfileBlock(Block):
             places = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = np.take_along_axis(flat[np.ix_(tasks, np.flatnonzero(here))], places[:, np.newaxis], axis=2)
             sizes = tuple(size for size in here.sum(axis=1).tolist() if size)
-            measured = self._measure(some, sizes)
-            holds = np.moveaxis(self.stretches.holds[:, places], 0, 1)
-            yield _Part(tasks, self.training[places], holds, some, sizes, measured), places
-
-    def _measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
-        if self.inference:
-            return profiles.measure(curves, sizes, paired=self.paired)
-        return profiles.measure_groups(curves, sizes)
+            yield _Part(tasks, places, some, sizes, self.measure(some, sizes))
 
     def _check(self, part: _Part, names: list[str]) -> None:
         if part.curves.shape[-1] == 1:
             raise ValueError(
-                f"{names[0]}there is one training level ({part.training[0, 0]:g}); a profile over training needs two. "
-                "Use .curves.randomized_anova()"
+                f"{names[0]}there is one training level ({self.training[part.places[0, 0]]:g}); {CURE_OF_ONE_LEVEL}"
             )
         squares = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
         differ = np.zeros(len(squares), bool)
@@ -152,19 +176,21 @@ class ProfileBlock(Block):
 
     def _fill(self, out: dict[str, Floats], part: _Part) -> None:
         """Write the results of a part, which has a place for every level it has, into `out`."""
-        profiles.effects(part.measured, part.sizes, out["ss"], out["fraction"], out["cumulative_fraction"])
+        profiles.effects(part.measured, part.measured.deviations.mean(axis=-1), part.sizes, out["ss"])
+        everything = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
+        profiles.share(out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"])
+        profiles.accumulate(out["fraction"], out["cumulative_fraction"])
         if len(self.stretches):
-            held = np.asarray(part.holds.any(axis=-1))[:, np.newaxis]
-            share = out["fraction"] @ part.holds.swapaxes(1, 2).astype(float)
+            holds = self.stretches.hold(part.places)
+            held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
+            share = out["fraction"] @ holds.swapaxes(1, 2).astype(float)
             out["interval_fraction"][:] = np.where(held, share, np.nan)
         plan = self.plan(part.sizes, work=part.curves.shape[-1])
         out["n_shuffles"][:] = plan.n_shuffles
         out["n_assignments"][:] = as_float(plan.n_assignments)
         if not self.inference:
             return
-        df = self._df(part.sizes)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(part.measured.simple * (df[1] / df[0]), part.measured.error, out=out["f"])
+        out["f"][:] = self.f(part.measured, part.sizes)
         assignments = Assignments(plan, self.batch)
         width = levels.panel_width(plan, part.curves.shape[-1], len(self.stretches))
         for start in range(0, len(part.tasks), width):
@@ -172,18 +198,9 @@ class ProfileBlock(Block):
 
     def _infer(self, out: dict[str, Floats], part: _Part, tasks: slice, assignments: Assignments) -> None:
         """Write what shuffling says of some tasks of a part into `out`."""
-        curves, simple = part.curves[tasks], part.measured.simple[tasks]
+        curves, places, simple = part.curves[tasks], part.places[tasks], part.measured.simple[tasks]
         total = simple + part.measured.error[tasks]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = profiles.centre(curves, part.sizes, paired=self.paired)
-            scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
-            within = part.holds[tasks] * total[:, np.newaxis]
-            design = levels.Design(
-                np.ascontiguousarray(np.moveaxis(scaled, 1, 2)),
-                simple / total,
-                within / within.sum(axis=-1, keepdims=True),
-                self._df(part.sizes),
-            )
+        design = self.design(curves, part.sizes, simple, total, places)
         found = levels.evaluate(design, assignments, self.rules, self.progress)
         for name, critical in BANDS.items():
             out[name][tasks] = np.where(total > 0, total * found.pop(critical), np.nan)
@@ -191,29 +208,22 @@ class ProfileBlock(Block):
             if name in out:
                 out[name][tasks] = values
         marked = outcomes.significant(found["pvalue_adjusted"], self.alpha)
-        at = part.training[tasks]
+        at = self.training[places]
         first, last = np.where(marked, at, np.inf).min(axis=-1), np.where(marked, at, -np.inf).max(axis=-1)
         out["first_significant"][tasks] = np.where(np.isfinite(first), first, np.nan)
         out["last_significant"][tasks] = np.where(np.isfinite(last), last, np.nan)
         if self.margin is not None:
-            difference, half_width = simultaneous.intervals(curves, assignments, self.alpha)
-            shown = (np.abs(difference) + half_width <= self.margin).all(axis=1)
+            shown = simultaneous.shown(
+                *simultaneous.survey(curves, assignments, self.margin), assignments.plan, self.alpha
+            )
             out["equivalent"][tasks] = np.where(total > 0, shown, np.nan)
-
-    def _df(self, sizes: tuple[int, ...]) -> tuple[float, float]:
-        """Return the degrees of freedom of the F of a level."""
-        between = len(sizes) - 1
-        return between, between * (sizes[0] - 1) if self.paired else sum(sizes) - len(sizes)
 
 
 def _spread(
-    out: dict[str, Floats],
-    fields: dict[str, Floats],
-    dims: Mapping[str, tuple[str, ...]],
-    tasks: NDArray[np.intp],
-    places: NDArray[np.intp],
+    out: dict[str, Floats], fields: dict[str, Floats], dims: Mapping[str, tuple[str, ...]], part: _Part
 ) -> None:
-    """Put the fields of tasks, which have a place for every level of their own, at the `places` of these levels."""
+    """Put the fields of a part, which have a place for every level of its own, where its levels stand among all."""
+    tasks, places = part.tasks, part.places
     for name, found in fields.items():
         if "training" not in dims[name]:
             out[name][tasks] = found

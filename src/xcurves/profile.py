@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes
+from xcurves import chunkwise, labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.blocks import is_long
 from xcurves.intervals import Intervals, check_intervals
 from xcurves.kernels import levels
-from xcurves.levelwise import BANDS, ProfileBlock
+from xcurves.levelwise import BANDS, LevelBlock, ProfileBlock
 from xcurves.randomization import apply_block, block_options, in_label_order, progress_bar
 
 _LONG_NAMES = {
@@ -158,29 +159,37 @@ def ss_profile(
     >>> profile.pvalue_adjusted.sizes
     Frozen({'training': 8})
     """
-    curves = check_curves(curves)
+    long = isinstance(curves, xr.DataArray) and is_long(curves)
+    checked = check_curves(curves, levels=not long)
+    training = (curves if long else checked)["training"]
+    curves = checked
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     ordered = in_label_order(curves)
     lazy = curves.chunks is not None
-    stretches = check_intervals(intervals, curves["training"].to_numpy())
-    block = ProfileBlock(
+    stretches = check_intervals(intervals, training.to_index())
+    options = {
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng, least=0),
-        training=curves["training"].to_numpy(),
-        stretches=stretches,
-        margin=_check_margin(margin, n_resamples),
-        rules=levels.Rules(
+        "stretches": stretches,
+        "margin": _check_margin(margin, n_resamples),
+        "rules": levels.Rules(
             alpha=labels.check_confidence_level(confidence_level),
             step_down=labels.check_flag("step_down", step_down),
             threshold=_check_positive("cluster_threshold", cluster_threshold, "Leave it out for the default"),
         ),
-        batch=labels.check_count("batch", batch),
-        progress=progress_bar(labels.check_flag("progress", progress) and not lazy),
-    )
-    packed = apply_block(block, [ordered], [labels.DIMS], block.layout.length)
-    variables = outcomes.describe(block.layout.unpack(packed), _LONG_NAMES, curves, squares=("ss", *BANDS))
+        "batch": labels.check_count("batch", batch),
+    }
+    bar = progress_bar(labels.check_flag("progress", progress) and not lazy)
+    block: LevelBlock
+    if long:
+        block = chunkwise.ChunkBlock(**options)
+        variables = chunkwise.profile(block, ordered, training.to_index())
+    else:
+        block = ProfileBlock(**options, training=training.to_numpy(), progress=bar)
+        variables = block.layout.unpack(apply_block(block, [ordered], [labels.DIMS], block.layout.length))
+    variables = outcomes.describe(variables, _LONG_NAMES, curves, squares=("ss", *BANDS))
     for name in ("first_significant", "last_significant"):
         if name in variables:
-            variables[name].attrs["units"] = str(curves["training"].attrs.get("units", "1"))
+            variables[name].attrs["units"] = str(training.attrs.get("units", "1"))
     attrs = outcomes.provenance(
         "ss_profile",
         curves,
@@ -193,8 +202,9 @@ def ss_profile(
         margin=margin,
         cluster_threshold=cluster_threshold,
     )
-    of_intervals = stretches.coords(curves["training"]) if len(stretches) else {}
-    coords = {**packed.coords, "effect": list(PROFILES), "training": curves["training"], **of_intervals}
+    lasting = {name: coord for name, coord in curves.coords.items() if not set(coord.dims) & set(labels.DIMS)}
+    of_intervals = stretches.coords(training) if len(stretches) else {}
+    coords = {**lasting, "effect": list(PROFILES), "training": training, **of_intervals}
     result = xr.Dataset(variables, coords, attrs).set_coords(["n_shuffles", "n_assignments"])
     if not lazy:
         _warn(result, block)
@@ -217,25 +227,26 @@ def _check_margin(margin: float | None, n_resamples: int | None) -> float | None
     return margin
 
 
-def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
+def _warn(result: xr.Dataset, block: LevelBlock) -> None:
     """Say once each what in a computed result a reader would not expect, with the first task it befell."""
     ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
     in_grid = ~np.isnan(ss.reshape(len(block.names), -1))
     profiled = np.asarray(in_grid.any(axis=1))
     outcomes.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
     if len(block.stretches):
-        empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ block.stretches.holds.T == 0)
+        holds = block.stretches.hold(np.arange(in_grid.shape[1]))
+        empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
         where = [name + interval for name in block.names for interval in block.stretches.names()]
         outcomes.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
     if block.inference:
         _warn_of_tests(result, block, in_grid)
 
 
-def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, in_grid: NDArray[np.bool_]) -> None:
+def _warn_of_tests(result: xr.Dataset, block: LevelBlock, in_grid: NDArray[np.bool_]) -> None:
     f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
     undefined = in_grid & np.isnan(f)
     if undefined.any():
-        where = [f"{name}training {level:g}: " for name in block.names for level in block.training]
+        where = [f"{name}training {level:g}: " for name in block.names for level in result["training"].to_numpy()]
         equal = undefined.ravel()
         outcomes.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
     n_shuffles, smallest = result["n_shuffles"].to_numpy().ravel(), outcomes.smallest_pvalue(result).ravel()

@@ -6,7 +6,11 @@ threshold are not above it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.null import TIE
@@ -40,31 +44,89 @@ def find(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
     return np.where(above, number, np.nan), np.where(above, mass, np.nan)
 
 
-class Masses:
-    """The largest cluster mass of every shuffle, from blocks of neighbouring levels that come one after the other."""
+class Masses(NamedTuple):
+    """What the clusters of every shuffle weigh in a stretch of levels; all of shape (task, shuffle).
 
-    def __init__(self, n_tasks: int, n_shuffles: int, df: Df) -> None:
-        self.df = df
-        self.largest = np.zeros((n_tasks, n_shuffles))
-        self.open = np.zeros(n_tasks * n_shuffles)  # of the clusters that reach the end of the last block
+    Attributes
+    ----------
+    largest : ndarray
+        Largest mass of a cluster, 0 if there is none.
+    first, last : ndarray
+        Mass of the cluster that reaches the first level, and the last; 0 if none does.
+    whole : ndarray of bool
+        Whether one cluster is all there is: every level is above its threshold.
+    """
 
-    def add(self, table: Floats, threshold: Floats) -> None:
-        """Take in shares, shape (task, level, shuffle), with the levels' thresholds, shape (task, level)."""
-        n_levels = table.shape[1]
-        above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
-        place = np.flatnonzero(above)  # shuffle by shuffle, level after level
+    largest: Floats
+    first: Floats
+    last: Floats
+    whole: NDArray[np.bool_]
+
+
+def weigh(table: Floats, threshold: Floats, df: Df) -> Masses:
+    """Weigh shuffled shares, shape (task, level, shuffle), of given thresholds, shape (task, level)."""
+    n_tasks, n_levels, n_shuffles = table.shape
+    above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
+    place = np.flatnonzero(above)  # shuffle by shuffle, level after level
+    found = [np.zeros(n_tasks * n_shuffles) for _ in range(3)]
+    whole = np.zeros(n_tasks * n_shuffles, bool)
+    if place.size:
         row, level = np.divmod(place, n_levels)
-        first = np.flatnonzero((level == 0) | (np.diff(place, prepend=-2) > 1))
-        still_open, self.open = self.open, np.zeros_like(self.open)
-        if not place.size:
-            return
-        task, shuffle = np.divmod(row, table.shape[2])
-        mass = np.add.reduceat(f_of(table[task, level, shuffle], self.df), first)
-        owner = row[first]
-        mass += np.where(level[first] == 0, still_open[owner], 0.0)
-        np.maximum.at(self.largest.reshape(-1), owner, mass)
-        ends = level[np.append(first[1:], len(place)) - 1] == n_levels - 1
-        self.open[owner[ends]] = mass[ends]
+        begins = np.flatnonzero((level == 0) | (np.diff(place, prepend=-2) > 1))
+        owner = row[begins]
+        task, shuffle = np.divmod(row, n_shuffles)
+        mass = np.add.reduceat(f_of(table[task, level, shuffle], df), begins)
+        at_first, at_last = level[begins] == 0, level[np.append(begins[1:], len(place)) - 1] == n_levels - 1
+        np.maximum.at(found[0], owner, mass)
+        found[1][owner[at_first]] = mass[at_first]
+        found[2][owner[at_last]] = mass[at_last]
+        whole[owner[at_first & at_last]] = True
+    return Masses(*(each.reshape(n_tasks, n_shuffles) for each in (*found, whole)))
+
+
+def join(before: Masses, after: Masses) -> Masses:
+    """Return the masses in two stretches, one after the other."""
+    return Masses(
+        np.maximum(np.maximum(before.largest, after.largest), before.last + after.first),
+        before.first + np.where(before.whole, after.first, 0.0),
+        after.last + np.where(after.whole, before.last, 0.0),
+        before.whole & after.whole,
+    )
+
+
+class Ends(NamedTuple):
+    """The clusters of a stretch of levels of one task: their masses, and whether they reach its ends."""
+
+    mass: Floats
+    first: bool
+    last: bool
+
+
+def ends(number: Floats, mass: Floats) -> Ends:
+    """Return what joining needs of what `find` found, both of shape (level,)."""
+    begins = np.flatnonzero(np.diff(np.nan_to_num(number), prepend=0) > 0)
+    return Ends(mass[begins], number[0] == 1, not np.isnan(number[-1]))
+
+
+def number(stretches: Sequence[Ends]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the numbers of the clusters of stretches that follow one another, and the masses of the whole clusters."""
+    masses: list[float] = []
+    numbers = []
+    is_open = False
+    for mass, first, last in stretches:
+        continued = int(is_open and first)
+        numbers.append(len(masses) - continued + np.arange(len(mass)))
+        if continued:
+            masses[-1] += mass[0]
+        masses += mass[continued:].tolist()
+        is_open = last
+    for each in numbers:
+        yield np.asarray(each + 1.0), np.array(masses)[each]
+
+
+def look_up(number: Floats, values: Floats) -> Floats:
+    """Return for levels, numbered within their stretch, the values of their clusters; NaN outside."""
+    return np.concatenate([[np.nan], values])[np.nan_to_num(number).astype(np.intp)]
 
 
 def count_at_least(null: Floats, observed: Floats) -> Floats:

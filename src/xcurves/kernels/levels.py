@@ -3,19 +3,19 @@
 All is done on the scale of R = SS / (SS + error SS), which rises with F and stays finite. What there is to share out at
 a level does not change when curves are reassigned; so with curves scaled to a unit sum of squares at every level, a
 shuffled R is a sum of squares of ``groups - 1`` contrasts of them. Of the table of levels by shuffles no more than a
-block of levels is ever held.
+block of levels is ever held: blocks, and stretches of levels that are surveyed in different places, are joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels import clusters
+from xcurves.kernels import clusters, stepdown
 from xcurves.kernels.assignments import Assignments
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.null import TIE
@@ -23,10 +23,6 @@ from xcurves.kernels.reassign import Progress
 from xcurves.kernels.shuffles import Plan
 
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
-_LONG = 512  # shuffles for which a call for each level costs less than numpy's accumulate
-
-Order = NDArray[np.intp]
-Blocks = Iterable[tuple[slice, Floats]]
 
 
 class Design(NamedTuple):
@@ -39,15 +35,15 @@ class Design(NamedTuple):
         squares; zero at levels where all scores are equal.
     share : ndarray, shape (task, level)
         Observed R; NaN where all scores are equal.
-    weights : ndarray, shape (task, interval, level)
-        Share of each level in the sum of squares of an interval; NaN in an interval that has none.
+    within : ndarray, shape (task, interval, level)
+        Sum of squares of each level that is in an interval, error and all; zero of the others.
     df : tuple of float
         Degrees of freedom of F: between groups, and of the error.
     """
 
     curves: Floats
     share: Floats
-    weights: Floats
+    within: Floats
     df: clusters.Df
 
 
@@ -57,6 +53,49 @@ class Rules(NamedTuple):
     alpha: float
     step_down: bool
     threshold: float | None
+
+
+class Local(NamedTuple):
+    """What shuffling says of levels by themselves; all of shape (task, level).
+
+    Attributes
+    ----------
+    share : ndarray
+        Observed R; NaN where all scores are equal.
+    reached : ndarray
+        How many shuffles make R at least as large.
+    critical, limit : ndarray
+        The R above which a level is significant, and above which it is part of a cluster.
+    """
+
+    share: Floats
+    reached: Floats
+    critical: Floats
+    limit: Floats
+
+
+class Joint(NamedTuple):
+    """What shuffling says of a stretch of levels together.
+
+    Attributes
+    ----------
+    largest : ndarray, shape (task, shuffle)
+        Largest R of the stretch.
+    masses : clusters.Masses
+    steps : stepdown.Unions
+        Of one task, for the step-down over levels; nothing where that is not asked for, or the table is held whole.
+    intervals : ndarray, shape (task, interval, shuffle)
+        Sums of squares between groups.
+    observed, total : ndarray, shape (task, interval)
+        The same as observed, and with the error.
+    """
+
+    largest: Floats
+    masses: clusters.Masses
+    steps: stepdown.Unions
+    intervals: Floats
+    observed: Floats
+    total: Floats
 
 
 def panel_width(plan: Plan, n_levels: int, n_intervals: int) -> int:
@@ -70,7 +109,7 @@ def evaluate(
     rules: Rules,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
-    """Compare the observed shares with those of every reassignment of the plan.
+    """Compare the observed shares with those of every reassignment of the plan: of one task, or in one table.
 
     Returns
     -------
@@ -79,51 +118,115 @@ def evaluate(
         level is significant by itself, or as one of all), `cluster` (numbered from 1) and `cluster_pvalue`; on (task,
         interval): `interval_pvalue` and `interval_pvalue_adjusted`.
     """
-    plan = assignments.plan
-    n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_shuffles)
-    observed = np.nan_to_num(design.share)  # where all scores are equal, every shuffled R is zero as well
-    weights = np.nan_to_num(design.weights)
-    count, critical = np.empty(observed.shape), np.empty(observed.shape)
-    limit = critical  # above it levels form a cluster
+    plan, observed = assignments.plan, known(design.share)
+    if design.share.size * plan.n_shuffles <= _HELD:
+        for _ in progress(range(1)):
+            table = _shares(design.curves, assignments)
+        local, joint = _survey(table, design, plan, rules)
+        adjusted = stepdown.count(table, observed) if rules.step_down else adjust(observed, joint)
+    else:
+        local, joint = survey(design, assignments, rules, progress)
+        adjusted = adjust(observed, joint, stairs(observed, joint) if rules.step_down else None)
+    cluster, mass = clusters.find(local.share, local.limit, design.df)
+    of_levels = conclude(local, joint, adjusted, mass, plan, rules)
+    return of_levels | {"cluster": cluster} | conclude_intervals(joint, plan, rules)
+
+
+def survey(
+    design: Design, assignments: Assignments, rules: Rules, progress: Progress = lambda blocks: blocks
+) -> tuple[Local, Joint]:
+    """Survey a stretch of the levels of one task, block by block."""
+    width = max(1, _HELD // assignments.plan.n_shuffles)
+    by_level: list[Local] = []
+    jointly: list[Joint] = []
+    for start in progress(range(0, design.share.shape[1], width)):
+        levels = slice(start, start + width)
+        part = Design(design.curves[:, levels], design.share[:, levels], design.within[..., levels], design.df)
+        table = _shares(part.curves, assignments)
+        local, joint = _survey(table, part, assignments.plan, rules)
+        if rules.step_down:
+            joint = joint._replace(steps=stepdown.unions(table[0], known(part.share[0])))
+        by_level.append(local)
+        jointly = [join([*jointly, joint])]
+    return Local(*(np.concatenate(each, axis=1) for each in zip(*by_level, strict=True))), jointly[0]
+
+
+def join(stretches: Sequence[Joint]) -> Joint:
+    """Join stretches of levels that follow one another."""
+    largest, masses, unions, *of_intervals = zip(*stretches, strict=True)
+    return Joint(
+        np.maximum.reduce(largest),
+        reduce(clusters.join, masses),
+        stepdown.join(unions),
+        *(np.sum(each, axis=0) for each in of_intervals),
+    )
+
+
+def stairs(observed: Floats, joint: Joint) -> Floats:
+    """Return the step-down's stairs, shape (1 + shuffle,), of levels of one task that is surveyed as a whole."""
+    counts = stepdown.count_reached(joint.steps, observed[0])
+    return stepdown.stairs(counts, observed[0], joint.largest.shape[-1])
+
+
+def adjust(observed: Floats, joint: Joint, highest: Floats | None = None) -> Floats:
+    """Return the counts of a single step, shape (task, level), or of the step-down whose stairs are given."""
+    if highest is None:
+        return clusters.count_at_least(joint.largest, observed - TIE)
+    return stepdown.count_from(highest, observed[0])[np.newaxis]
+
+
+def conclude(local: Local, joint: Joint, adjusted: Floats, mass: Floats, plan: Plan, rules: Rules) -> dict[str, Floats]:
+    """Return what `evaluate` says of levels, from adjusted counts, masses of their clusters, and all levels jointly."""
+    undefined = np.isnan(local.share)
+    return {
+        "pvalue": _pvalue(local.reached, undefined, plan),
+        "pvalue_adjusted": _pvalue(adjusted, undefined, plan),
+        "critical": local.critical,
+        "critical_simultaneous": _critical(joint.largest[:, np.newaxis], plan, rules),
+        "cluster_pvalue": _pvalue(clusters.count_at_least(joint.masses.largest, mass), np.isnan(mass), plan),
+    }
+
+
+def conclude_intervals(joint: Joint, plan: Plan, rules: Rules) -> dict[str, Floats]:
+    """Return what `evaluate` says of intervals, given all levels jointly."""
+    nothing = joint.total == 0
+    total = np.where(nothing, 1.0, joint.total)
+    table, observed = joint.intervals / total[..., np.newaxis], joint.observed / total
+    if rules.step_down:
+        adjusted = stepdown.count(table, observed)
+    else:
+        adjusted = clusters.count_at_least(table.max(axis=1, initial=0.0), observed - TIE)
+    return {
+        "interval_pvalue": _pvalue(_at_least(table, observed), nothing, plan),
+        "interval_pvalue_adjusted": _pvalue(adjusted, nothing, plan),
+    }
+
+
+def known(share: Floats) -> Floats:
+    """Return shares with zero where all scores are equal, as there they are in every shuffle."""
+    return np.nan_to_num(share)
+
+
+def _survey(table: Floats, design: Design, plan: Plan, rules: Rules) -> tuple[Local, Joint]:
+    """Survey levels whose shuffled shares, shape (task, level, shuffle), are at hand."""
+    critical = limit = _critical(table, plan, rules)
     if rules.threshold is not None:
         limit = np.full_like(critical, clusters.share_of(rules.threshold, design.df))
-    largest = np.zeros((len(observed), plan.n_shuffles))
-    intervals = np.zeros((*weights.shape[:2], plan.n_shuffles))
-    masses = clusters.Masses(len(observed), plan.n_shuffles, design.df)
-    tables = _Tables(design.curves, assignments, progress)
-    for levels, table in tables.blocks():
-        count[:, levels] = _at_least(table, observed[:, levels])
-        critical[:, levels] = _critical(table, n_tail)
-        np.maximum(largest, table.max(axis=1), out=largest)
-        masses.add(table, limit[:, levels])
-        intervals += weights[..., levels] @ table
-    of_intervals = (weights * observed[:, np.newaxis]).sum(axis=-1)
-    cluster, mass = clusters.find(design.share, limit, design.df)
-    if rules.step_down:
-        adjusted = _step_down(tables.blocks, observed)
-        interval_adjusted = _step_down(partial(_one_block, intervals), of_intervals)
-    else:
-        adjusted = clusters.count_at_least(largest, observed - TIE)
-        interval_adjusted = clusters.count_at_least(intervals.max(axis=1, initial=0.0), of_intervals - TIE)
-    no_interval = np.isnan(design.weights).all(axis=-1)
-    counts = {
-        "pvalue": (count, np.isnan(design.share)),
-        "pvalue_adjusted": (adjusted, np.isnan(design.share)),
-        "cluster_pvalue": (clusters.count_at_least(masses.largest, mass), np.isnan(mass)),
-        "interval_pvalue": (_at_least(intervals, of_intervals), no_interval),
-        "interval_pvalue_adjusted": (interval_adjusted, no_interval),
-    }
-    return {
-        "critical": critical,
-        "critical_simultaneous": _critical(largest[:, np.newaxis], n_tail),
-        "cluster": cluster,
-        **{name: np.where(missing, np.nan, _pvalue(found, plan)) for name, (found, missing) in counts.items()},
-    }
+    observed = known(design.share)
+    joint = Joint(
+        table.max(axis=1),
+        clusters.weigh(table, limit, design.df),
+        stepdown.NONE,
+        design.within @ table,
+        np.einsum("til,tl->ti", design.within, observed),
+        design.within.sum(axis=-1),
+    )
+    return Local(design.share, _at_least(table, observed), critical, limit), joint
 
 
-def _pvalue(count: Floats, plan: Plan) -> Floats:
+def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: Plan) -> Floats:
     """Turn counts of shuffles at least as large into p-values; the observed assignment is one of them."""
-    return np.asarray(np.maximum(count + (not plan.exact), 1) / plan.n_total)
+    return np.where(undefined, np.nan, np.maximum(count + (not plan.exact), 1) / plan.n_total)
 
 
 def _at_least(table: Floats, observed: Floats) -> Floats:
@@ -131,75 +234,12 @@ def _at_least(table: Floats, observed: Floats) -> Floats:
     return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1), float)
 
 
-def _critical(table: Floats, n_tail: int) -> Floats:
-    """Return the `n_tail`-th largest of the shuffled values; 1 if there is none, for no R is above that."""
+def _critical(table: Floats, plan: Plan, rules: Rules) -> Floats:
+    """Return the value that few enough of the shuffled ones are above; 1 if there is none, for no R is above that."""
+    n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_shuffles)
     if n_tail == 0:
         return np.ones(table.shape[:-1])
-    return np.partition(table, table.shape[-1] - n_tail, axis=-1)[..., -n_tail]
-
-
-def _step_down(blocks: Callable[[Order], Blocks], observed: Floats) -> Floats:
-    """Return the counts of Westfall & Young's step-down from the largest of a family to its smallest.
-
-    A member is compared with the largest of those that are no larger than it, and has no smaller count than those
-    above it. `blocks` gives tables of the members in a given order, in blocks.
-    """
-    order = observed.argsort(axis=-1, kind="stable")
-    ascending = np.take_along_axis(observed, order, axis=-1)
-    count = np.empty(observed.shape)
-    running = np.zeros(())
-    for members, table in blocks(order):
-        np.maximum(table[:, 0], running, out=table[:, 0])
-        _accumulate(table)
-        running = table[:, -1].copy()
-        count[:, members] = _at_least(table, ascending[:, members])
-    count = np.maximum.accumulate(count[:, ::-1], axis=-1)[:, ::-1]
-    adjusted = np.empty_like(count)
-    np.put_along_axis(adjusted, order, count, axis=-1)
-    return adjusted
-
-
-def _accumulate(table: Floats) -> None:
-    """Replace every member's values by the largest up to it, in place."""
-    if table.shape[-1] < _LONG:
-        np.maximum.accumulate(table, axis=1, out=table)
-        return
-    for member in range(1, table.shape[1]):
-        np.maximum(table[:, member - 1], table[:, member], out=table[:, member])
-
-
-def _one_block(table: Floats, order: Order) -> Blocks:
-    """Return a table of a few members in a given order, as the only block if there are any."""
-    return [(slice(None), _reordered(table, order))] if order.size else []
-
-
-def _reordered(table: Floats, order: Order) -> Floats:
-    return table[np.arange(len(table))[:, np.newaxis], order]  # whole rows: faster than take_along_axis
-
-
-class _Tables:
-    """The shuffled shares of some tasks in blocks of levels."""
-
-    def __init__(self, curves: Floats, assignments: Assignments, progress: Progress) -> None:
-        self.curves = curves
-        self.assignments = assignments
-        self.progress = progress
-        self.width = max(1, _HELD // (len(curves) * assignments.plan.n_shuffles))
-        self.whole: Floats | None = None  # a table of one block is not made twice
-
-    def blocks(self, order: Order | None = None) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of the levels and their shares, shape (task, level, shuffle); `order` is (task, level)."""
-        n_levels = self.curves.shape[1]
-        for start in self.progress(range(0, n_levels, self.width)):
-            levels = slice(start, start + self.width)
-            if order is None:
-                table = _shares(self.curves[:, levels], self.assignments)
-                self.whole = table if n_levels <= self.width else None
-            elif self.whole is None:
-                table = _shares(_reordered(self.curves, order[:, levels]), self.assignments)
-            else:
-                table = _reordered(self.whole, order)
-            yield levels, table
+    return np.partition(table, table.shape[-1] - n_tail, axis=-1)[..., -n_tail].copy()  # a view would keep it all
 
 
 def _shares(curves: Floats, assignments: Assignments) -> Floats:

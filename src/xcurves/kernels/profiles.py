@@ -8,7 +8,7 @@ curves, the effects of the ANOVA are sums over levels of ``l_i d_i d_ih`` (algor
 from __future__ import annotations
 
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,35 +69,47 @@ def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
     return found
 
 
-def effects(measured: Levels, sizes: tuple[int, ...], ss: Floats, fraction: Floats, cumulative: Floats) -> None:
-    """Write the profiles simple, algorithm and interaction, shape (task, effect, level).
+def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -> None:
+    """Write the profiles simple, algorithm and interaction, shape (task, effect, level), as sums of squares.
 
-    As sums of squares, as fractions of their totals, NaN where these are zero, and as running sums of the fractions.
+    `own` are the deviations of the groups over all levels, shape (task, group).
     """
     n_levels = measured.deviations.shape[-1]
     weights = np.array(sizes, float)
-    own = measured.deviations.mean(axis=-1, keepdims=True)
     ss[:, 0] = measured.simple
-    width = max(64, _CACHE // own.size)
-    parts = [np.s_[..., level : level + width] for level in range(0, n_levels, width)]
-    for part in parts:
+    for part in _parts(n_levels, own.size):
         deviations = measured.deviations[part]
-        apart = deviations - own
-        ss[:, 1][part] = ((weights[:, np.newaxis] * own).swapaxes(1, 2) @ deviations)[:, 0]
+        apart = deviations - own[..., np.newaxis]
+        ss[:, 1][part] = ((weights * own)[:, np.newaxis] @ deviations)[:, 0]
         ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
-    total = ss.sum(axis=-1, keepdims=True)
-    everything = (measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))[:, np.newaxis, np.newaxis]
-    nothing = total <= _NOTHING * everything
+
+
+def share(ss: Floats, total: Floats, everything: Floats, fraction: Floats) -> None:
+    """Write profiles as fractions of their totals, shape (task, effect), NaN where these are but rounding.
+
+    `everything` is the sum of squares of all curves, shape (task,); profiles that are but rounding of it become zero.
+    """
+    nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
     if nothing.any():
         np.copyto(ss, 0.0, where=nothing)
-        total = np.where(nothing, np.nan, total)
-    before = np.zeros_like(total)
-    for part in parts:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(ss[part], total, out=fraction[part])
+    divisor = np.where(nothing, np.nan, total[..., np.newaxis])
+    for part in _parts(ss.shape[-1], total.size):
+        np.divide(ss[part], divisor, out=fraction[part])
+
+
+def accumulate(fraction: Floats, cumulative: Floats) -> None:
+    """Write the running sums of fractions, shape (task, effect, level)."""
+    before = np.zeros((*fraction.shape[:-1], 1))
+    for part in _parts(fraction.shape[-1], before.size):
         np.cumsum(fraction[part], axis=-1, out=cumulative[part])
         cumulative[part] += before
         before = cumulative[part][..., -1:]
+
+
+def _parts(n_levels: int, n_rows: int) -> list[Any]:
+    """Return stretches of so many rows of levels that fit the cache."""
+    width = max(64, _CACHE // n_rows)
+    return [np.s_[..., level : level + width] for level in range(0, n_levels, width)]
 
 
 def centre(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:

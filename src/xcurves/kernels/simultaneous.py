@@ -11,16 +11,19 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.kernels.assignments import Assignments, Groups
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import Plan
 
 
-def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[Floats, Floats]:
+def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Floats, Floats]:
     """Compare the groups of complete curves, shape (task, curve, level).
 
-    Returns the differences of the means of all pairs of groups, first less second, and half the widths of their
-    intervals (infinite where no assignment is rare enough), both of shape (task, pair, level).
+    Returns the largest T² of every reassignment, shape (task, shuffle), and by how many standard errors all differences
+    may be larger before one is beyond the margin, shape (task, level). Of stretches of levels the larger T² is that
+    of both.
     """
     plan = assignments.plan
     n_tasks, _, n_levels = curves.shape
@@ -34,17 +37,24 @@ def intervals(curves: Floats, assignments: Assignments, alpha: float) -> tuple[F
         for shuffles, groups in assignments.batches():
             for difference, variance in compare(part, groups, plan.sizes):
                 np.maximum(largest[:, shuffles], _square(difference, variance).max(axis=1), out=largest[:, shuffles])
-    n_rare = int(np.floor(alpha * plan.n_total + 1e-9))
-    critical = np.sqrt(np.partition(largest, -n_rare)[:, -n_rare]) if n_rare else np.full(n_tasks, np.inf)
-    own = compare(residuals, assignments.observed[np.newaxis], plan.sizes)
-    variance = np.stack([pair[1][..., 0] for pair in own], axis=1)
     # Runs that all scored the same tell nothing of how far others would be from them.
     spread = [residuals[..., assignments.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
-    pairs = list(combinations(range(len(plan.sizes)), 2))
-    known = np.stack([spread[a] & spread[b] for a, b in pairs], axis=1) & (variance > 0)
-    with np.errstate(invalid="ignore"):
-        half_width = np.where(known, critical[:, np.newaxis, np.newaxis] * np.sqrt(variance), np.inf)
-    return np.stack([means[:, a] - means[:, b] for a, b in pairs], axis=1), half_width
+    room = np.full((n_tasks, n_levels), np.inf)
+    own = compare(residuals, assignments.observed[np.newaxis], plan.sizes)
+    for (a, b), (_, variance) in zip(combinations(range(len(plan.sizes)), 2), own, strict=True):
+        known = spread[a] & spread[b] & (variance[..., 0] > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            allowed = (margin - np.abs(means[:, a] - means[:, b])) / np.sqrt(variance[..., 0])
+        np.minimum(room, np.where(known, allowed, -np.inf), out=room)
+    return largest, room
+
+
+def shown(largest: Floats, room: Floats, plan: Plan, alpha: float) -> NDArray[np.bool_]:
+    """Return whether the intervals of all differences lie within the margin, shape (task, level)."""
+    n_rare = int(np.floor(alpha * plan.n_total + 1e-9))
+    if n_rare == 0:
+        return np.zeros(room.shape, bool)  # no assignment is rare enough
+    return np.sqrt(np.partition(largest, -n_rare)[:, -n_rare])[:, np.newaxis] <= room
 
 
 def _square(difference: Floats, variance: Floats) -> Floats:
