@@ -60,6 +60,23 @@ print(peak() - before)
 
 
 @linux
+def test_the_profile_of_curves_chunked_along_training_needs_a_few_chunks():
+    """The same curves, read twice; what is asked of the profile is a number for each chunk."""
+    code = """
+import dask, dask.array as da
+values = da.random.default_rng(0).normal(size=(2, 10, 5_000_000), chunks=(2, 10, 200_000))
+before = peak()
+with dask.config.set(scheduler="threads", num_workers=2):
+    profile = xcurves.ss_profile(labelled(values), intervals=[0, 3_000_000], n_resamples=0)
+    found = profile[["interval_fraction"]].assign(last=profile.cumulative_fraction.max("training")).compute()
+np.testing.assert_allclose(found.interval_fraction.sel(effect="simple"), 0.6, atol=0.01)
+np.testing.assert_allclose(found["last"].sel(effect="simple"), 1)
+print(peak() - before)
+"""
+    assert float(run(code)) < 12 * 32
+
+
+@linux
 def test_the_table_of_shuffles_by_levels_is_never_held_whole():
     """20 curves of 100,000 levels, 16 MB; the table of 999 shuffles would be 800 MB."""
     code = """

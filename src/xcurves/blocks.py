@@ -43,12 +43,9 @@ def is_long(curves: xr.DataArray) -> bool:
     return len(curves.chunksizes.get("training", ())) > 1 and curves.dtype.itemsize * n_values > _BYTES
 
 
-def split(curves: xr.DataArray) -> xr.DataArray:
-    """Give every task a chunk of its own, with all runs, and split chunks of levels that are larger than a block."""
-    whole = {dim: 1 if dim not in DIMS else curves.sizes[dim] for dim in curves.dims if dim != "training"}
-    width = max(1, _BYTES // (curves.dtype.itemsize * curves.sizes["algorithm"] * curves.sizes["run"]))
-    parts = [[*[width] * (size // width), size % width] for size in curves.chunksizes["training"]]
-    return curves.chunk({**whole, "training": tuple(size for part in parts for size in part if size)})
+def apart(curves: xr.DataArray) -> xr.DataArray:
+    """Give every task chunks of its own, all runs together, and leave those along training."""
+    return curves.chunk({dim: -1 if dim in DIMS else 1 for dim in curves.dims if dim != "training"})
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ shuffling says of the levels of every chunk, joined. No more than a few chunks o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -18,21 +18,20 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import doors, outcomes
-from xcurves.blocks import split
 from xcurves.intervals import Stretches
-from xcurves.kernels import clusters, levels, moments, profiles, simultaneous, sums
+from xcurves.kernels import clusters, levels, moments, profiles, simultaneous
 from xcurves.kernels.assignments import Assignments
 from xcurves.kernels.shuffles import Plan
 from xcurves.levelwise import BANDS, CURE_OF_ONE_LEVEL, LevelBlock
+from xcurves.nodes import Objects, apply, boxed, reduce_objects
 from xcurves.packing import Floats
-from xcurves.randomization import as_float, check_moments, design_of
-from xcurves.reduction import curve_moments
+from xcurves.randomization import as_float, check_moments
+from xcurves.reduction import measure_chunks, merge_chunks
 
-_PROFILE = ("ss", "fraction")
+_PROFILE = ("ss", "fraction", "cumulative_fraction")
 _TESTS = ("f", "pvalue", "pvalue_adjusted", "cluster", "cluster_pvalue", *BANDS, "equivalent")
 _COUNTS = ("n_shuffles", "n_assignments")
 _INTERVALS = ("interval_pvalue", "interval_pvalue_adjusted")
-Objects = NDArray[np.object_]
 
 
 class _Task(NamedTuple):
@@ -104,36 +103,55 @@ class ChunkBlock(LevelBlock):
         found = (task.plan.n_shuffles, as_float(task.plan.n_assignments)) if task else (0, np.nan)
         return np.array(found, float).reshape(*names.shape[:-1], 2)
 
-    def profile(self, curves: Floats, packed: Floats, names: Objects) -> Floats:
-        """Profile a chunk, shape (..., algorithm, run, training), as (..., row, effect, training)."""
+    def share(self, part: Floats, packed: Floats, names: Objects) -> Floats:
+        """Return what fraction of the profiles a chunk has, shape (..., effect, 1), given its own moments too."""
         task = self._task(packed, names)
-        out = np.full((2, 3, curves.shape[-1]), np.nan)
+        found = np.full((1, 3), np.nan)
         if task is not None:
-            places, some = self._select(curves, task)
-            ss, fraction = found = np.empty((2, 1, 3, len(places)))
+            ss = _sums(self._unpack(part), task.curves, task.sizes, task.own)
+            profiles.share(ss[..., np.newaxis], task.total, task.everything, found[..., np.newaxis])
+        return found.reshape(*names.shape[:-1], 3, 1)
+
+    def profile(self, curves: Floats, packed: Floats, names: Objects, before: Floats) -> Floats:
+        """Profile a chunk, shape (..., algorithm, run, training), as (..., row, effect, training).
+
+        `before`, shape (..., effect, 1), are the fractions of the chunks before.
+        """
+        task = self._task(packed, names)
+        out = np.full((3, 3, curves.shape[-1]), np.nan)
+        places, some = self._select(curves, task)
+        if task is not None and len(places):
+            ss, fraction, cumulative = found = np.empty((3, 1, 3, len(places)))
             profiles.effects(self.measure(some, task.sizes), task.own, task.sizes, ss)
             profiles.share(ss, task.total, task.everything, fraction)
+            profiles.accumulate(fraction, before.reshape(1, 3, 1), cumulative)
             out[..., places] = found[:, 0]
         return out.reshape(*names.shape[:-1], *out.shape)
 
     def survey(self, curves: Floats, packed: Floats, names: Objects, start: NDArray[np.intp]) -> Objects:
         """Shuffle a chunk, shape (..., algorithm, run, training); None if the task has no level there."""
         task = self._task(packed, names)
-        places, some = self._select(curves, task) if task else (np.empty(0, np.intp), curves)
+        places, some = self._select(curves, task)
         found = self._survey(places, some, task, int(start[0])) if task and len(places) else None
-        return _boxed(found, curves.ndim - 2)
+        return boxed(found, curves.ndim - 2)
 
     def _survey(self, places: NDArray[np.intp], some: Floats, task: _Task, start: int) -> _Survey:
-        assignments = Assignments(task.plan, self.batch)
+        assignments, plan = Assignments(task.plan, self.batch), task.plan
         measured = self.measure(some, task.sizes)
-        total = measured.simple + measured.error
-        design = self.design(some, task.sizes, measured.simple, total, (start + places)[np.newaxis])
-        local, joint = levels.survey(design, assignments, self.rules)
-        cluster, mass = (each[0] for each in clusters.find(local.share, local.limit, design.df))
+        simple, total = measured.simple, measured.simple + measured.error
+        parts = [slice(first, first + levels.width(plan)) for first in range(0, len(places), levels.width(plan))]
+        numbers = (start + places)[np.newaxis]
+        local, joint = levels.survey(
+            (self.design(some[..., p], task.sizes, simple[:, p], total[:, p], numbers[:, p]) for p in parts),
+            assignments,
+            self.rules,
+        )
+        cluster, mass = (each[0] for each in clusters.find(local.share, local.limit, self.df(task.sizes)))
         largest, room = np.empty((2, 1, 0))
         if self.margin is not None:
-            largest, room = simultaneous.survey(some, assignments, self.margin)
-        jointly = _Joint(task.plan, joint, {start: clusters.ends(cluster, mass)}, largest)
+            found = [simultaneous.survey(some[..., part], assignments, self.margin) for part in parts]
+            largest, room = np.max([each[0] for each in found], axis=0), np.concatenate([e[1] for e in found], axis=1)
+        jointly = _Joint(plan, joint, {start: clusters.ends(cluster, mass)}, largest)
         f = self.f(measured, task.sizes)
         return _Survey(start, places, local, f, total, room, cluster, mass, jointly)
 
@@ -141,7 +159,7 @@ class ChunkBlock(LevelBlock):
         """Return the stairs of the step-down that a chunk makes; None if there are none."""
         survey, joint = surveys.item(), joints.item()
         wanted = survey is not None and self.rules.step_down
-        return _boxed(levels.stairs(levels.known(survey.local.share), joint.levels) if wanted else None, surveys.ndim)
+        return boxed(levels.stairs(levels.known(survey.local.share), joint.levels) if wanted else None, surveys.ndim)
 
     def tests(self, surveys: Objects, joints: Objects, stairs: Objects, size: NDArray[np.intp]) -> Floats:
         """Conclude what is tested in a chunk of `size` levels, shape (..., row, training)."""
@@ -176,8 +194,7 @@ class ChunkBlock(LevelBlock):
 
     def _task(self, packed: Floats, names: Objects) -> _Task | None:
         """Take what the moments of a task tell, if it has any curves; refuse what cannot be profiled."""
-        part = moments.unpack(packed.reshape(1, -1), len(self.algorithms) * len(self.runs))
-        name = str(names.item())
+        part, name = self._unpack(packed), str(names.item())
         present = self.present(part.counts, part.n_levels, [name])[0]
         if not part.n_levels[0]:
             return None
@@ -185,150 +202,103 @@ class ChunkBlock(LevelBlock):
         doors.check_groups(present, name, self.algorithms, self.runs, paired=self.paired)
         if part.n_levels[0] == 1:
             raise ValueError(f"{name}there is one training level; {CURE_OF_ONE_LEVEL}")
-        design = design_of([part], present, np.array([0]))
-        algorithm, interaction = sums.effect_sums(design)[:, 0]
-        first = np.cumsum([0, *design.sizes[:-1]])
-        everything = part.n_levels * (design.means**2).sum(axis=-1) + np.trace(design.comoment, axis1=1, axis2=2)
-        return _Task(
-            np.flatnonzero(present),
-            design.sizes,
-            self.plan(design.sizes, work=int(part.n_levels[0])),
-            np.add.reduceat(design.means, first, axis=1) / design.sizes,
-            np.array([[algorithm + interaction, algorithm, interaction]]),
-            everything,
-        )
+        curves, sizes = np.flatnonzero(present), tuple(size for size in present.sum(axis=1).tolist() if size)
+        own = profiles.group_means(part.means[:, curves], sizes)
+        everything = part.n_levels * (part.means**2).sum(axis=-1) + np.trace(part.comoment, axis1=1, axis2=2)
+        plan = self.plan(sizes, work=int(part.n_levels[0]))
+        return _Task(curves, sizes, plan, own, _sums(part, curves, sizes, own), everything)
 
-    def _select(self, curves: Floats, task: _Task) -> tuple[NDArray[np.intp], Floats]:
+    def _unpack(self, packed: Floats) -> moments.Moments:
+        return moments.unpack(packed.reshape(1, -1), len(self.algorithms) * len(self.runs))
+
+    def _select(self, curves: Floats, task: _Task | None) -> tuple[NDArray[np.intp], Floats]:
         """Return the levels of a chunk that a task has, and its curves there, shape (task, curve, level)."""
         flat = curves.reshape(1, -1, curves.shape[-1])
+        if task is None:
+            return np.empty(0, np.intp), flat
         flat = flat if len(task.curves) == flat.shape[1] else flat[:, task.curves]
         places = np.flatnonzero(~np.isnan(flat[0, 0]))
         return places, flat if len(places) == flat.shape[2] else flat[..., places]
 
 
 def profile(block: ChunkBlock, curves: xr.DataArray, training: pd.Index) -> dict[str, xr.Variable]:
-    """Profile curves that dask holds in chunks of levels, lazily; `training` has the levels."""
+    """Profile curves that dask holds in chunks of the levels of one task, lazily; `training` has the levels."""
     from dask.graph_manipulation import bind
 
     extra = curves.dims[:-3]
-    packed = curve_moments(curves).chunk(dict.fromkeys(extra, 1)).variable
+    n_curves = curves.sizes["algorithm"] * curves.sizes["run"]
+    parts = measure_chunks(curves.data, [slice(None)], False, n_curves)
+    part = xr.Variable((*extra, "subset", "training", "moment"), parts)
+    packed = xr.Variable((*extra, "subset", "moment"), merge_chunks(parts, n_curves))
     names = xr.Variable((*extra, "name"), np.array(block.names, object).reshape(*curves.shape[:-3], 1))
     known = (packed, names.chunk(dict.fromkeys(extra, 1)))
     # The curves are read anew, and not before the moments are there: what these are made of is not kept.
-    curves = split(curves.copy(data=bind(curves.data, packed.data)))
-    read = curves.variable
+    read = xr.Variable(curves.dims, bind(curves.data, packed.data))
     block = replace(block, names=[])
+    share = apply(block.share, (*extra, "effect", "training"), part, *known, effect=3).chunk(training=-1)
+    before = (share.cumsum("training") - share).chunk(training=1)
     dims = (*extra, "row", "effect", "training")
-    found = _cut(_apply(block.profile, dims, read, *known, row=len(_PROFILE), effect=3), _PROFILE)
-    fraction: Any = found["fraction"]  # xarray has not annotated all
-    found["cumulative_fraction"] = fraction.cumsum("training").where(fraction.notnull())
-    found |= _cut(_apply(block.counts, (*extra, "row"), *known, row=len(_COUNTS)), _COUNTS)
+    found = _cut(apply(block.profile, dims, read, *known, before, row=len(_PROFILE)), _PROFILE)
+    found |= _cut(apply(block.counts, (*extra, "row"), *known, row=len(_COUNTS)), _COUNTS)
     if len(block.stretches):
-        found["interval_fraction"] = _sum_intervals(fraction, block.stretches)
+        found["interval_fraction"] = _sum_intervals(found["fraction"], block.stretches)
     if block.inference:
         found |= _test(block, read, known, _levels(training, curves.chunksizes["training"]))
     return found
 
 
 def _test(
-    block: ChunkBlock, read: xr.Variable, known: tuple[xr.Variable, xr.Variable], training: xr.Variable
+    block: ChunkBlock, read: xr.Variable, known: tuple[xr.Variable, xr.Variable], training: Any
 ) -> dict[str, xr.Variable]:
     """Return what shuffling says, from the curves, what is known of the tasks, and the levels."""
     extra = read.dims[:-3]
     sizes = np.array(training.chunksizes["training"])
     start, size = (xr.Variable("training", each).chunk(1) for each in (sizes.cumsum() - sizes, sizes))
-    surveys = _apply(block.survey, (*extra, "training"), read, *known, start, chunks=1, dtype=object)
-    joints = _reduce(_apply(_joint_of, surveys.dims, surveys, dtype=object), _join)
-    stairs = _reduce(_apply(block.stairs, surveys.dims, surveys, joints, dtype=object), np.maximum.reduce)
+    surveys = apply(block.survey, (*extra, "training"), read, *known, start, chunks=1, dtype=object)
+    joints = reduce_objects(apply(_joint_of, surveys.dims, surveys, dtype=object), _join)
+    stairs = reduce_objects(apply(block.stairs, surveys.dims, surveys, joints, dtype=object), np.maximum.reduce)
     rows = _TESTS[: len(_TESTS) - (block.margin is None)]
     along = (*extra, "row", "training")
-    tested = _apply(block.tests, along, surveys, joints, stairs, size, chunks=tuple(sizes.tolist()), row=len(rows))
+    tested = apply(block.tests, along, surveys, joints, stairs, size, chunks=tuple(sizes.tolist()), row=len(rows))
     found = _cut(tested, rows)
     marked = training.where(outcomes.significant(found["pvalue_adjusted"], block.alpha))
     found |= {"first_significant": marked.min("training"), "last_significant": marked.max("training")}
     if len(block.stretches):
         shape = {"row": len(_INTERVALS), "interval": len(block.stretches)}
-        found |= _cut(_apply(block.intervals, (*extra, *shape), joints, **shape), _INTERVALS)
+        found |= _cut(apply(block.intervals, (*extra, *shape), joints, **shape), _INTERVALS)
     return found
+
+
+def _sums(part: moments.Moments, curves: NDArray[np.intp], sizes: tuple[int, ...], own: Floats) -> Floats:
+    means, comoment, _ = moments.subset(part, np.array([0]), curves)
+    return profiles.sums(means, comoment, part.n_levels, own, sizes)
 
 
 def _cut(rows: xr.Variable, names: Sequence[str]) -> dict[str, xr.Variable]:
     return {name: rows.isel(row=row) for row, name in enumerate(names)}
 
 
-def _sum_intervals(fraction: Any, stretches: Stretches) -> xr.Variable:
+def _sum_intervals(fraction: Any, stretches: Stretches) -> Any:
     """Sum fractions, dims (..., effect, training), in intervals, dims (..., effect, interval)."""
     pieces = (slice(*ends) for ends in zip(stretches.start.tolist(), stretches.stop.tolist(), strict=True))
-    sums_ = [fraction.isel(training=piece).sum("training", min_count=1) for piece in pieces]
-    return xr.Variable.concat(sums_, "interval").transpose(..., "effect", "interval")
+    parts = [fraction.isel(training=piece).sum("training", min_count=1) for piece in pieces]
+    variable: Any = xr.Variable  # xarray has not annotated all
+    return variable.concat(parts, "interval").transpose(..., "effect", "interval")
 
 
-def _levels(training: pd.Index, sizes: Sequence[int]) -> xr.Variable:
+def _levels(training: pd.Index, sizes: Sequence[int]) -> Any:
     """Return training levels in given chunks; a range is not written out."""
     import dask.array as da
 
     if isinstance(training, pd.RangeIndex):
-        return xr.Variable("training", da.arange(training.start, training.stop, training.step, chunks=(sizes,)))
-    return xr.Variable("training", da.from_array(training.to_numpy(), chunks=(sizes,)))
-
-
-def _apply(
-    function: Callable[..., Any],
-    dims: Sequence[Hashable],
-    *variables: xr.Variable,
-    chunks: Any = None,
-    dtype: Any = float,
-    **new: int,
-) -> xr.Variable:
-    """Call a function on the blocks of dask-backed variables; `chunks` are those that it makes along training."""
-    import dask.array as da
-
-    blockwise: Any = da.blockwise  # dask has no annotations
-    found = blockwise(
-        function,
-        dims,
-        *(part for variable in variables for part in (variable.data, variable.dims)),
-        new_axes=new,
-        adjust_chunks=None if chunks is None else {"training": chunks},
-        align_arrays=False,  # what has one entry for every chunk stands beside the chunks
-        concatenate=True,
-        dtype=dtype,
-        meta=np.empty((0,) * len(dims), dtype),
-    )
-    return xr.Variable(dims, found)
-
-
-def _reduce(parts: xr.Variable, merge: Callable[[list[Any]], Any]) -> xr.Variable:
-    """Merge the objects along training as a tree, in their order and without those that are None."""
-    import dask.array as da
-
-    reduction: Any = da.reduction
-    combine = partial(_merge, merge=merge)
-    merged = reduction(
-        parts.data, _same, combine, -1, keepdims=True, combine=combine, dtype=object, meta=parts.data._meta
-    )
-    return xr.Variable((*parts.dims[:-1], "joint"), merged)
-
-
-def _same(parts: Objects, **_: Any) -> Objects:
-    return parts
-
-
-def _merge(parts: Objects, *, merge: Callable[[list[Any]], Any], **_: Any) -> Objects:
-    found = [part for part in parts.ravel() if part is not None]
-    return _boxed(merge(found) if found else None, parts.ndim)
-
-
-def _boxed(found: Any, ndim: int) -> Objects:
-    """Return an array of one element, whatever that is."""
-    box = np.empty(1, object)
-    box[0] = found
-    return box.reshape((1,) * ndim)
+        levels_: Any = da.arange(training.start, training.stop, training.step, chunks=(sizes,))
+        return xr.Variable("training", levels_)
+    return xr.Variable("training", training.to_numpy()).chunk(training=tuple(sizes))
 
 
 def _joint_of(surveys: Objects) -> Objects:
     survey = surveys.item()
-    return _boxed(None if survey is None else survey.joint, surveys.ndim)
+    return boxed(None if survey is None else survey.joint, surveys.ndim)
 
 
 def _join(joints: Sequence[_Joint]) -> _Joint:

@@ -82,7 +82,7 @@ class LevelBlock(Block):
     def design(
         self, curves: Floats, sizes: tuple[int, ...], simple: Floats, total: Floats, places: NDArray[np.intp]
     ) -> levels.Design:
-        """Return what the randomization needs of levels with given numbers and sums of squares, shape (task, level)."""
+        """Return what the randomization needs of levels with given sums of squares and numbers, shape (task, level)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = profiles.centre(curves, sizes, paired=self.paired)
             scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
@@ -179,7 +179,7 @@ class ProfileBlock(LevelBlock):
         profiles.effects(part.measured, part.measured.deviations.mean(axis=-1), part.sizes, out["ss"])
         everything = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
         profiles.share(out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"])
-        profiles.accumulate(out["fraction"], out["cumulative_fraction"])
+        profiles.accumulate(out["fraction"], np.zeros((len(part.tasks), 3, 1)), out["cumulative_fraction"])
         if len(self.stretches):
             holds = self.stretches.hold(part.places)
             held = np.asarray(holds.any(axis=-1))[:, np.newaxis]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves import chunkwise, labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.blocks import is_long
+from xcurves.blocks import apart, is_long
 from xcurves.intervals import Intervals, check_intervals
 from xcurves.kernels import levels
 from xcurves.levelwise import BANDS, LevelBlock, ProfileBlock
@@ -23,10 +23,10 @@ _LONG_NAMES = {
     "pvalue_adjusted": "randomization p-value adjusted over levels",
     "pvalue": "randomization p-value of the level by itself",
     "f": "F ratio of the level",
-    "ss_null_upper": "critical value of the simple sum of squares at the level by itself",
-    "ss_null_upper_simultaneous": "critical value of the simple sum of squares at all levels together",
     "cluster": "number of the cluster of levels",
     "cluster_pvalue": "randomization p-value of the mass of the cluster",
+    "ss_null_upper": "critical value of the simple sum of squares at the level by itself",
+    "ss_null_upper_simultaneous": "critical value of the simple sum of squares at all levels together",
     "first_significant": "first training level with an adjusted p-value of at most 1 - confidence_level",
     "last_significant": "last training level with an adjusted p-value of at most 1 - confidence_level",
     "interval_fraction": "fraction of the sum of squares in the interval",
@@ -58,8 +58,8 @@ def ss_profile(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, as for `randomized_anova`, at two training levels or more. Of dask-backed curves, all levels of a task
-        are put into one chunk.
+        Scores, as for `randomized_anova`, at two training levels or more. Of dask-backed curves, the levels of a task
+        are put into one chunk if they make no more than 64 MB, and stay in their chunks if they make more.
     intervals : sequence of float or pandas.IntervalIndex, optional
         Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
         that begins with it, the last edge to the last interval.
@@ -181,8 +181,9 @@ def ss_profile(
     bar = progress_bar(labels.check_flag("progress", progress) and not lazy)
     block: LevelBlock
     if long:
-        block = chunkwise.ChunkBlock(**options)
-        variables = chunkwise.profile(block, ordered, training.to_index())
+        block, ordered = chunkwise.ChunkBlock(**options), apart(ordered)
+        found = chunkwise.profile(block, ordered, training.to_index())
+        variables = {name: found[name] for name in _LONG_NAMES if name in found}
     else:
         block = ProfileBlock(**options, training=training.to_numpy(), progress=bar)
         variables = block.layout.unpack(apply_block(block, [ordered], [labels.DIMS], block.layout.length))
@@ -202,7 +203,7 @@ def ss_profile(
         margin=margin,
         cluster_threshold=cluster_threshold,
     )
-    lasting = {name: coord for name, coord in curves.coords.items() if not set(coord.dims) & set(labels.DIMS)}
+    lasting = {name: coord for name, coord in ordered.coords.items() if not set(coord.dims) & set(labels.DIMS)}
     of_intervals = stretches.coords(training) if len(stretches) else {}
     coords = {**lasting, "effect": list(PROFILES), "training": training, **of_intervals}
     result = xr.Dataset(variables, coords, attrs).set_coords(["n_shuffles", "n_assignments"])

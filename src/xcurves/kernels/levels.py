@@ -8,7 +8,7 @@ block of levels is ever held: blocks, and stretches of levels that are surveyed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -125,27 +125,29 @@ def evaluate(
         local, joint = _survey(table, design, plan, rules)
         adjusted = stepdown.count(table, observed) if rules.step_down else adjust(observed, joint)
     else:
-        local, joint = survey(design, assignments, rules, progress)
+        starts, n_held = progress(range(0, design.share.shape[1], width(plan))), width(plan)
+        parts = (_part(design, slice(start, start + n_held)) for start in starts)
+        local, joint = survey(parts, assignments, rules)
         adjusted = adjust(observed, joint, stairs(observed, joint) if rules.step_down else None)
     cluster, mass = clusters.find(local.share, local.limit, design.df)
     of_levels = conclude(local, joint, adjusted, mass, plan, rules)
     return of_levels | {"cluster": cluster} | conclude_intervals(joint, plan, rules)
 
 
-def survey(
-    design: Design, assignments: Assignments, rules: Rules, progress: Progress = lambda blocks: blocks
-) -> tuple[Local, Joint]:
-    """Survey a stretch of the levels of one task, block by block."""
-    width = max(1, _HELD // assignments.plan.n_shuffles)
+def width(plan: Plan) -> int:
+    """Return of how many levels of one task the table can be held."""
+    return max(1, _HELD // plan.n_shuffles)
+
+
+def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) -> tuple[Local, Joint]:
+    """Survey stretches of the levels of one task that follow one another, each of which can be held."""
     by_level: list[Local] = []
     jointly: list[Joint] = []
-    for start in progress(range(0, design.share.shape[1], width)):
-        levels = slice(start, start + width)
-        part = Design(design.curves[:, levels], design.share[:, levels], design.within[..., levels], design.df)
-        table = _shares(part.curves, assignments)
-        local, joint = _survey(table, part, assignments.plan, rules)
+    for design in designs:
+        table = _shares(design.curves, assignments)
+        local, joint = _survey(table, design, assignments.plan, rules)
         if rules.step_down:
-            joint = joint._replace(steps=stepdown.unions(table[0], known(part.share[0])))
+            joint = joint._replace(steps=stepdown.unions(table[0], known(design.share[0])))
         by_level.append(local)
         jointly = [join([*jointly, joint])]
     return Local(*(np.concatenate(each, axis=1) for each in zip(*by_level, strict=True))), jointly[0]
@@ -205,6 +207,10 @@ def conclude_intervals(joint: Joint, plan: Plan, rules: Rules) -> dict[str, Floa
 def known(share: Floats) -> Floats:
     """Return shares with zero where all scores are equal, as there they are in every shuffle."""
     return np.nan_to_num(share)
+
+
+def _part(design: Design, levels: slice) -> Design:
+    return Design(design.curves[:, levels], design.share[:, levels], design.within[..., levels], design.df)
 
 
 def _survey(table: Floats, design: Design, plan: Plan, rules: Rules) -> tuple[Local, Joint]:

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.kernels.assignments import PRODUCT
 from xcurves.kernels.moments import Floats
@@ -84,6 +85,24 @@ def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -
         ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
 
 
+def group_means(means: Floats, sizes: tuple[int, ...]) -> Floats:
+    """Return the means of groups, shape (task, group), from those of their curves, shape (task, curve)."""
+    return np.asarray(np.add.reduceat(means, _starts(sizes), axis=1) / sizes)
+
+
+def sums(means: Floats, comoment: Floats, n_levels: Floats, own: Floats, sizes: tuple[int, ...]) -> Floats:
+    """Return the sums of the profiles over a stretch of levels, shape (task, effect), from the moments of its curves.
+
+    `own` is as in `effects`: of all levels, not of the stretch.
+    """
+    here, levels = group_means(means, sizes), n_levels[:, np.newaxis]
+    products = np.add.reduceat(np.add.reduceat(comoment, _starts(sizes), axis=-1), _starts(sizes), axis=-2)
+    shapes = np.diagonal(products, axis1=-2, axis2=-1) / sizes  # of the groups about their means in the stretch
+    weights = np.array(sizes) * levels
+    by_group = [shapes + weights * here**2, weights * own * here, shapes + weights * (here - own) ** 2]
+    return np.asarray(np.stack(by_group, axis=1).sum(axis=-1))
+
+
 def share(ss: Floats, total: Floats, everything: Floats, fraction: Floats) -> None:
     """Write profiles as fractions of their totals, shape (task, effect), NaN where these are but rounding.
 
@@ -97,13 +116,16 @@ def share(ss: Floats, total: Floats, everything: Floats, fraction: Floats) -> No
         np.divide(ss[part], divisor, out=fraction[part])
 
 
-def accumulate(fraction: Floats, cumulative: Floats) -> None:
-    """Write the running sums of fractions, shape (task, effect, level)."""
-    before = np.zeros((*fraction.shape[:-1], 1))
+def accumulate(fraction: Floats, before: Floats, cumulative: Floats) -> None:
+    """Write the running sums of fractions, shape (task, effect, level), from sums `before`, shape (task, effect, 1)."""
     for part in _parts(fraction.shape[-1], before.size):
         np.cumsum(fraction[part], axis=-1, out=cumulative[part])
         cumulative[part] += before
         before = cumulative[part][..., -1:]
+
+
+def _starts(sizes: tuple[int, ...]) -> NDArray[np.intp]:
+    return np.cumsum((0, *sizes[:-1]))
 
 
 def _parts(n_levels: int, n_rows: int) -> list[Any]:
