@@ -12,6 +12,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves, simulate_errors
+from xcurves import blocks
 
 distributed = pytest.importorskip("distributed")
 
@@ -88,16 +89,25 @@ def killing(flag, at):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("chunks", [{"task": 1}, {"task": 4, "training": 2}], ids=["tasks", "training"])
-def test_a_worker_killed_in_mid_run_changes_no_digit(client, tasks, tmp_path, chunks):
+@pytest.mark.parametrize(
+    ("chunks", "method"),
+    [
+        ({"task": 1}, xcurves.randomized_anova),
+        ({"task": 4, "training": 2}, xcurves.randomized_anova),
+        ({"task": 4, "training": 2}, xcurves.ss_profile),
+    ],
+    ids=["tasks", "training", "profile"],
+)
+def test_a_worker_killed_in_mid_run_changes_no_digit(client, tasks, tmp_path, monkeypatch, chunks, method):
+    monkeypatch.setattr(blocks, "_BYTES", 100)  # so that the profile leaves the levels in their chunks
     workers = set(client.run(os.getpid).values())
     lazy = tasks.chunk(chunks)
     doomed = lazy.copy(data=lazy.data.map_blocks(killing(tmp_path / "killed", tasks[7, 1, 2, 3].item()), dtype=float))
-    found = xcurves.randomized_anova(doomed, n_resamples=500, rng=0).compute()
+    found = method(doomed, n_resamples=500, rng=0).compute()
     client.wait_for_workers(2)
     assert (tmp_path / "killed").exists()
     assert set(client.run(os.getpid).values()) != workers
-    local = xcurves.randomized_anova(lazy, n_resamples=500, rng=0).compute(scheduler="threads")
+    local = method(lazy, n_resamples=500, rng=0).compute(scheduler="threads")
     xr.testing.assert_identical(found, local)
 
 
@@ -128,19 +138,22 @@ def test_a_cancelled_computation_leaves_no_files(client, tasks, tmp_path, monkey
 def test_a_scheduler_that_is_gone_is_dasks_own_error(tmp_path):
     """In a process of its own, since a lost scheduler is a matter of the whole process."""
     code = """
-import dask.array as da, distributed, numpy as np, xarray as xr, xcurves
+import dask, dask.array as da, distributed, xarray as xr, xcurves
 if __name__ == "__main__":
     cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
-    client = distributed.Client(cluster, timeout=1)
     curves = xr.DataArray(da.ones((2, 3, 4)), dims=("algorithm", "run", "training")).assign_coords(training=range(4))
-    result = xcurves.randomized_anova(curves, rng=0)
-    future = client.compute(result)
-    address = cluster.scheduler_address
-    cluster.close()
-    try:
-        distributed.Client(address, timeout=1)
-    except OSError as error:
-        print(type(error).__name__, str(error)[:200])
+    result = xcurves.randomized_anova(curves, n_resamples=9, rng=0)
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        client = distributed.Client(cluster.scheduler_address, timeout=1)
+        cluster.close()
+        try:
+            result.compute()
+        except Exception as error:
+            print(type(error).__module__)
+        try:
+            distributed.Client(cluster.scheduler_address, timeout=1)
+        except OSError as error:
+            print(str(error)[:9])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
-    assert "Timed out" in done.stdout, done.stderr
+    assert done.stdout.splitlines() == ["distributed.client", "Timed out"], done.stderr
