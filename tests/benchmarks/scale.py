@@ -150,12 +150,18 @@ found = []
 with dask.config.set(scheduler="threads", num_workers=2):
     print(processor_seconds(lambda: found.append(seconds({call}.compute))), *found, peak())
 """
-CALLS = {"mean": "curves.mean()", "anova": "curves.curves.randomized_anova(n_resamples=999, rng=0)"}
+CALLS = {
+    "mean": "curves.mean()",
+    "anova": "curves.curves.randomized_anova(n_resamples=999, rng=0)",
+    "profile": "curves.curves.ss_profile(n_resamples=0).ss.max('training')",
+}
 
 
 def long() -> None:
     """Reduce 20 long curves, beside dask's mean of the same array; beside it, the time of all cores together."""
-    head("levels", "from", "dask's mean, s (all cores)", "randomized_anova, s (all cores)", "speed of the mean", "MB")
+    head(
+        "levels", "from", *(f"{name}, s (all cores), MB" for name in CALLS), "ANOVA at the speed of the mean", "profile"
+    )
     for size in (2_500_000, 25_000_000, 250_000_000):
         drawn = f"lazy({{'training': 1_000_000}}, algorithm=2, run=10, training={size})"
         _long(size, "drawn", drawn)
@@ -170,9 +176,9 @@ def long() -> None:
 def _long(size: int, kind: str, source: str) -> None:
     turns = TURNS if size < 100_000_000 else 1
     runs = {name: [apart(LONG.format(source=source, call=call)) for _ in range(turns)] for name, call in CALLS.items()}
-    (mean_all, mean, _), (all_cores, anova, largest) = (map(min, zip(*each, strict=True)) for each in runs.values())
-    times = (f"{mean:.3g} ({mean_all:.3g})", f"{anova:.3g} ({all_cores:.3g})")
-    show(f"{size:,}", kind, *times, mean / anova, largest)
+    best = {name: tuple(map(min, zip(*found, strict=True))) for name, found in runs.items()}
+    ratios = (best["mean"][1] / best[name][1] for name in ("anova", "profile"))
+    show(f"{size:,}", kind, *(f"{wall:.3g} ({cores:.3g}), {mb:.0f}" for cores, wall, mb in best.values()), *ratios)
 
 
 THREADS = """
@@ -240,11 +246,15 @@ def measure(size: dict[str, int]) -> tuple[float, float]:
     return least, most
 
 
+TERMS = ("call", "task", "value × curve", "shuffle × curve", "task × shuffle × curve × algorithm")
+
+
 def terms(size: dict[str, int]) -> list[float]:
-    """Return what the time of a call is a sum of: the call, the task, products of curves, shuffles of curves."""
+    """Return what the time of a call is a sum of: the call, tasks, products of curves, drawing shuffles, using them."""
     n_curves = size["algorithm"] * size["run"]
-    values = size["task"] * n_curves * size["training"]
-    return [1, size["task"], values, values * n_curves, size["task"] * size["shuffles"] * n_curves * size["algorithm"]]
+    products = size["task"] * n_curves**2 * size["training"]
+    used = size["task"] * size["shuffles"] * n_curves * size["algorithm"]
+    return [1, size["task"], products, size["shuffles"] * n_curves, used]
 
 
 def cost() -> None:
@@ -261,8 +271,7 @@ def cost() -> None:
         times += found[:, 0].tolist()
     relative = np.array(rows) / np.array(times)[:, np.newaxis]
     factors, _ = scipy.optimize.nnls(relative, np.ones(len(times)))
-    words = ("call", "task", "value", "value × curve", "task × shuffle × curve × algorithm")
-    print("\nseconds: " + ", ".join(f"{factor:.3g} per {word}" for word, factor in zip(words, factors, strict=True)))
+    print("\nseconds: " + ", ".join(f"{factor:.3g} per {word}" for word, factor in zip(TERMS, factors, strict=True)))
     head("size", "predicted, s", "measured, s", "predicted / measured")
     for grown_to in CHECKED:
         size = {**USUAL, **grown_to}
