@@ -183,13 +183,10 @@ def test_choices_of_what_is_compared_run(tmp_path, monkeypatch, capsys):
         assert status == 0, (choice, capsys.readouterr().err)
 
 
-COMMANDS = [
-    block for block in BLOCKS if block.language == "sh" or (block.page.stem == "scale" and runner(block) is None)
-]
-
-
-@pytest.mark.parametrize("block", COMMANDS, ids=lambda block: f"{block.page.name}:{block.line}")
-def test_commands_name_files_that_are_there(block):
-    named = re.findall(r"(?:^| )((?:tests|docs)(?:/[\w.-]+)+)", block.text, re.MULTILINE)
-    assert not [name for name in named if not (ROOT / name).exists() and "_build" not in name]
-    assert "python -m calibration" not in block.text or (ROOT / "tests" / "calibration" / "__main__.py").exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_name_files_that_are_there(page):
+    named = re.findall(r"(?<![\w/.])((?:tests|src|docs)(?:/[\w.-]+)+)", page.read_text(encoding="utf-8"))
+    there = [(ROOT / name.rstrip(".")).exists() or "_build" in name for name in named]  # a name may end a sentence
+    assert all(there), named[there.index(False)]
+    if "-m calibration" in page.read_text(encoding="utf-8"):
+        assert (ROOT / "tests" / "calibration" / "__main__.py").exists()

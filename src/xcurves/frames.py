@@ -39,7 +39,8 @@ def to_dataarray(
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials).
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials). Labels
+        that only blanks around them tell apart are two, and warned of.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
