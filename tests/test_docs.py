@@ -27,6 +27,20 @@ def test_relative_links_lead_to_files(page):
     assert not [target for target in relative if not (page.parent / target).exists()]
 
 
+def anchors(page):
+    """Return the anchors that the headings of a page make, as the site and GitHub do."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_anchors_are_headings(page):
+    targets = re.findall(r"\]\(([^)\s#:]*)#([^)\s]+)\)", text_of(page))
+    assert not [
+        (path, anchor) for path, anchor in targets if anchor not in anchors(page.parent / path if path else page)
+    ]
+
+
 def test_every_page_is_linked_from_the_front_page():
     front = text_of(DOCS / "index.md")
     folders = {"howto", "reference"}  # have a front page of their own

@@ -151,6 +151,15 @@ def test_labels_of_every_dtype_can_be_compared(frame, dtype):
     xcurves.randomized_anova(curves, confidence_level=0.5)
 
 
+def test_labels_that_only_blanks_tell_apart_are_warned_of(frame):
+    frame.loc[frame.seed == 10, "agent"] = " " + frame.agent
+    said = "^column 'agent' has ' sac' beside 'sac', taken for two. If they are one: .*str.strip"
+    with pytest.warns(UserWarning, match=said) as warned:
+        curves = frame.curves.to_dataarray("return", **NAMES)
+    assert len(warned) == 1
+    assert curves.algorithm.values.tolist() == [" sac", " td3", "sac", "td3"]
+
+
 def test_categories_keep_their_order_and_unused_ones_go(frame):
     frame["agent"] = pd.Categorical(frame["agent"], ["td3", "ppo", "sac"])
     assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == ["td3", "sac"]

@@ -46,7 +46,7 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
         expected = result.cumulative_fraction.sel(effect=effect)
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
     assert fraction.get_ylabel() == "fraction per level"
-    assert cumulative.get_xlabel() == "training games (games)"
+    assert cumulative.get_xlabel() == "training games"
     assert fraction.get_xlabel() == ""
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: ap
 
 TOO_WIDE = """
 [...document.querySelectorAll("main *, header *")].filter(
-    each => !each.closest(".box, pre") && each.getBoundingClientRect().right > innerWidth + 1
+    each => !each.closest(".box, .picture, pre") && each.getBoundingClientRect().right > innerWidth + 1
 ).map(each => each.outerHTML.slice(0, 80))
 """
 NASTY = ["<b>x</b>", "\"quoted' & $a$ <script>alert(1)</script>", "plain_" + "long" * 30]
@@ -62,6 +62,19 @@ def test_a_phone_can_read_the_text(pages, browser):
     found = browser.ask(f"{boxes}.map(each => [each.scrollWidth > each.clientWidth, each.tabIndex])")
     assert any(wide for wide, _ in found)
     assert all(index == 0 for _, index in found)  # so that the keyboard can scroll it
+
+
+def test_a_phone_can_read_the_text_in_pictures(pages, browser, tmp_path):
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 4, 5)))  # whose legend stands beside the panel
+    six = curves.curves.analyze(include=["anova"], n_resamples=99, rng=0).curves.report(tmp_path / "six.html")
+    for page in (pages["bundled"], six):
+        browser.open(page, 360)
+        shrunk = browser.ask("[...document.images].map(each => each.width / each.naturalWidth)")
+        assert min(shrunk) > 0.8
+        pictures = "[...document.querySelectorAll('.picture')]"
+        scrolled = browser.ask(f"{pictures}.map(each => each.scrollWidth > each.clientWidth && each.tabIndex)")
+        assert scrolled == [0] * len(scrolled)
+        assert browser.ask("document.documentElement.scrollWidth") <= 360
 
 
 def test_on_paper_tables_are_whole(pages, browser):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import grids, labels
+from xcurves import grids, labels, outcomes
 from xcurves.columns import Duplicates, check_frame, label_codes, names_of, numbers
 from xcurves.grids import Asked, Levels, Method, On
 from xcurves.kernels.ragged import Rows, at_levels
@@ -38,7 +39,8 @@ def to_dataarray(
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials).
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials). Labels
+        that only blanks around them tell apart are two, and warned of.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
@@ -196,8 +198,21 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
     """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
     coded = {dim: label_codes(frame[column]) for dim, column in columns.items() if dim != "training"}
     coords = {dim: values for dim, (values, _) in coded.items()}
+    for dim, values in coords.items():
+        _warn_of_blanks(columns[dim], values)
     runs = xr.DataArray(np.zeros([len(values) for values in coords.values()]), coords, list(coords))
     return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
+
+
+def _warn_of_blanks(column: str, values: NDArray[Any]) -> None:
+    """Warn of labels that nothing but blanks around them tells apart."""
+    _, inverse, counts = np.unique(
+        np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
+    )
+    if len(counts) < len(values):
+        first, second = values[inverse == counts.argmax()][:2].tolist()
+        strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
+        outcomes.warn(f"column {column!r} has {first!r} beside {second!r}, taken for two. If they are one: {strip}")
 
 
 def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -72,9 +72,10 @@ def contents(titles: Iterable[tuple[str, str]]) -> str:
 
 
 def figure(uri: str, alternative: str, caption: str) -> str:
-    """Return a picture with what it shows in words."""
+    """Return a picture with what it shows in words; on a narrow screen it scrolls, for its text to stay readable."""
     return (
-        f'<figure><img src="{escape(uri)}" alt="{escape(alternative)}">\n'
+        '<figure><div class="picture" role="group" tabindex="0" aria-label="Picture">'
+        f'<img src="{escape(uri)}" alt="{escape(alternative)}"></div>\n'
         f"<figcaption>{text(caption)}</figcaption></figure>"
     )
 

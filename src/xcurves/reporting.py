@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import archives, digests, labels, markup, pictures, results
+from xcurves.plots.axes import label_of
 from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
@@ -115,15 +116,9 @@ def _lead(curves: xr.DataArray) -> str:
     units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
     span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
     return (
-        f"{_named(curves, 'score')}: {runs} runs of {curves.sizes['algorithm']} algorithms"
+        f"{label_of(curves)}: {runs} runs of {curves.sizes['algorithm']} algorithms"
         f"{where}, {training.attrs.get('long_name', 'training')} {span}{units}."
     )
-
-
-def _named(array: xr.DataArray, fallback: str) -> str:
-    units = str(array.attrs.get("units", "1"))
-    name = str(array.attrs.get("long_name", array.name or fallback))
-    return name if units in ("1", "") else f"{name} ({units})"
 
 
 def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
@@ -144,7 +139,7 @@ def _compared(curves: xr.DataArray) -> str:
     drawn = _draw_curves(curves, names)
     history = str(curves.attrs.get("history", ""))
     steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
-    return markup.table(frame, f"Runs and training levels. Scores: {_named(curves, 'score')}.") + steps + drawn
+    return markup.table(frame, f"Runs and training levels. Scores: {label_of(curves)}.") + steps + drawn
 
 
 def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:

@@ -117,10 +117,10 @@ def _beside(ax: Axes) -> float:
 
 
 def label_of(variable: xr.DataArray) -> str:
-    """Return the label of an axis: long_name, or the name, and the units."""
-    name = str(variable.attrs.get("long_name", variable.name))
+    """Return long_name, or the name, and the units if they are not its last word already."""
+    name = str(variable.attrs.get("long_name", variable.name or "score"))
     units = str(variable.attrs.get("units", "1"))
-    return name if units in ("1", "") else f"{name} ({units})"
+    return name if units in ("1", "") or name.endswith(f" {units}") else f"{name} ({units})"
 
 
 def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None) -> None:
