@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -110,6 +110,12 @@ def _plain(value: Any) -> str | int | float:
         return value
     whole = isinstance(value, int | np.integer | np.bool_)
     return int(value) if whole and abs(int(value)) < 2**31 else float(value)
+
+
+def references_of(results: Iterable[xr.Dataset]) -> list[str]:
+    """Return what results rest on, each reference once."""
+    every = (each for result in results for each in str(result.attrs.get("references", "")).split("; "))
+    return [each for each in dict.fromkeys(every) if each]
 
 
 def settle_rng(result: xr.Dataset, rng: object) -> None:

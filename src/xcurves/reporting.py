@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import archives, digests, labels, markup, pictures, results
+from xcurves import digests, labels, markup, outcomes, pictures, results
+from xcurves.archives.places import put_whole
 from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
@@ -66,7 +67,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     parts = labels.parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves)
-    archives.put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
+    put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
     return path
 
 
@@ -83,7 +84,7 @@ def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | N
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
         *((name, words.TITLES[labels.kind_of(result)], _part(result)) for name, result in parts.items()),
         ("settings", "Settings and versions", _settings(attrs, parts)),
-        ("references", "References", markup.references(_references(parts))),
+        ("references", "References", markup.references(outcomes.references_of(parts.values()))),
     ]
     title = _title(curves)
     body = [
@@ -242,12 +243,6 @@ def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
         f"again = curves.curves.analyze({call}\n)\n"
         'again.curves.report("again.html")'
     )
-
-
-def _references(parts: words.Parts) -> list[str]:
-    """Return what the parts rest on, each once."""
-    every = (each for result in parts.values() for each in str(result.attrs.get("references", "")).split("; "))
-    return [each for each in dict.fromkeys(every) if each]
 
 
 _GIVEN = {
