@@ -177,6 +177,13 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
     (here / "folder").mkdir()
     assert refusal("--output", "folder") == "--output folder is a folder. Name a file in it"
     assert refusal("--report", "folder") == "--report folder is a folder. Name a file in it"
+    (here / "page.zarr").mkdir()
+    assert refusal("--report", "page.zarr") == "--report page.zarr is a folder. Name a file in it"
+
+
+def test_a_folder_of_any_other_name_is_not_in_the_way(here):
+    (here / "here").mkdir()
+    assert main(["--n-resamples", "99"]) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
@@ -184,6 +191,7 @@ def test_a_folder_that_is_not_writable(refusal):
     assert refusal("--output", "/proc/self/out.nc").startswith(
         "--output /proc/self/out.nc: nothing can be written to the folder /proc/self ("
     )
+    assert refusal("--report", "/proc/self/page.html").endswith("). Name another by --report")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
