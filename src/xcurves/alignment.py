@@ -45,10 +45,15 @@ def align(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
-        whose grids do not meet. Of several tasks, those without common levels are left out (absent) with one warning
-        that names each and why. If options do not go together.
+        whose grids do not meet. If options do not go together, or dims or coordinates are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If some of several tasks have no common levels: they are left out (absent), and the warning names each and why.
+        If runs are left without any score.
 
     Examples
     --------
@@ -149,8 +154,14 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
 
     Raises
     ------
-    ValueError
-        If every run of a task is incomplete (dask-backed curves get an absent task instead).
+    ValueError, TypeError
+        If every run of a task is incomplete (dask-backed curves get an absent task instead); if dims or coordinates
+        are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If an algorithm is left without any run in a task. Not for dask-backed curves.
 
     Examples
     --------

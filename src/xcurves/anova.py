@@ -83,6 +83,8 @@ def randomized_anova(
     ValueError, TypeError
         If dims, coordinates or options are not as described; if a run lacks some of its task's levels or is
         infinite; if fewer than two algorithms have runs, or none has two; if `paired` and runs do not match.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----

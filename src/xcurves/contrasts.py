@@ -84,9 +84,14 @@ def contrast(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If weights do not sum to zero, are all equal, name unknown algorithms or levels, or are not separable; if an
         algorithm with a weight has fewer than two runs; and as `randomized_anova`.
+
+    Warns
+    -----
+    UserWarning
+        If so few reassignments exist that no p-value can reach ``1 - confidence_level``. Not for dask-backed curves.
 
     Notes
     -----

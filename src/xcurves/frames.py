@@ -67,6 +67,13 @@ def to_dataarray(
     ValueError
         If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; and what
         `align` refuses.
+    MemoryError
+        If the dense array, with every level of any run, does not fit in memory; the message says its sizes.
+
+    Warns
+    -----
+    UserWarning
+        With `on`, as `align`.
 
     Examples
     --------
@@ -149,8 +156,13 @@ def to_dataset(
 
     Raises
     ------
-    KeyError, TypeError, ValueError
+    KeyError, TypeError, ValueError, MemoryError
         As `to_dataarray`; also if `values` names no column.
+
+    Warns
+    -----
+    UserWarning
+        As `to_dataarray`, for each column of scores.
 
     Examples
     --------

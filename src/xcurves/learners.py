@@ -66,8 +66,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     ------
     AttributeError
         If `fit` is a result of another method.
-    ValueError
-        If there is no such algorithm or no other one, the fit is quadratic, or N differs between algorithms.
+    ValueError, TypeError
+        If `fit` is no result, there is no such algorithm or no other one, the fit is quadratic, or N differs between
+        algorithms.
 
     Notes
     -----

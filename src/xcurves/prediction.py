@@ -55,8 +55,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     ------
     AttributeError
         If `fit` is a result of another method.
-    ValueError
-        If `fit` is no result, sizes are not positive, or the method is unknown.
+    ValueError, TypeError
+        If `fit` is no result, sizes are not positive numbers, or the method is unknown.
 
     Notes
     -----

@@ -40,10 +40,15 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    ValueError
-        If no group of the tree is a result.
+    ValueError, TypeError
+        If `tree` is no DataTree, or none of its groups is a result.
     OSError
         If the folder is missing or cannot be written to.
+
+    Warns
+    -----
+    UserWarning
+        As `plot`, whose pictures are on the page.
 
     Notes
     -----

@@ -88,6 +88,8 @@ def runs_needed(
     ------
     ValueError, TypeError
         If there are fewer pilot curves than asked and `replace` is False; if options are not as described.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----
@@ -96,7 +98,12 @@ def runs_needed(
 
     Notes
     -----
-    For each l, l of every algorithm's pilot curves are drawn anew `n_replications` times, and tested. The difference
+    For each l, l of every algorithm's pilot curves are drawn anew `n_replications` times, and tested. With
+    :math:`\text{rate}_l` the share of them in which the test rejects,
+
+    .. math:: \text{runs needed} = \min\{l : \text{rate}_{l'} \ge \text{power for all } l' \ge l\}
+
+    The difference
     between the pilot curves is taken for the true one. If pilots are few and were chosen because they differ, it is
     too large and the answer too small: plan for the smallest difference that matters, with `stretch` or
     `modification`. The intervals are of the draws, not of the pilot curves.

@@ -14,7 +14,8 @@ from xcurves.kernels import ecdf
 from xcurves.study.grid import cells_of, check_settings, grid_coords
 from xcurves.study.replications import Generator, Replications, Test, run
 
-REFERENCES = f"{outcomes.REFERENCES['anova']}; Clopper & Pearson (1934), Biometrika 26, 404-413"
+_CLOPPER_PEARSON = "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404"
+REFERENCES = f"{outcomes.REFERENCES['anova']}; {_CLOPPER_PEARSON}"
 LONG_NAMES = {
     "rate": "share of data sets in which the test rejects",
     "rate_ci": "exact binomial interval of the rate",
@@ -37,7 +38,7 @@ def type_i_error(
     confidence_level: float = 0.95,
     rng: labels.Rng = None,
 ) -> xr.Dataset:
-    """Measure how often a test rejects a null hypothesis that is true.
+    r"""Measure how often a test rejects a null hypothesis that is true.
 
     Parameters
     ----------
@@ -84,6 +85,8 @@ def type_i_error(
     ValueError, TypeError
         If `alpha` is not between 0 and 1; if the generator returns other dims or sizes in one block than in another;
         if the test returns no p-value of that name, or none for each data set.
+    ImportError
+        If `dask` or `progress` is asked for and the package that it needs is not installed.
 
     Warns
     -----
@@ -92,6 +95,10 @@ def type_i_error(
 
     Notes
     -----
+    Of B data sets with p-values :math:`p_b`,
+
+    .. math:: \text{rate} = \frac{\#\{b: p_b \le \alpha\}}{B}
+
     The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
     of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
     and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
