@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import grids, labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.grids import Asked, Levels, Method, On, record
+from xcurves.grids import Asked, Levels, Method, On
 from xcurves.kernels import ragged
 
 
@@ -89,7 +91,7 @@ def align(
         present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
-    return record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+    return outcomes.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
 def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
@@ -120,7 +122,7 @@ def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) ->
 
     def block(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels)
-        n_curves = int(np.prod(scores.shape[:-1]))
+        n_curves = prod(scores.shape[:-1])
         made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
@@ -180,7 +182,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
-        return record(complete, "drop_incomplete()")
+        return outcomes.record(complete, "drop_incomplete()")
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
@@ -199,4 +201,4 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
-    return record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
+    return outcomes.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Literal
+from collections.abc import Hashable, Sequence
+from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -140,7 +140,7 @@ def compare_distributions(
     within = options.check_strata(dims, strata)
     core = (*within, *(name for name in dims if name not in within))
     scores = check_curves(scores, core=("algorithm", *core), name="scores")
-    options.check_choice("correction", correction, ("holm", "bonferroni"))
+    labels.check_choice("correction", correction, ("holm", "bonferroni"))
     if scores.sizes["algorithm"] < 2:
         raise ValueError("scores has one algorithm; a comparison needs two. Add one")
     if labels.check_flag("paired", paired) and within:
@@ -151,8 +151,8 @@ def compare_distributions(
         names=labels.task_names(scores, ("algorithm", *dims)),
         algorithms=labels.words(scores["algorithm"]),
         shape=(
-            int(np.prod([scores.sizes[name] for name in within], dtype=int)),
-            int(np.prod([scores.sizes[name] for name in core[len(within) :]], dtype=int)),
+            prod(scores.sizes[name] for name in within),
+            prod(scores.sizes[name] for name in core[len(within) :]),
         ),
         stratified=bool(within),
         probabilities=options.check_probabilities(None),
@@ -163,12 +163,9 @@ def compare_distributions(
         entropy=labels.check_rng(rng if paired or within or rng is not None else 0),
     )
     packed = apply_block(block, [scores], [["algorithm", *core]], block.layout.length)
-    first, second = zip(*combinations(scores["algorithm"].to_numpy(), 2), strict=True)
-    coords = {
+    coords: dict[Hashable, Any] = {
         **packed.coords,
-        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", np.array(first)),
-        "algorithm_b": ("pair", np.array(second)),
+        **labels.pair_coords(scores),
         "ci_bound": list(labels.CI_BOUNDS),
         "probability": block.probabilities,
     }
@@ -188,7 +185,7 @@ def compare_distributions(
     if scores.chunks is None:
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
-    return result.set_coords([name for name in ("n_units",) if name in result])
+    return result.set_coords("n_units") if block.stratified else result
 
 
 def _warn(result: xr.Dataset, block: PairBlock, empty: Sequence[str]) -> None:

@@ -126,8 +126,7 @@ def contrast(
     184756
     """
     curves = check_curves(curves)
-    if alternative not in ("two-sided", "less", "greater"):
-        raise ValueError(f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}")
+    labels.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = _check_weights(curves, weights, training_weights)
     ordered = in_label_order(curves)
     chosen = over_algorithms.sel(algorithm=ordered["algorithm"]).to_numpy()
@@ -203,8 +202,8 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
     """Say once if no p-value can be small enough."""
     sides = 2 if block.alternative == "two-sided" else 1
     smallest = sides * outcomes.smallest_pvalue(result).ravel()
-    few = (smallest > block.alpha + 1e-12) & (result["n_shuffles"].to_numpy().ravel() > 0)
     n_shuffles = result["n_shuffles"].to_numpy().ravel()
+    few = ~outcomes.significant(smallest, block.alpha) & (n_shuffles > 0)
 
     def too_few(task: int) -> str:
         count, p = n_shuffles[task], smallest[task]

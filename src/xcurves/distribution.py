@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, log
+from math import ceil, log, prod
 from numbers import Real
 from typing import Literal
 
@@ -146,8 +146,8 @@ def performance_cdf(
     core = [*within, *outer, *(name for name in dims if name not in (*within, *outer))]
     wanted = Summaries(
         levels=options.check_levels(cvar_level),
-        conditional=options.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
-        trim=options.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
+        conditional=labels.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
+        trim=labels.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
         thresholds=np.zeros(0) if threshold is None else options.check_distinct("threshold", threshold),
         targets=np.zeros(0) if target is None else np.array([options.check_number("target", target)]),
         higher=labels.check_flag("higher_is_better", higher_is_better),
@@ -156,9 +156,9 @@ def performance_cdf(
     block = DistributionBlock(
         names=labels.task_names(scores, dims),
         shape=(
-            int(np.prod([sizes[name] for name in within], dtype=int)),
-            int(np.prod([sizes[name] for name in (outer or core[len(within) :])], dtype=int)),
-            int(np.prod([sizes[name] for name in core[len(within) + 1 :]], dtype=int)) if outer else 1,
+            prod(sizes[name] for name in within),
+            prod(sizes[name] for name in (outer or core[len(within) :])),
+            prod(sizes[name] for name in core[len(within) + 1 :]) if outer else 1,
         ),
         stratified=bool(within),
         by_unit=bool(outer),

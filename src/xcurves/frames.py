@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import grids, labels
+from xcurves import grids, labels, outcomes
 from xcurves.columns import Duplicates, check_frame, label_codes, names_of, numbers
 from xcurves.grids import Asked, Levels, Method, On
 from xcurves.kernels.ragged import Rows, at_levels
@@ -111,7 +111,7 @@ def to_dataarray(
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
     curves.attrs = carried | _about(frame, value)
     for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
-        curves = grids.record(curves, line)
+        curves = outcomes.record(curves, line)
     return curves
 
 

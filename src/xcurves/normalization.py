@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import labels
+from xcurves import labels, outcomes
 from xcurves.trial_options import check_number
 
 Reference = float | xr.DataArray
@@ -59,10 +59,8 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     span = highest - lowest
     _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
-    history = [scores.attrs["history"]] if "history" in scores.attrs else []
     said = (f"{name}={_say(value)}" for name, value in (("low", low), ("high", high)))
-    step = f"normalize({', '.join(said)})"
-    return normalized.assign_attrs(scores.attrs | {"units": "1", "history": "\n".join([*history, step])})
+    return outcomes.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")
 
 
 def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:

@@ -92,16 +92,26 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     call = ", ".join(f"{name}={value}" for name, value in given.items())
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
     return {
         "xcurves_result": kind,
         "xcurves_version": _version(),
         "references": references,
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
-        "history": "\n".join([*steps, f"{kind}({call})"]),
+        "history": history(curves, f"{kind}({call})"),
         **{name: _plain(value) for name, value in given.items() if value is not None},
     }
+
+
+def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
+    """Return the steps that led to curves, and one more, a line each."""
+    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
+    return "\n".join([*steps, step])
+
+
+def record(curves: xr.DataArray, step: str) -> xr.DataArray:
+    """Add a step to the history of curves."""
+    return curves.assign_attrs(history=history(curves, step))
 
 
 def _plain(value: Any) -> str | int | float:

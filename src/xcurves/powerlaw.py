@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -245,8 +245,8 @@ def _assemble(
         "objective": "percent^2" if block.model.weights == "uniform" else "1",
     }
     described = outcomes.describe(variables, LONG_NAMES, errors, units=units)
-    coords: dict[str, Any] = {
-        **packed.coords,  # type: ignore[dict-item]  # xarray's coordinates are a Mapping of hashables
+    coords: dict[Hashable, Any] = {
+        **packed.coords,
         "training": errors["training"],
         "param": list(block.parameters),
         "cov_param": list(block.parameters),

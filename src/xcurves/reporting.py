@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.resources import files
+from math import prod
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -21,6 +22,13 @@ from xcurves.wording import pictures as shown
 
 _DRAWN = 12  # tasks whose curves are drawn
 _SAID = 12  # sentences of a part that stand there unfolded
+_GIVEN = {
+    "rng": "Seed",
+    "confidence_level": "Confidence level",
+    "n_resamples": "Reassignments at most",
+    "paired": "Runs matched over algorithms (1: yes)",
+    "include": "Parts asked for",
+}
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -175,7 +183,7 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
 def _part(result: xr.Dataset) -> str:
     """Return sentences, table and picture of one result."""
     dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
-    tasks = int(np.prod([result.sizes[dim] for dim in dims], dtype=int))
+    tasks = prod(result.sizes[dim] for dim in dims)
     if tasks == 1:
         result = result.squeeze(dims).drop_vars(dims, errors="ignore")
     said = results.summary(result).splitlines()
@@ -248,12 +256,3 @@ def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
         f"again = curves.curves.analyze({call}\n)\n"
         'again.curves.report("again.html")'
     )
-
-
-_GIVEN = {
-    "rng": "Seed",
-    "confidence_level": "Confidence level",
-    "n_resamples": "Reassignments at most",
-    "paired": "Runs matched over algorithms (1: yes)",
-    "include": "Parts asked for",
-}

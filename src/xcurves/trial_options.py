@@ -45,7 +45,7 @@ def check_design(
     dims: tuple[str, ...], strata: Dims | None, unit: str | None, interval: str, n_resamples: int | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the dims of strata and that of units, which only a bootstrap knows."""
-    check_choice("interval", interval, ("exact", "percentile", "bca"))
+    labels.check_choice("interval", interval, ("exact", "percentile", "bca"))
     within = check_strata(dims, strata)
     if unit is not None and (unit not in dims or unit in within):
         raise ValueError(
@@ -137,14 +137,6 @@ def check_number(name: str, value: float) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
         raise ValueError(f"{name} must be a finite number; got {value!r}")
     return float(value)
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return one of the choices."""
-    if value not in choices:
-        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
-        raise ValueError(f"{name} must be {said}; got {value!r}")
-    return value
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from xcurves import labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.study import rates
-from xcurves.study.generators import resampled
+from xcurves.study.generators import resampled, with_algorithm
 from xcurves.study.grid import cells_of
 from xcurves.study.modifications import Case
 from xcurves.study.replications import Replications, Test, run
@@ -125,7 +125,7 @@ def runs_needed(
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
-    curves = _check_pilots(curves)
+    curves = check_curves(with_algorithm(curves)).load()
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1; got {power!r}. Usual: 0.8")
     available = int(curves.notnull().any("training").sum("run").min())
@@ -150,13 +150,6 @@ def runs_needed(
     if bool(result["runs_needed"].isnull().all()):
         outcomes.warn(f"power {power:g} is reached with none of {wanted} runs. Try more: n_runs=[...]")
     return result
-
-
-def _check_pilots(curves: xr.DataArray) -> xr.DataArray:
-    """Return pilot curves in memory, with an algorithm if they are of one."""
-    if isinstance(curves, xr.DataArray) and "algorithm" not in curves.dims:
-        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
-    return check_curves(curves).load()
 
 
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
