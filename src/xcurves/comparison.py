@@ -12,6 +12,7 @@ import xarray as xr
 from xcurves import labels, outcomes
 from xcurves import trial_options as options
 from xcurves.arrays import check_curves
+from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.kernels.bootstrap import are_few
 from xcurves.pair_trials import PairBlock
 from xcurves.randomization import apply_block
@@ -140,7 +141,7 @@ def compare_distributions(
     within = options.check_strata(dims, strata)
     core = (*within, *(name for name in dims if name not in within))
     scores = check_curves(scores, core=("algorithm", *core), name="scores")
-    labels.check_choice("correction", correction, ("holm", "bonferroni"))
+    labels.check_choice("correction", correction, tuple(ADJUSTMENTS))
     if scores.sizes["algorithm"] < 2:
         raise ValueError("scores has one algorithm; a comparison needs two. Add one")
     if labels.check_flag("paired", paired) and within:

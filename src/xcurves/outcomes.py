@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.kernels import contrasts
+from xcurves.kernels.adjustments import ADJUSTMENTS
 
 _PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
@@ -153,7 +153,7 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     """
     result = result.transpose(..., "pair")
     smallest = np.where(result["n_shuffles"].to_numpy() > 0, smallest_pvalue(result), np.nan)
-    return contrasts.ADJUSTMENTS[result.attrs["correction"]](smallest)
+    return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xcurves import doors, labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts, moments, null, shuffles, sums
+from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import (
     Block,
@@ -115,7 +116,7 @@ def pairwise(
     True
     """
     curves = check_curves(curves, levels=False)
-    labels.check_choice("correction", correction, tuple(contrasts.ADJUSTMENTS))
+    labels.check_choice("correction", correction, tuple(ADJUSTMENTS))
     ordered = in_label_order(curves)
     pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
     if not pairs:
@@ -185,7 +186,7 @@ class _PairBlock(Block):
                 for name, values in self._pair(parts, present[tasks[0]], tasks).items():
                     place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
                     place[tasks] = values
-        out["pvalue_adjusted"] = contrasts.ADJUSTMENTS[self.correction](out["pvalue"])
+        out["pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["pvalue"])
         return self.layout.pack(out, numbers.shape)
 
     def _pair(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from calibration import learning, profiles, randomization, studies, trials
+from calibration import comparisons, distributions, learning, profiles, randomization, studies
 
 SIMULATIONS = [
     *randomization.SIMULATIONS,
     *profiles.SIMULATIONS,
-    *trials.SIMULATIONS,
+    *distributions.SIMULATIONS,
+    *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
     *studies.SIMULATIONS,
 ]
