@@ -11,16 +11,18 @@ from functools import cache
 import pytest
 
 import xcurves
-from test_docstrings import FUNCTIONS
-from xcurves import outcomes
+from test_docstrings import EXPERIMENTS, FUNCTIONS
+from xcurves import outcomes, resumable
 from xcurves.study import rates
 
+PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.resumable.run_trials": resumable.run_trials}
 # What is raised on the way, and caught before it reaches the caller.
 CAUGHT = {"xcurves.report": {"AttributeError", "ModuleNotFoundError"}}
 # Publications without a DOI, by where they appeared.
 NO_DOI = (
     "Int. Conf. on Machine Learning",
     "ICML",
+    "PMLR",
     "longer version",
     "randomized ANOVA procedure for comparing performance curves",
     "cumulative distribution based performance analysis",
@@ -71,23 +73,23 @@ def section(function, name):
 
 def documented(name):
     """Return the errors that a docstring names, itself or by what it is like."""
-    told = section(FUNCTIONS[name], "Raises")
+    told = section(PUBLIC[name], "Raises")
     names = set(re.findall(r"^(?:\w+, )*\w+$", told, re.MULTILINE))
-    alike = {f"{name.rpartition('.')[0]}.{other}" for other in re.findall(r"[Aa]s `(\w+)`", told)} & set(FUNCTIONS)
+    alike = {f"{name.rpartition('.')[0]}.{other}" for other in re.findall(r"[Aa]s `(\w+)`", told)} & set(PUBLIC)
     return {each for line in names for each in line.split(", ")}.union(*map(documented, alike - {name}))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_error_is_documented(name):
     told = tuple(getattr(builtins, each) for each in documented(name))
-    possible = raised(FUNCTIONS[name]) - CAUGHT.get(name, set())
+    possible = raised(PUBLIC[name]) - CAUGHT.get(name, set())
     assert not [each for each in possible if not issubclass(getattr(builtins, each), told)]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_warning_is_documented(name):
-    warns = any(thing in (outcomes.warn, outcomes.warn_of) for thing in reached(FUNCTIONS[name]))
-    assert ("UserWarning" in section(FUNCTIONS[name], "Warns")) == warns
+    warns = any(thing in (outcomes.warn, outcomes.warn_of) for thing in reached(PUBLIC[name]))
+    assert ("UserWarning" in section(PUBLIC[name], "Warns")) == warns
 
 
 def test_errors_and_warnings_are_found():
@@ -99,7 +101,7 @@ def test_errors_and_warnings_are_found():
 
 def publications():
     """Every entry of every list of references, in docstrings and in attrs."""
-    for name, function in FUNCTIONS.items():
+    for name, function in PUBLIC.items():
         for entry in section(function, "References").split("\n.. "):
             if entry.strip():
                 yield name, " ".join(entry.split())

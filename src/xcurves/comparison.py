@@ -144,10 +144,7 @@ def compare_distributions(
     labels.check_choice("correction", correction, tuple(ADJUSTMENTS))
     if scores.sizes["algorithm"] < 2:
         raise ValueError("scores has one algorithm; a comparison needs two. Add one")
-    if labels.check_flag("paired", paired) and within:
-        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
-    if n_resamples is not None and not (paired or within):
-        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
+    _check_together(within, n_resamples, paired=labels.check_flag("paired", paired))
     block = PairBlock(
         names=labels.task_names(scores, ("algorithm", *dims)),
         algorithms=labels.words(scores["algorithm"]),
@@ -187,6 +184,14 @@ def compare_distributions(
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
     return result.set_coords("n_units") if block.stratified else result
+
+
+def _check_together(within: Sequence[str], n_resamples: int | None, *, paired: bool) -> None:
+    """Refuse options that exclude each other."""
+    if paired and within:
+        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
+    if n_resamples is not None and not (paired or within):
+        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
 
 
 def _warn(result: xr.Dataset, block: PairBlock, empty: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes, rates
+from xcurves import error_rates, labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.curvefit import FitBlock
 from xcurves.fitoptions import (
@@ -182,8 +182,8 @@ def fit_power_law(
     """
     core = core_dims(errors)
     errors = check_curves(errors, core=core, name="errors")
-    unit = rates.check_unit(errors, units)
-    rates.refuse_accuracy(errors, unit)
+    unit = error_rates.check_unit(errors, units)
+    error_rates.refuse_accuracy(errors, unit)
     aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
     where = check_at(errors, list(extra), at)
@@ -199,7 +199,7 @@ def fit_power_law(
     }
     block = FitBlock(
         names=labels.task_names(errors, core),
-        model=check_model(rates.check_sizes(errors), **given),
+        model=check_model(error_rates.check_sizes(errors), **given),
         unit=unit,
         known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),

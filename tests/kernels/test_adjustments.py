@@ -1,14 +1,13 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from xcurves.kernels import adjustments
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_statsmodels_holm(pvalues):
-    from statsmodels.stats.multitest import multipletests
-
     np.testing.assert_allclose(adjustments.holm(np.array(pvalues)), multipletests(pvalues, method="holm")[1])
     np.testing.assert_allclose(
         adjustments.bonferroni(np.array(pvalues)), multipletests(pvalues, method="bonferroni")[1]

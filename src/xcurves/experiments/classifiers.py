@@ -148,6 +148,20 @@ def trials(
     DataArray, dims (run)
         Accuracies, as `dse` returns them.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If the task, the tuning or the algorithm is unknown; as `dse`.
+    FileNotFoundError
+        If there is no local copy of faces.
+    ImportError
+        If scikit-learn is not installed.
+
+    Warns
+    -----
+    UserWarning
+        As `dse`.
+
     Examples
     --------
     >>> trials("moons", "random", "k-NN", 3, n_points=100, seed=0).n_neighbors.values

@@ -88,6 +88,8 @@ def dse(
     ValueError
         If `n_trials` is less than 1 or than the archive holds; if the archive was made with other settings or another
         `sample_hyperparameters`, or is being written by another process; or if one of its files cannot be read.
+    ImportError
+        If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
 
     Notes
     -----
