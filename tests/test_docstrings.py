@@ -69,7 +69,7 @@ def test_an_experiment_says_what_it_takes_and_returns(name):
     assert not [section.strip() for section in [*parameters, "Returns\n"] if section not in EXPERIMENTS[name].__doc__]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, "xcurves.resumable.run_trials"])
 def test_numpydoc_finds_nothing_amiss(name):
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
     assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN]

@@ -17,13 +17,8 @@ from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.cli.selection import matching, parse_levels
 
+pytestmark = pytest.mark.usefixtures("here")
 QUICK = ["--n-resamples", "99"]
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

@@ -72,17 +72,7 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
 
 def holds_trees() -> bool:
-    """Return whether a tree can be written as one netCDF file here, with the extra ``io``.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import xcurves
-    >>> suffix = ".nc" if xcurves.archives.holds_trees() else ""
-    """
+    """Return whether a tree can be written as one netCDF file here, with the extra ``io``."""
     return bool(formats.engines())
 
 

@@ -76,11 +76,6 @@ def dse(
         is, else a number, NaN where a trial has none; a truth value is 1 or 0), and `error`, which says why a trial has
         no score, else "". The attr `rng` is the seed.
 
-    Warns
-    -----
-    UserWarning
-        If trials failed: once, with the first error and their number.
-
     Raises
     ------
     TypeError
@@ -90,6 +85,11 @@ def dse(
         `sample_hyperparameters`, or is being written by another process; or if one of its files cannot be read.
     ImportError
         If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
+
+    Warns
+    -----
+    UserWarning
+        If trials failed: once, with the first error and their number.
 
     Notes
     -----

@@ -193,8 +193,12 @@ def learning_curves(
         King and rook against king, or final boards of tic-tac-toe.
     algorithms : sequence of str, optional
         Which of `trees`, by default all.
-    n_folds, levels, seed
-        As for `learning.cross_validation`: twenty folds, ten equal steps of training.
+    n_folds : int
+        As for `learning.cross_validation`, twenty by default.
+    levels : sequence of int, optional
+        As for `learning.cross_validation`: by default ten equal steps of training.
+    seed : int
+        As for `learning.cross_validation`.
 
     Returns
     -------
