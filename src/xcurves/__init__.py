@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from xcurves.distribution import trials_needed as trials_needed
     from xcurves.frames import to_dataarray as to_dataarray
     from xcurves.frames import to_dataset as to_dataset
-    from xcurves.learners import compare_learners as compare_learners
+    from xcurves.learning.learners import compare_learners as compare_learners
+    from xcurves.learning.powerlaw import fit_power_law as fit_power_law
+    from xcurves.learning.prediction import predict as predict
+    from xcurves.learning.sizes import leave_one_size_out as leave_one_size_out
     from xcurves.normalization import normalize as normalize
     from xcurves.pairs import pairwise as pairwise
     from xcurves.plotting import plot as plot
-    from xcurves.powerlaw import fit_power_law as fit_power_law
-    from xcurves.prediction import predict as predict
     from xcurves.profile import ss_profile as ss_profile
     from xcurves.reporting import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
-    from xcurves.sizes import leave_one_size_out as leave_one_size_out
     from xcurves.study import runs_needed as runs_needed
     from xcurves.tidy import to_frame as to_frame
 
@@ -42,16 +42,16 @@ _HOMES = {
     "align": "alignment",
     "analyze": "analysis",
     "compare_distributions": "comparison",
-    "compare_learners": "learners",
+    "compare_learners": "learning.learners",
     "contrast": "contrasts",
     "drop_incomplete": "alignment",
-    "fit_power_law": "powerlaw",
-    "leave_one_size_out": "sizes",
+    "fit_power_law": "learning.powerlaw",
+    "leave_one_size_out": "learning.sizes",
     "normalize": "normalization",
     "pairwise": "pairs",
     "performance_cdf": "distribution",
     "plot": "plotting",
-    "predict": "prediction",
+    "predict": "learning.prediction",
     "randomized_anova": "anova",
     "report": "reporting",
     "runs_needed": "study",

@@ -12,8 +12,8 @@ from xcurves import fitness, labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.distribution import performance_cdf
+from xcurves.learning.powerlaw import fit_power_law
 from xcurves.pairs import pairwise
-from xcurves.powerlaw import fit_power_law
 from xcurves.profile import ss_profile
 
 _TESTS: dict[str, tuple[Callable[..., xr.Dataset], int]] = {  # and the least number of training levels

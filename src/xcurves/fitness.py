@@ -7,8 +7,9 @@ import re
 import numpy as np
 import xarray as xr
 
-from xcurves import doors, error_rates, labels
+from xcurves import doors, labels
 from xcurves.alignment import align
+from xcurves.learning import error_rates
 
 NO_ERRORS = "scores are not called an error by their name, long_name or standard_name"
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from xcurves.contrasts import Weights
-    from xcurves.fitoptions import At, Gamma, Weighting
     from xcurves.grids import Method, On
     from xcurves.intervals import Intervals
     from xcurves.kernels.contrasts import Alternative
+    from xcurves.learning.options import At, Gamma, Weighting
+    from xcurves.learning.sizes import Variants
     from xcurves.normalization import Reference
-    from xcurves.sizes import Variants
     from xcurves.study.modifications import Case
     from xcurves.study.replications import Test
     from xcurves.trial_options import Dims, Numbers

@@ -16,8 +16,8 @@ from xcurves import labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xcurves.fitoptions import At
-    from xcurves.prediction import Rule
+    from xcurves.learning.options import At
+    from xcurves.learning.prediction import Rule
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations

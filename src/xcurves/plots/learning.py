@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
+from xcurves.learning.prediction import predict
 from xcurves.packing import Floats
 from xcurves.plots.axes import INSIDE, SHADE, Family, Style, label_of, legend, style_of
-from xcurves.prediction import predict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

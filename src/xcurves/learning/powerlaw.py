@@ -9,10 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import error_rates, labels, outcomes
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.curvefit import FitBlock
-from xcurves.fitoptions import (
+from xcurves.kernels import wls
+from xcurves.learning import error_rates
+from xcurves.learning.curvefit import FitBlock
+from xcurves.learning.options import (
     At,
     Gamma,
     Weighting,
@@ -24,7 +26,6 @@ from xcurves.fitoptions import (
     is_one,
     spread,
 )
-from xcurves.kernels import wls
 from xcurves.randomization import apply_block
 
 LONG_NAMES = {

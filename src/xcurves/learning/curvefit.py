@@ -10,9 +10,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves import error_rates
 from xcurves.kernels import powerlaw, refit, wls
 from xcurves.kernels.learning import Fit, Model, Sizes
+from xcurves.learning import error_rates
 from xcurves.packing import Floats, Layout
 
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")

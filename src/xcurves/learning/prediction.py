@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.curvefit import around, far, fitted_at, t_quantile
-from xcurves.fitoptions import At, check_n, spread
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model
+from xcurves.learning.curvefit import around, far, fitted_at, t_quantile
+from xcurves.learning.options import At, check_n, spread
+from xcurves.learning.powerlaw import LONG_NAMES, rate_units
 from xcurves.packing import Floats, Layout
-from xcurves.powerlaw import LONG_NAMES, rate_units
 from xcurves.randomization import apply_block
 
 Rule = Literal["power-law", "linear"]

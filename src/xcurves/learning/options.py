@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves import error_rates
 from xcurves.kernels.learning import Model
+from xcurves.learning import error_rates
 from xcurves.packing import Floats
 
 Gamma = float | Literal["search"]

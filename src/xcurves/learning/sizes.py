@@ -11,13 +11,14 @@ import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import error_rates, labels, outcomes
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.fitoptions import check_model
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
+from xcurves.learning import error_rates
+from xcurves.learning.options import check_model
+from xcurves.learning.powerlaw import core_dims
 from xcurves.packing import Floats, Layout
-from xcurves.powerlaw import core_dims
 from xcurves.randomization import apply_block
 
 Variants = Mapping[str, Mapping[str, Any]]
