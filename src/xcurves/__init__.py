@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from xcurves.alignment import drop_incomplete as drop_incomplete
     from xcurves.analysis import analyze as analyze
     from xcurves.anova import randomized_anova as randomized_anova
-    from xcurves.comparison import compare_distributions as compare_distributions
     from xcurves.contrasts import contrast as contrast
-    from xcurves.distribution import performance_cdf as performance_cdf
-    from xcurves.distribution import trials_needed as trials_needed
+    from xcurves.distribution.comparison import compare_distributions as compare_distributions
+    from xcurves.distribution.performance import performance_cdf as performance_cdf
+    from xcurves.distribution.performance import trials_needed as trials_needed
     from xcurves.frames import to_dataarray as to_dataarray
     from xcurves.frames import to_dataset as to_dataset
     from xcurves.learning.learners import compare_learners as compare_learners
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "align": "alignment",
     "analyze": "analysis",
-    "compare_distributions": "comparison",
+    "compare_distributions": "distribution.comparison",
     "compare_learners": "learning.learners",
     "contrast": "contrasts",
     "drop_incomplete": "alignment",
@@ -49,7 +49,7 @@ _HOMES = {
     "leave_one_size_out": "learning.sizes",
     "normalize": "normalization",
     "pairwise": "pairs",
-    "performance_cdf": "distribution",
+    "performance_cdf": "distribution.performance",
     "plot": "plotting",
     "predict": "learning.prediction",
     "randomized_anova": "anova",
@@ -61,7 +61,7 @@ _HOMES = {
     "to_dataarray": "frames",
     "to_dataset": "frames",
     "to_frame": "tidy",
-    "trials_needed": "distribution",
+    "trials_needed": "distribution.performance",
 }
 _MODULES = ("archives", "readers", "study", "tutorial")
 

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves import fitness, labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
-from xcurves.distribution import performance_cdf
+from xcurves.distribution.performance import performance_cdf
 from xcurves.learning.powerlaw import fit_power_law
 from xcurves.pairs import pairwise
 from xcurves.profile import ss_profile

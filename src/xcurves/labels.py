@@ -153,6 +153,13 @@ def check_count(name: str, value: int | None, least: int = 1) -> int | None:
     return int(value)
 
 
+def check_number(name: str, value: float) -> float:
+    """Return a finite number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):

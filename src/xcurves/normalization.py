@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.trial_options import check_number
 
 Reference = float | xr.DataArray
 
@@ -68,7 +67,7 @@ def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArra
         kind = type(given).__name__
         raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
-        return xr.DataArray(check_number(name, given))
+        return xr.DataArray(labels.check_number(name, given))
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
         raise ValueError(f"{name} has the dim {strange[0]!r}, which scores has not; they have {scores.dims}")

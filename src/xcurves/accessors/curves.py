@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from xcurves.contrasts import Weights
+    from xcurves.distribution.options import Dims, Numbers
+    from xcurves.distribution.trials import Interval
     from xcurves.grids import Method, On
     from xcurves.intervals import Intervals
     from xcurves.kernels.contrasts import Alternative
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from xcurves.normalization import Reference
     from xcurves.study.modifications import Case
     from xcurves.study.replications import Test
-    from xcurves.trial_options import Dims, Numbers
-    from xcurves.trials import Interval
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations

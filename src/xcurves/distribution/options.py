@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,7 @@ def check_statistics(
         conditional=labels.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
         trim=labels.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
         thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
-        targets=np.zeros(0) if target is None else np.array([check_number("target", target)]),
+        targets=np.zeros(0) if target is None else np.array([labels.check_number("target", target)]),
         higher=labels.check_flag("higher_is_better", higher_is_better),
     )
 
@@ -150,13 +149,6 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
     for twice in seen[times > 1][:1]:
         raise ValueError(f"{name} names {number(twice)} twice. Give each once")
     return numbers
-
-
-def check_number(name: str, value: float) -> float:
-    """Return a finite number."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
-    return float(value)
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:

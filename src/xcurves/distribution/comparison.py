@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves import trial_options as options
 from xcurves.arrays import check_curves
+from xcurves.distribution import options
+from xcurves.distribution.options import Dims
+from xcurves.distribution.pair_trials import PairBlock
 from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.kernels.bootstrap import are_few
-from xcurves.pair_trials import PairBlock
 from xcurves.randomization import apply_block
-from xcurves.trial_options import Dims
 
 _LONG_NAMES = {
     "prob_greater": "probability that the first scores higher, ties half",

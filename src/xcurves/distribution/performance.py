@@ -9,13 +9,13 @@ from typing import Literal
 
 import xarray as xr
 
-from xcurves import labels, outcomes, trial_results
-from xcurves import trial_options as options
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.distribution import options, results
+from xcurves.distribution.options import Dims, Numbers
+from xcurves.distribution.trials import DistributionBlock, Interval
 from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
 from xcurves.randomization import apply_block
-from xcurves.trial_options import Dims, Numbers
-from xcurves.trials import DistributionBlock, Interval
 
 
 def performance_cdf(
@@ -176,11 +176,9 @@ def performance_cdf(
         strata=", ".join(within) or None,
         unit=unit,
     )
-    result = xr.Dataset(
-        trial_results.variables(packed, block, scores), {**packed.coords, **trial_results.coords(block)}, attrs
-    )
+    result = xr.Dataset(results.variables(packed, block, scores), {**packed.coords, **results.coords(block)}, attrs)
     if scores.chunks is None:
-        trial_results.warn(result, block, options.empty_strata(scores, within, dims))
+        results.warn(result, block, options.empty_strata(scores, within, dims))
     return result.set_coords([name for name in ("n_trials", "n_units") if name in result])
 
 
