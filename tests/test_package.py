@@ -18,7 +18,7 @@ def test_version_is_that_of_the_project():
     assert xcurves.__version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
 
 
-@pytest.mark.parametrize("name", ["py.typed", "report.html", "data/tictactoe.nc", "data/chess.nc"])
+@pytest.mark.parametrize("name", ["py.typed", "reporting/page.html", "data/tictactoe.nc", "data/chess.nc"])
 def test_the_package_ships(name):
     assert (files("xcurves") / name).is_file()
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from xcurves.pairs import pairwise as pairwise
     from xcurves.plotting import plot as plot
     from xcurves.profile import ss_profile as ss_profile
-    from xcurves.reporting import report as report
+    from xcurves.reporting.page import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.study import runs_needed as runs_needed
@@ -53,7 +53,7 @@ _HOMES = {
     "plot": "plotting",
     "predict": "learning.prediction",
     "randomized_anova": "anova",
-    "report": "reporting",
+    "report": "reporting.page",
     "runs_needed": "study",
     "ss_profile": "profile",
     "summary": "results",

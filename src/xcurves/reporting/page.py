@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import digests, labels, markup, outcomes, pictures, results
+from xcurves import labels, outcomes, results
 from xcurves.archives.places import put_whole
+from xcurves.reporting import digests, markup, pictures
 from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
@@ -108,7 +109,7 @@ def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | N
         *(markup.section(anchor, heading, content) for anchor, heading, content in sections),
         "</main>",
     ]
-    template = Template(files("xcurves").joinpath("report.html").read_text(encoding="utf-8"))
+    template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
 
 
