@@ -13,7 +13,7 @@ import pytest
 import xcurves
 from test_docstrings import EXPERIMENTS, FUNCTIONS
 from xcurves import outcomes, resumable
-from xcurves.study import rates
+from xcurves.study import counts
 
 PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.resumable.run_trials": resumable.run_trials}
 # What is raised on the way, and caught before it reaches the caller.
@@ -105,7 +105,7 @@ def publications():
         for entry in section(function, "References").split("\n.. "):
             if entry.strip():
                 yield name, " ".join(entry.split())
-    for kind, references in {**outcomes.REFERENCES, "study": rates.REFERENCES}.items():
+    for kind, references in {**outcomes.REFERENCES, "study": counts.REFERENCES}.items():
         yield from ((kind, entry) for entry in references.split("; "))
 
 

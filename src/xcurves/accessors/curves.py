@@ -15,7 +15,7 @@ from xcurves import labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xcurves.contrasts import Weights
+    from xcurves.contrast_weights import Weights
     from xcurves.distribution.options import Dims, Numbers
     from xcurves.distribution.trials import Interval
     from xcurves.grids import Method, On

@@ -13,7 +13,7 @@ from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model
 from xcurves.learning.curvefit import around, far, fitted_at, t_quantile
 from xcurves.learning.options import At, check_n, spread
-from xcurves.learning.powerlaw import LONG_NAMES, rate_units
+from xcurves.learning.results import LONG_NAMES, rate_units
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import apply_block
 

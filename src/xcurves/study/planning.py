@@ -13,7 +13,7 @@ import xarray as xr
 from xcurves import labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
-from xcurves.study import rates
+from xcurves.study import counts
 from xcurves.study.generators import resampled, with_algorithm
 from xcurves.study.grid import cells_of
 from xcurves.study.modifications import Case
@@ -138,12 +138,12 @@ def runs_needed(
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     study = Replications(draw, chosen, pvalue, labels.check_alpha(alpha), labels.check_rng(rng))
     grid = {"n_runs": wanted}
-    counted = rates.on_grid(run(study, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
-    rates.warn_of_missing(counted.where(counted["tried"] > 0, 0))
-    measured = rates.rates(counted.transpose(..., "n_runs"), error)
+    counted = counts.on_grid(run(study, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
+    measured = counts.rates(counted.transpose(..., "n_runs"), error)
     given: dict[str, Any] = {"n_replications": total, "alpha": study.alpha, "power": power, "pvalue": pvalue}
     given |= {"replace": replace, "modification": modification, "factor": factor, "stretch": stretch}
-    attrs = outcomes.provenance("runs_needed", curves, rates.REFERENCES, study.entropy, confidence_level, **given)
+    attrs = outcomes.provenance("runs_needed", curves, counts.REFERENCES, study.entropy, confidence_level, **given)
     result = xr.Dataset(measured | _needed(measured["rate"], measured["rate_ci"], power), attrs=attrs)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
     result.attrs["pilot_runs"] = available
