@@ -202,7 +202,7 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
     assert refusal("--output", "r.nc") == (
-        "ARCHIVE r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
+        "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
 
 

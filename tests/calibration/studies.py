@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from calibration.claims import AT_MOST, Simulation, missed, near, outside
-from xcurves.study import counts as counts_of
+from xcurves.study import counts as rejections
 from xcurves.study import planning
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
@@ -26,7 +26,7 @@ def counts(n_datasets, *, true_rates, rng):
 def planned(data, *, true_rates, rng=None):
     """The intervals of the rates and both ends of that of the runs needed."""
     tried = xr.full_like(data, 1000)
-    found = counts_of.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
+    found = rejections.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
     needed = planning._needed(found["rate"], found["rate_ci"], 0.8)["runs_needed_ci"]
     low, high = (needed.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
     truth = xr.DataArray(true_rates, dims="n_runs")
