@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from calibration import comparisons, distributions, learning, profiles, randomization, studies
+from calibration import comparisons, contrasts, distributions, learning, profiles, randomization, studies
 
 SIMULATIONS = [
     *randomization.SIMULATIONS,
+    *contrasts.SIMULATIONS,
     *profiles.SIMULATIONS,
     *distributions.SIMULATIONS,
     *comparisons.SIMULATIONS,
