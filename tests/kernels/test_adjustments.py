@@ -1,11 +1,12 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from xcurves.kernels import adjustments
 
 
+@settings(deadline=None)  # of the first call statsmodels makes more
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_statsmodels_holm(pvalues):
     np.testing.assert_allclose(adjustments.holm(np.array(pvalues)), multipletests(pvalues, method="holm")[1])
