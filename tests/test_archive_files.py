@@ -40,7 +40,7 @@ def result(tree):
 @pytest.fixture(params=["netcdf4", "h5netcdf", None])
 def engine(request, monkeypatch):
     """Have one engine of netCDF-4, or none."""
-    monkeypatch.setattr(archives, "_engines", lambda: [request.param] if request.param else [])
+    monkeypatch.setattr(archives.formats, "engines", lambda: [request.param] if request.param else [])
     return request.param
 
 
@@ -167,7 +167,7 @@ def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 tree = archives.read({str(path)!r})
 if {where!r} == "before":
-    archives._put = kill
+    archives.places._put = kill
 else:
     rename = Path.rename
     Path.rename = lambda self, to: rename(self, to) if str(to).endswith(".old") else kill()
@@ -284,9 +284,9 @@ def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
 def test_a_cut_file_is_told_wherever_it_is_cut(result, tmp_path, engine, monkeypatch):
     """The netCDF library itself takes what a cut netCDF-3 file lacks for zeros."""
     if engine == "scipy":
-        monkeypatch.setattr(archives, "_engines", list)
+        monkeypatch.setattr(archives.formats, "engines", list)
     else:
-        monkeypatch.setattr(archives, "_engines", lambda: [engine])
+        monkeypatch.setattr(archives.formats, "engines", lambda: [engine])
     path = write(result, tmp_path / "a.nc")
     whole = path.read_bytes()
     path.write_bytes(b"")

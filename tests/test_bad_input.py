@@ -16,11 +16,7 @@ import xcurves
 from strategies import make_curves
 from xcurves.__main__ import main
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
@@ -177,6 +173,13 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
     (here / "folder").mkdir()
     assert refusal("--output", "folder") == "--output folder is a folder. Name a file in it"
     assert refusal("--report", "folder") == "--report folder is a folder. Name a file in it"
+    (here / "page.zarr").mkdir()
+    assert refusal("--report", "page.zarr") == "--report page.zarr is a folder. Name a file in it"
+
+
+def test_a_folder_of_any_other_name_is_not_in_the_way(here):
+    (here / "here").mkdir()
+    assert main(["--n-resamples", "99"]) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
@@ -184,6 +187,7 @@ def test_a_folder_that_is_not_writable(refusal):
     assert refusal("--output", "/proc/self/out.nc").startswith(
         "--output /proc/self/out.nc: nothing can be written to the folder /proc/self ("
     )
+    assert refusal("--report", "/proc/self/page.html").endswith("). Name another by --report")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
@@ -198,7 +202,7 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
     assert refusal("--output", "r.nc") == (
-        "ARCHIVE r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
+        "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
 
 

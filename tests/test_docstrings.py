@@ -69,7 +69,7 @@ def test_an_experiment_says_what_it_takes_and_returns(name):
     assert not [section.strip() for section in [*parameters, "Returns\n"] if section not in EXPERIMENTS[name].__doc__]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, "xcurves.resumable.run_trials"])
 def test_numpydoc_finds_nothing_amiss(name):
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
     assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN]
@@ -110,13 +110,23 @@ def results():
             scores_at=[0.0], threshold=0.0, target=1.0, bounds=(-9, 9), cvar_level=[0.5]
         ),
         "compare_distributions": pool.curves.compare_distributions(),
+        "study.type_i_error": xcurves.study.type_i_error(
+            xcurves.study.autoregressive, never_rejects, n_replications=20, rng=0
+        ),
+        "runs_needed": curves.sel(algorithm=["a0"]).curves.runs_needed(
+            test=never_rejects, n_runs=[2], n_replications=20, rng=0
+        ),
     }
+
+
+def never_rejects(curves):
+    return xr.Dataset({"pvalue": ("replication", np.ones(curves.sizes["replication"]))})
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_variable_of_a_result_is_documented_with_its_dims():
     for name, result in results().items():
-        documented = inspect.getdoc(getattr(xcurves, name))
+        documented = inspect.getdoc(FUNCTIONS[f"xcurves.{name}"])
         returns = documented[documented.index("Returns\n") : documented.index("Raises\n")]
         assert not [variable for variable in result if f"`{variable}`" not in returns], name
         used = {str(dim) for variable in result.values() for dim in variable.dims} - {"task", "algorithm"}
@@ -126,7 +136,7 @@ def test_every_variable_of_a_result_is_documented_with_its_dims():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_method_has_its_equation_and_names_where_it_was_published():
     for name, result in results().items():
-        documented = getattr(xcurves, name).__doc__
+        documented = FUNCTIONS[f"xcurves.{name}"].__doc__
         assert "math::" in documented, name
         assert "References\n" in documented, name
         assert result.attrs["references"], name

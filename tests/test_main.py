@@ -11,11 +11,7 @@ import xcurves
 from strategies import make_curves
 from xcurves.__main__ import main
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

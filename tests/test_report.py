@@ -12,7 +12,7 @@ import xarray as xr
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves import markup, pictures
+from xcurves.reporting import markup, pictures
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

@@ -17,13 +17,8 @@ from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.cli.selection import matching, parse_levels
 
+pytestmark = pytest.mark.usefixtures("here")
 QUICK = ["--n-resamples", "99"]
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
@@ -259,7 +254,7 @@ from xcurves.__main__ import main, _terminate
 def wait(beside, path, old):
     print("written beside:", beside.exists(), flush=True)
     time.sleep(60)
-archives._put = wait
+archives.places._put = wait
 import signal
 signal.signal(signal.SIGTERM, _terminate)
 sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))

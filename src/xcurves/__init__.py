@@ -18,42 +18,42 @@ if TYPE_CHECKING:
     from xcurves.alignment import drop_incomplete as drop_incomplete
     from xcurves.analysis import analyze as analyze
     from xcurves.anova import randomized_anova as randomized_anova
-    from xcurves.comparison import compare_distributions as compare_distributions
     from xcurves.contrasts import contrast as contrast
-    from xcurves.distribution import performance_cdf as performance_cdf
-    from xcurves.distribution import trials_needed as trials_needed
+    from xcurves.distribution.comparison import compare_distributions as compare_distributions
+    from xcurves.distribution.performance import performance_cdf as performance_cdf
+    from xcurves.distribution.performance import trials_needed as trials_needed
     from xcurves.frames import to_dataarray as to_dataarray
     from xcurves.frames import to_dataset as to_dataset
-    from xcurves.learners import compare_learners as compare_learners
+    from xcurves.learning.learners import compare_learners as compare_learners
+    from xcurves.learning.powerlaw import fit_power_law as fit_power_law
+    from xcurves.learning.prediction import predict as predict
+    from xcurves.learning.sizes import leave_one_size_out as leave_one_size_out
     from xcurves.normalization import normalize as normalize
     from xcurves.pairs import pairwise as pairwise
     from xcurves.plotting import plot as plot
-    from xcurves.powerlaw import fit_power_law as fit_power_law
-    from xcurves.prediction import predict as predict
     from xcurves.profile import ss_profile as ss_profile
-    from xcurves.reporting import report as report
+    from xcurves.reporting.page import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
-    from xcurves.sizes import leave_one_size_out as leave_one_size_out
     from xcurves.study import runs_needed as runs_needed
     from xcurves.tidy import to_frame as to_frame
 
 _HOMES = {
     "align": "alignment",
     "analyze": "analysis",
-    "compare_distributions": "comparison",
-    "compare_learners": "learners",
+    "compare_distributions": "distribution.comparison",
+    "compare_learners": "learning.learners",
     "contrast": "contrasts",
     "drop_incomplete": "alignment",
-    "fit_power_law": "powerlaw",
-    "leave_one_size_out": "sizes",
+    "fit_power_law": "learning.powerlaw",
+    "leave_one_size_out": "learning.sizes",
     "normalize": "normalization",
     "pairwise": "pairs",
-    "performance_cdf": "distribution",
+    "performance_cdf": "distribution.performance",
     "plot": "plotting",
-    "predict": "prediction",
+    "predict": "learning.prediction",
     "randomized_anova": "anova",
-    "report": "reporting",
+    "report": "reporting.page",
     "runs_needed": "study",
     "ss_profile": "profile",
     "summary": "results",
@@ -61,7 +61,7 @@ _HOMES = {
     "to_dataarray": "frames",
     "to_dataset": "frames",
     "to_frame": "tidy",
-    "trials_needed": "distribution",
+    "trials_needed": "distribution.performance",
 }
 _MODULES = ("archives", "readers", "study", "tutorial")
 

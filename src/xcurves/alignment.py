@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import grids, labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.grids import Asked, Levels, Method, On, record
+from xcurves.grids import Asked, Levels, Method, On
 from xcurves.kernels import ragged
 
 
@@ -45,10 +47,15 @@ def align(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
-        whose grids do not meet. Of several tasks, those without common levels are left out (absent) with one warning
-        that names each and why. If options do not go together.
+        whose grids do not meet. If options do not go together, or dims or coordinates are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If some of several tasks have no common levels: they are left out (absent), and the warning names each and why.
+        If runs are left without any score.
 
     Examples
     --------
@@ -84,7 +91,7 @@ def align(
         present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
-    return record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+    return outcomes.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
 def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
@@ -115,7 +122,7 @@ def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) ->
 
     def block(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels)
-        n_curves = int(np.prod(scores.shape[:-1]))
+        n_curves = prod(scores.shape[:-1])
         made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
@@ -149,8 +156,14 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
 
     Raises
     ------
-    ValueError
-        If every run of a task is incomplete (dask-backed curves get an absent task instead).
+    ValueError, TypeError
+        If every run of a task is incomplete (dask-backed curves get an absent task instead); if dims or coordinates
+        are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If an algorithm is left without any run in a task. Not for dask-backed curves.
 
     Examples
     --------
@@ -169,7 +182,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
-        return record(complete, "drop_incomplete()")
+        return outcomes.record(complete, "drop_incomplete()")
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
@@ -188,4 +201,4 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
-    return record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
+    return outcomes.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")

@@ -11,9 +11,9 @@ import xarray as xr
 from xcurves import fitness, labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
-from xcurves.distribution import performance_cdf
+from xcurves.distribution.performance import performance_cdf
+from xcurves.learning.powerlaw import fit_power_law
 from xcurves.pairs import pairwise
-from xcurves.powerlaw import fit_power_law
 from xcurves.profile import ss_profile
 
 _TESTS: dict[str, tuple[Callable[..., xr.Dataset], int]] = {  # and the least number of training levels
@@ -125,7 +125,8 @@ def analyze(
     if not results:
         raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
     _warn(results, left_out)
-    attrs = outcomes.provenance("analyze", curves, _references(results), entropy, include=", ".join(wanted), **given)
+    references = "; ".join(outcomes.references_of(results.values()))
+    attrs = outcomes.provenance("analyze", curves, references, entropy, include=", ".join(wanted), **given)
     if left_out:
         attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())
     name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
@@ -170,11 +171,6 @@ def _fit(curves: xr.DataArray, given: dict[str, Any]) -> xr.Dataset:
         return fit_power_law(fitness.errors(curves), **given).compute()
     except ValueError as error:
         raise fitness.UnfitError(str(error)) from error
-
-
-def _references(results: dict[str, xr.Dataset]) -> str:
-    """Return what the parts rest on, each once."""
-    return "; ".join(dict.fromkeys(each for made in results.values() for each in made.attrs["references"].split("; ")))
 
 
 def _warn(results: dict[str, xr.Dataset], left_out: dict[str, str]) -> None:

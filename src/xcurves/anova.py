@@ -83,6 +83,8 @@ def randomized_anova(
     ValueError, TypeError
         If dims, coordinates or options are not as described; if a run lacks some of its task's levels or is
         infinite; if fewer than two algorithms have runs, or none has two; if `paired` and runs do not match.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----
@@ -193,7 +195,7 @@ def _warn(result: xr.Dataset, test: AnovaBlock) -> None:
     cases = (
         (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
         (undefined.any(axis=(1, 2)), zero_by_zero),
-        ((smallest > test.alpha) & (n_levels > 0), unreachable),
+        (~outcomes.significant(smallest, test.alpha) & (n_levels > 0), unreachable),
     )
     for befallen, say in cases:
         outcomes.warn_of(befallen, test.names, say)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import doors, labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.blocks import coarsen
+from xcurves.contrast_weights import Weights, check_weights
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
-
-Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "pvalue": (),
@@ -29,7 +26,6 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "n_shuffles": (),
     "n_assignments": (),
 }
-_SHOWN = 10
 _LONG_NAMES = {
     "pvalue": "randomization p-value",
     "statistic": "studentized contrast",
@@ -84,9 +80,14 @@ def contrast(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If weights do not sum to zero, are all equal, name unknown algorithms or levels, or are not separable; if an
         algorithm with a weight has fewer than two runs; and as `randomized_anova`.
+
+    Warns
+    -----
+    UserWarning
+        If so few reassignments exist that no p-value can reach ``1 - confidence_level``. Not for dask-backed curves.
 
     Notes
     -----
@@ -121,9 +122,8 @@ def contrast(
     184756
     """
     curves = check_curves(curves)
-    if alternative not in ("two-sided", "less", "greater"):
-        raise ValueError(f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}")
-    over_algorithms, profile = _check_weights(curves, weights, training_weights)
+    labels.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
+    over_algorithms, profile = check_weights(curves, weights, training_weights)
     ordered = in_label_order(curves)
     chosen = over_algorithms.sel(algorithm=ordered["algorithm"]).to_numpy()
     ordered = ordered.isel(algorithm=chosen != 0)
@@ -198,8 +198,8 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
     """Say once if no p-value can be small enough."""
     sides = 2 if block.alternative == "two-sided" else 1
     smallest = sides * outcomes.smallest_pvalue(result).ravel()
-    few = (smallest > block.alpha + 1e-12) & (result["n_shuffles"].to_numpy().ravel() > 0)
     n_shuffles = result["n_shuffles"].to_numpy().ravel()
+    few = ~outcomes.significant(smallest, block.alpha) & (n_shuffles > 0)
 
     def too_few(task: int) -> str:
         count, p = n_shuffles[task], smallest[task]
@@ -226,73 +226,3 @@ def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tup
     counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
     uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
     return (apart * by).sum("training") / divisor, counts, n_levels, uncovered
-
-
-def _check_weights(
-    curves: xr.DataArray, weights: Weights, training_weights: xr.DataArray | Sequence[float] | None
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return weights on (algorithm) that sum to zero, and a profile on (training), NaN for each grid's mean."""
-    if isinstance(weights, xr.DataArray) and "training" in weights.dims:
-        if training_weights is not None:
-            raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
-        weights, training_weights = _separate(weights)
-    if isinstance(weights, pd.Series):
-        weights = weights.to_dict()
-    if not isinstance(weights, xr.DataArray | Mapping):
-        kind = type(weights).__name__
-        raise TypeError(f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}")
-    if not isinstance(weights, xr.DataArray):
-        weights = xr.DataArray(list(weights.values()), {"algorithm": list(weights)}, ("algorithm",))
-    over_algorithms = _spread(weights, curves, "algorithm", "weights")
-    values = over_algorithms.to_numpy()
-    if np.ptp(values) == 0:
-        raise ValueError(f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ")
-    if abs(values.sum()) > 1e-9 * np.abs(values).sum():
-        raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
-    if training_weights is None:
-        return over_algorithms, xr.full_like(curves["training"], np.nan).drop_attrs()
-    if not isinstance(training_weights, xr.DataArray) or "training" not in training_weights.coords:
-        given = np.asarray(training_weights, dtype=np.float64)
-        if given.shape != (curves.sizes["training"],):
-            raise ValueError(
-                f"training_weights must have one weight for each of {curves.sizes['training']} levels; "
-                f"got shape {given.shape}. Name levels with a DataArray of dim 'training'"
-            )
-        training_weights = xr.DataArray(given, {"training": curves["training"].to_numpy()}, ("training",))
-    profile = _spread(training_weights, curves, "training", "training_weights")
-    if not profile.any():
-        raise ValueError("training_weights are all zero. Give weight to at least one level")
-    return over_algorithms, profile
-
-
-def _spread(weights: xr.DataArray, curves: xr.DataArray, dim: str, argument: str) -> xr.DataArray:
-    """Return weights for every label of `dim`, zero where none is given."""
-    if weights.dims != (dim,):
-        raise ValueError(f"{argument} must have the dim {dim!r}; got {weights.dims}")
-    unknown = [label for label in weights[dim].to_numpy().tolist() if label not in curves.indexes[dim]]
-    if unknown:
-        known = labels.words(curves[dim])
-        has = ", ".join(known if len(known) <= _SHOWN else [*known[:_SHOWN], "..."])
-        raise ValueError(f"{argument} names {unknown[0]!r}, which is no {dim} of the curves; they have {has}")
-    if weights.dtype.kind not in "biuf":
-        raise TypeError(f"{argument} must be numbers; got {weights.to_numpy().tolist()}")
-    if not weights.indexes[dim].is_unique:
-        raise ValueError(f"{argument} names a {dim} twice: {weights[dim].to_numpy().tolist()}")
-    if not np.isfinite(weights).all():
-        raise ValueError(f"{argument} must be finite; got {weights.to_numpy().tolist()}")
-    spread = weights.astype(np.float64).reindex({dim: curves[dim]}, fill_value=0.0)
-    return spread.drop_vars([name for name in spread.coords if name != dim]).drop_attrs()
-
-
-def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Split weights on (algorithm, training) into their two factors."""
-    both = weights.transpose("algorithm", "training").fillna(0)
-    largest = both.isel(algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True)
-    norm = (largest**2).sum().item()
-    over_algorithms = (both * largest).sum("training") / (norm or 1.0)
-    if abs(both - over_algorithms * largest).max() > 1e-9 * abs(both).max():
-        raise ValueError(
-            "weights are not separable: all algorithms must share one profile over training, up to sign and size. "
-            "Test one contrast for each profile"
-        )
-    return over_algorithms, largest

@@ -7,8 +7,9 @@ import re
 import numpy as np
 import xarray as xr
 
-from xcurves import doors, labels, rates
+from xcurves import doors, labels
 from xcurves.alignment import align
+from xcurves.learning import error_rates
 
 NO_ERRORS = "scores are not called an error by their name, long_name or standard_name"
 
@@ -70,7 +71,7 @@ def errors(curves: xr.DataArray) -> xr.DataArray:
     """Return curves that are called an error and have the unit of a rate."""
     if not is_error(curves):
         raise UnfitError(NO_ERRORS)
-    if not rates.check_unit(curves, None).stated:
+    if not error_rates.check_unit(curves, None).stated:
         raise UnfitError("errors have no units; say attrs['units'] = '%' or '1'")
     return curves
 

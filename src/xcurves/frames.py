@@ -69,6 +69,13 @@ def to_dataarray(
     ValueError
         If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; and what
         `align` refuses.
+    MemoryError
+        If the dense array, with every level of any run, does not fit in memory; the message says its sizes.
+
+    Warns
+    -----
+    UserWarning
+        With `on`, as `align`; of labels that only blanks around them tell apart.
 
     Examples
     --------
@@ -106,7 +113,7 @@ def to_dataarray(
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
     curves.attrs = carried | _about(frame, value)
     for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
-        curves = grids.record(curves, line)
+        curves = outcomes.record(curves, line)
     return curves
 
 
@@ -151,8 +158,13 @@ def to_dataset(
 
     Raises
     ------
-    KeyError, TypeError, ValueError
+    KeyError, TypeError, ValueError, MemoryError
         As `to_dataarray`; also if `values` names no column.
+
+    Warns
+    -----
+    UserWarning
+        As `to_dataarray`, for each column of scores.
 
     Examples
     --------

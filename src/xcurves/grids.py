@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from math import prod
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -97,7 +98,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
 def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
     """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
     n_tasks, *per_task = shape
-    size = int(np.prod(per_task))
+    size = prod(per_task)
     values, level = np.unique(rows.level, return_inverse=True)
     flat = rows.curve // size * len(values) + level
     counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
@@ -219,9 +220,3 @@ def lacking(
 def _list(levels: NDArray[np.float64]) -> str:
     shown = [f"{level:.12g}" for level in levels]
     return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "...", shown[-1]])
-
-
-def record(curves: xr.DataArray, step: str) -> xr.DataArray:
-    """Add a step to the history of the curves."""
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
-    return curves.assign_attrs(history="\n".join([*steps, step]))

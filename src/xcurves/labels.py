@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from itertools import product
+from itertools import combinations, product
+from math import prod
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -152,11 +153,26 @@ def check_count(name: str, value: int | None, least: int = 1) -> int | None:
     return int(value)
 
 
+def check_number(name: str, value: float) -> float:
+    """Return a finite number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}")
     return bool(value)
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return one of the choices."""
+    if value not in choices:
+        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        raise ValueError(f"{name} must be {said}; got {value!r}")
+    return value
 
 
 def check_rng(rng: Rng) -> int:
@@ -190,7 +206,17 @@ def task_names(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> list[
 def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
     """Return the position of each task in `task_names`, for an array whose extra dims are `dims`."""
     shape = [array.sizes[dim] for dim in dims]
-    return xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=list(dims))
+    return xr.DataArray(np.arange(prod(shape)).reshape(shape), dims=list(dims))
+
+
+def pair_coords(curves: xr.DataArray) -> dict[Hashable, Any]:
+    """Return the coordinates of all pairs of algorithms: their labels "a - b", and each of the two."""
+    first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
+    return {
+        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
+        "algorithm_a": ("pair", np.array(first)),
+        "algorithm_b": ("pair", np.array(second)),
+    }
 
 
 def kind_of(result: xr.Dataset) -> str:

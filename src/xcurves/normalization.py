@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import labels
-from xcurves.trial_options import check_number
+from xcurves import labels, outcomes
 
 Reference = float | xr.DataArray
 
@@ -59,10 +58,8 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     span = highest - lowest
     _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
-    history = [scores.attrs["history"]] if "history" in scores.attrs else []
     said = (f"{name}={_say(value)}" for name, value in (("low", low), ("high", high)))
-    step = f"normalize({', '.join(said)})"
-    return normalized.assign_attrs(scores.attrs | {"units": "1", "history": "\n".join([*history, step])})
+    return outcomes.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")
 
 
 def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
@@ -70,7 +67,7 @@ def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArra
         kind = type(given).__name__
         raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
-        return xr.DataArray(check_number(name, given))
+        return xr.DataArray(labels.check_number(name, given))
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
         raise ValueError(f"{name} has the dim {strange[0]!r}, which scores has not; they have {scores.dims}")

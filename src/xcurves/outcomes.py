@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.kernels import contrasts
+from xcurves.kernels.adjustments import ADJUSTMENTS
 
 _PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
@@ -92,16 +92,26 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     call = ", ".join(f"{name}={value}" for name, value in given.items())
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
     return {
         "xcurves_result": kind,
         "xcurves_version": _version(),
         "references": references,
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
-        "history": "\n".join([*steps, f"{kind}({call})"]),
+        "history": history(curves, f"{kind}({call})"),
         **{name: _plain(value) for name, value in given.items() if value is not None},
     }
+
+
+def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
+    """Return the steps that led to curves, and one more, a line each."""
+    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
+    return "\n".join([*steps, step])
+
+
+def record(curves: xr.DataArray, step: str) -> xr.DataArray:
+    """Add a step to the history of curves."""
+    return curves.assign_attrs(history=history(curves, step))
 
 
 def _plain(value: Any) -> str | int | float:
@@ -110,6 +120,12 @@ def _plain(value: Any) -> str | int | float:
         return value
     whole = isinstance(value, int | np.integer | np.bool_)
     return int(value) if whole and abs(int(value)) < 2**31 else float(value)
+
+
+def references_of(results: Iterable[xr.Dataset]) -> list[str]:
+    """Return what results rest on, each reference once."""
+    every = (each for result in results for each in str(result.attrs.get("references", "")).split("; "))
+    return [each for each in dict.fromkeys(every) if each]
 
 
 def settle_rng(result: xr.Dataset, rng: object) -> None:
@@ -137,7 +153,7 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     """
     result = result.transpose(..., "pair")
     smallest = np.where(result["n_shuffles"].to_numpy() > 0, smallest_pvalue(result), np.nan)
-    return contrasts.ADJUSTMENTS[result.attrs["correction"]](smallest)
+    return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

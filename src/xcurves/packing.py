@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from xcurves.kernels.moments import Floats as Floats
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from xcurves import doors, labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts, moments, null, shuffles, sums
+from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.packing import Floats, Layout
 from xcurves.randomization import (
     Block,
@@ -114,8 +116,7 @@ def pairwise(
     True
     """
     curves = check_curves(curves, levels=False)
-    if correction not in contrasts.ADJUSTMENTS:
-        raise ValueError(f"correction must be 'holm' or 'bonferroni'; got {correction!r}")
+    labels.check_choice("correction", correction, tuple(ADJUSTMENTS))
     ordered = in_label_order(curves)
     pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
     if not pairs:
@@ -125,13 +126,10 @@ def pairwise(
     )
     arrays = moments_for(ordered, [list(pair) for pair in pairs], paired=block.paired)
     packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length)
-    first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
-    coords = {
+    coords: dict[Hashable, Any] = {
         **packed.coords,
         "effect": list(labels.EFFECTS),
-        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", np.array(first)),
-        "algorithm_b": ("pair", np.array(second)),
+        **labels.pair_coords(curves),
         "ci_bound": list(labels.CI_BOUNDS),
     }
     attrs = outcomes.provenance(
@@ -188,7 +186,7 @@ class _PairBlock(Block):
                 for name, values in self._pair(parts, present[tasks[0]], tasks).items():
                     place = out[name][:, :, column] if "effect" in _FIELDS[name] else out[name][:, column]
                     place[tasks] = values
-        out["pvalue_adjusted"] = contrasts.ADJUSTMENTS[self.correction](out["pvalue"])
+        out["pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["pvalue"])
         return self.layout.pack(out, numbers.shape)
 
     def _pair(
@@ -217,7 +215,7 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     smallest = outcomes.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
     exact = outcomes.is_exact(result.transpose(..., "pair")).ravel()
     undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
-    unreachable = ~undefined & (smallest > block.alpha + 1e-12)
+    unreachable = ~undefined & ~outcomes.significant(smallest, block.alpha)
 
     def unreached(place: int) -> str:
         few = "runs are so few" if exact[place] else "n_resamples is so small"

@@ -68,9 +68,9 @@ def plot(
     ------
     AttributeError
         If there is no picture of this kind of result.
-    ValueError
-        If the view is unknown, if there is more than one extra dim, if several panels are asked of one Axes, or if
-        an option of curves is given with a result.
+    ValueError, TypeError
+        If `data` is neither curves nor a result, if the view is unknown, if there is more than one extra dim, if
+        several panels are asked of one Axes, or if an option of curves is given with a result.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
 

@@ -43,7 +43,7 @@ def table(result: xr.Dataset) -> pd.DataFrame:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `result` is no result of this library.
 
     Examples
@@ -73,7 +73,7 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `result` is no result of this library, or holds none.
 
     Examples

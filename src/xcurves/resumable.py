@@ -79,6 +79,8 @@ def run_trials(
     ValueError
         If `n_trials` is less than 1 or than the archive holds, if the archive was made with other settings or is being
         written by another process, or if one of its files cannot be read.
+    ImportError
+        If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
 
     Examples
     --------

@@ -35,8 +35,8 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
 
     Raises
     ------
-    ValueError
-        If a Dataset is neither curves nor a result.
+    ValueError, TypeError
+        If `data` is neither curves nor a result.
 
     Examples
     --------

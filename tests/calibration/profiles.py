@@ -115,50 +115,32 @@ LATE_ROWS = {
     "any equal level, single-step": AT_MOST,
     "the equal interval, step-down": EXACT,
 }
+BANDS = dict.fromkeys(("beyond the band, one level", "beyond the simultaneous band, any level"), EXACT)
+GROUPS = {  # sizes, what matched runs share, and whether they are matched
+    "10 v 10": (10, 0, False),
+    "15 v 5": ((15, 5), 0, False),
+    "8 matched runs": (8, 4, True),
+}
+
+
+def _of_groups(setting, make, procedure, claims, **options):
+    return [
+        Simulation(
+            "Profile",
+            f"{setting}, {name}",
+            partial(make, n_runs=sizes, shared=shared),
+            partial(procedure, paired=paired),
+            claims,
+            **options,
+        )
+        for name, (sizes, shared, paired) in GROUPS.items()
+    ]
+
+
 SIMULATIONS = [
-    *(
-        Simulation(
-            "Profile",
-            f"no difference, {name}",
-            partial(simulated, n_runs=sizes, shared=shared),
-            partial(profile_null, paired=paired),
-            NULL_ROWS,
-        )
-        for name, sizes, shared, paired in (
-            ("10 v 10", 10, 0, False),
-            ("15 v 5", (15, 5), 0, False),
-            ("8 matched runs", 8, 4, True),
-        )
-    ),
-    *(
-        Simulation(
-            "Profile",
-            f"a large difference at half of the levels, {name}",
-            partial(early, n_runs=sizes, shared=shared),
-            partial(profile_late, paired=paired),
-            LATE_ROWS,
-        )
-        for name, sizes, shared, paired in (
-            ("10 v 10", 10, 0, False),
-            ("15 v 5", (15, 5), 0, False),
-            ("8 matched runs", 8, 4, True),
-        )
-    ),
-    *(
-        Simulation(
-            "Profile",
-            f"no difference, null bands, {name}",
-            partial(simulated, n_runs=sizes, shared=shared),
-            partial(bands, paired=paired),
-            dict.fromkeys(("beyond the band, one level", "beyond the simultaneous band, any level"), EXACT),
-            short=1_000,
-        )
-        for name, sizes, shared, paired in (
-            ("10 v 10", 10, 0, False),
-            ("15 v 5", (15, 5), 0, False),
-            ("8 matched runs", 8, 4, True),
-        )
-    ),
+    *_of_groups("no difference", simulated, profile_null, NULL_ROWS),
+    *_of_groups("a large difference at half of the levels", early, profile_late, LATE_ROWS),
+    *_of_groups("no difference, null bands", simulated, bands, BANDS, short=1_000),
     Simulation(
         "Profile",
         "a large difference at half of the levels, 10 v 10, its ends",

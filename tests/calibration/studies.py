@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from calibration.claims import AT_MOST, Simulation, missed, near, outside
-from xcurves.study import planning, rates
+from xcurves.study import counts as rejections
+from xcurves.study import planning
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])  # 0.8 is reached from 10 runs on
@@ -25,7 +26,7 @@ def counts(n_datasets, *, true_rates, rng):
 def planned(data, *, true_rates, rng=None):
     """The intervals of the rates and both ends of that of the runs needed."""
     tried = xr.full_like(data, 1000)
-    found = rates.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
+    found = rejections.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
     needed = planning._needed(found["rate"], found["rate_ci"], 0.8)["runs_needed_ci"]
     low, high = (needed.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
     truth = xr.DataArray(true_rates, dims="n_runs")

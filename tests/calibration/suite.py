@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from calibration import learning, profiles, randomization, studies, trials
+from calibration import comparisons, contrasts, distributions, learning, profiles, randomization, studies
 
 SIMULATIONS = [
     *randomization.SIMULATIONS,
+    *contrasts.SIMULATIONS,
     *profiles.SIMULATIONS,
-    *trials.SIMULATIONS,
+    *distributions.SIMULATIONS,
+    *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
     *studies.SIMULATIONS,
 ]

@@ -3,8 +3,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from xcurves.kernels import contrasts, shuffles
@@ -151,17 +149,3 @@ def test_an_offset_and_a_scale_leave_p_and_move_the_rest():
     moved, _ = evaluate([1e-12 * (group + 1e6) for group in groups], (1, -1))
     assert moved["pvalue"] == plain["pvalue"]
     np.testing.assert_allclose(moved["estimate_ci"], 1e-12 * plain["estimate_ci"], rtol=1e-6)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_is_statsmodels_holm(pvalues):
-    from statsmodels.stats.multitest import multipletests
-
-    np.testing.assert_allclose(contrasts.holm(np.array(pvalues)), multipletests(pvalues, method="holm")[1])
-    np.testing.assert_allclose(contrasts.bonferroni(np.array(pvalues)), multipletests(pvalues, method="bonferroni")[1])
-
-
-def test_missing_p_values_do_not_count():
-    p = np.array([[0.01, np.nan, 0.02], [np.nan, np.nan, np.nan]])
-    np.testing.assert_allclose(contrasts.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3])
-    np.testing.assert_allclose(contrasts.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3])

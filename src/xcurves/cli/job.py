@@ -97,34 +97,37 @@ def _named(path: Path, value: str | None) -> Path:
 
 def _check_places(options: argparse.Namespace) -> None:
     """Refuse places where nothing can be written, before the work."""
-    for option in ("output", "report"):
-        path: Path | None = getattr(options, option)
-        said = f"--{option} {path}"
-        if path is None:
-            path = Path("here")
-            said = "results are written here"
-        if not path.parent.is_dir():
-            raise NotADirectoryError(f"{said}: there is no folder {path.parent}. Make it, or name another")
-        if path.is_dir() and path.suffix != ".zarr" and (option == "report" or path.suffix or not _many(options)):
-            raise IsADirectoryError(f"{said} is a folder. Name a file in it")
-        if (
-            options.archive is not None
-            and path.exists()
-            and options.archive.exists()
-            and path.samefile(options.archive)
-        ):
-            raise ValueError(f"{said} is the archive itself. Name another file")
-        try:
-            tempfile.TemporaryFile(dir=path.parent).close()
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise PermissionError(
-                f"{said}: nothing can be written to the folder {path.parent} ({why}). Name another by --output"
-            ) from error
+    if options.output is None:
+        _check_folder(Path(), "results are written here", "--output")
+    else:
+        of_parts = options.include or options.report
+        may_be_folder = options.output.suffix == ".zarr" or (of_parts and not options.output.suffix)
+        _check_place(options.output, "--output", options.archive, may_be_folder=may_be_folder)
+    if options.report is not None:
+        _check_place(options.report, "--report", options.archive, may_be_folder=False)
 
 
-def _many(options: argparse.Namespace) -> bool:
-    return bool(options.include or options.report)
+def _check_place(path: Path, option: str, archive: Path | None, *, may_be_folder: bool) -> None:
+    """Refuse a place without a folder, one that a folder has, and that of what is read."""
+    said = f"{option} {path}"
+    if not path.parent.is_dir():
+        raise NotADirectoryError(f"{said}: there is no folder {path.parent}. Make it, or name another")
+    if path.is_dir() and not may_be_folder:
+        raise IsADirectoryError(f"{said} is a folder. Name a file in it")
+    if archive is not None and path.exists() and archive.exists() and path.samefile(archive):
+        raise ValueError(f"{said} is the archive itself. Name another file")
+    _check_folder(path.parent, said, option)
+
+
+def _check_folder(folder: Path, said: str, option: str) -> None:
+    """Refuse a folder that cannot be written to."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise PermissionError(
+            f"{said}: nothing can be written to the folder {folder} ({why}). Name another by {option}"
+        ) from error
 
 
 def _shows_progress() -> bool:

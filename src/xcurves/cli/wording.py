@@ -7,6 +7,7 @@ import re
 _OPTIONS = "n_resamples|confidence_level|rng|method|tolerance|duplicates|folders|include"
 _ALIGN = r"(?:: | with )\.curves\.align\('intersection'\)"
 _WHOSE = r"(value|algorithm|run|training|extra)='([^']*)'"
+_WRITING = " cannot be written| holds something else| is a folder| needs zarr|: there is no folder|: one netCDF file"
 # What a message says, and what it says here; in this order.
 _SAID = {
     rf"{_ALIGN} or leave incomplete ones out with \.curves\.drop_incomplete\(\)": (
@@ -39,6 +40,7 @@ _SAID = {
     r"such as folders=\('task', 'algorithm', 'run'\)": "such as --folders task algorithm run",
     rf"^({_OPTIONS}) (must|names|has)": r"--\1 \2",
     r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",
+    rf"^path '(.*?)'(?={_WRITING})": r"\1",
     r"^(?:root|path) '(.*?)'": r"ARCHIVE \1",
     ", a Generator or None": "",
     r"^frame has": "ARCHIVE has",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -38,6 +38,14 @@ def check_known(name: str, value: str, known: Collection[str]) -> str:
     if value not in list(known):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
     return value
+
+
+def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the known things that are named, or else all."""
+    for each in chosen or ():
+        if each not in known:
+            raise ValueError(f"{name} must be of {', '.join(map(repr, known))}; got {each!r}")
+    return {each: known[each] for each in chosen or known}
 
 
 def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:

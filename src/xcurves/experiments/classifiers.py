@@ -136,8 +136,14 @@ def trials(
         Whether each trial tunes its hyper-parameters, or takes one draw of them.
     algorithm : {"k-NN", "RF", "SVM", "LR", "NN"}
         Nearest neighbours, random forest, support vector machine, logistic regression, neural network.
-    n_trials, n_points, seed, faces
-        As in `dse` and `sample_data`. Trials of the same index and seed have the same data whatever the algorithm.
+    n_trials : int
+        As in `dse`. Trials of the same index and seed have the same data whatever the algorithm.
+    n_points : int
+        As in `sample_data`.
+    seed : int
+        Seed of all random streams, the `rng` of `dse`.
+    faces : path, optional
+        As in `sample_data`.
     archive : path, optional
         Folder with an archive for each algorithm, task and tuning.
     n_jobs : int, default 1
@@ -147,6 +153,20 @@ def trials(
     -------
     DataArray, dims (run)
         Accuracies, as `dse` returns them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the task, the tuning or the algorithm is unknown; as `dse`.
+    FileNotFoundError
+        If there is no local copy of faces.
+    ImportError
+        If scikit-learn is not installed.
+
+    Warns
+    -----
+    UserWarning
+        As `dse`.
 
     Examples
     --------
@@ -196,7 +216,9 @@ def bundle(
         Numbers of trials of each algorithm on each task.
     n_tuned_digits : int, optional
         That of tuned trials on digits, which take longest; by default `n_tuned`.
-    n_points, seed, archive, n_jobs
+    n_points, seed, n_jobs : int
+        As in `trials`.
+    archive : path, optional
         As in `trials`.
 
     Returns

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xcurves.experiments import command, learning
-from xcurves.experiments.checks import sklearn
+from xcurves.experiments.checks import check_chosen, sklearn
 
 SIZES = (80, 160, 320, 640, 1280)
 
@@ -47,8 +47,10 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
 
     Raises
     ------
-    ValueError
-        If there is no such classifier.
+    ValueError, TypeError
+        If there is no such classifier, or the seed is no whole number from 0.
+    ModuleNotFoundError
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -56,12 +58,8 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
     >>> errors.count("run").to_numpy()
     array([[16,  8,  4,  2,  1]])
     """
-    known = learners()
-    for name in names or ():
-        if name not in known:
-            raise ValueError(f"names must be of {', '.join(map(repr, known))}; got {name!r}")
+    chosen = check_chosen("names", names, learners())
     images, digits = sklearn("datasets").load_digits(return_X_y=True)
-    chosen = {name: known[name] for name in names or known}
     return learning.partition_errors(chosen, images / 16, digits, sizes=SIZES, seed=seed)
 
 

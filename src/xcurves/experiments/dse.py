@@ -76,11 +76,6 @@ def dse(
         is, else a number, NaN where a trial has none; a truth value is 1 or 0), and `error`, which says why a trial has
         no score, else "". The attr `rng` is the seed.
 
-    Warns
-    -----
-    UserWarning
-        If trials failed: once, with the first error and their number.
-
     Raises
     ------
     TypeError
@@ -88,6 +83,13 @@ def dse(
     ValueError
         If `n_trials` is less than 1 or than the archive holds; if the archive was made with other settings or another
         `sample_hyperparameters`, or is being written by another process; or if one of its files cannot be read.
+    ImportError
+        If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
+
+    Warns
+    -----
+    UserWarning
+        If trials failed: once, with the first error and their number.
 
     Notes
     -----

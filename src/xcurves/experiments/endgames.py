@@ -16,7 +16,7 @@ import xarray as xr
 
 from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
-from xcurves.experiments.checks import check_known, sklearn
+from xcurves.experiments.checks import check_chosen, check_known, sklearn
 
 Table = Literal["chess", "endgame"]
 
@@ -193,8 +193,12 @@ def learning_curves(
         King and rook against king, or final boards of tic-tac-toe.
     algorithms : sequence of str, optional
         Which of `trees`, by default all.
-    n_folds, levels, seed
-        As for `learning.cross_validation`: twenty folds, ten equal steps of training.
+    n_folds : int
+        As for `learning.cross_validation`, twenty by default.
+    levels : sequence of int, optional
+        As for `learning.cross_validation`: by default ten equal steps of training.
+    seed : int
+        As for `learning.cross_validation`.
 
     Returns
     -------
@@ -203,8 +207,10 @@ def learning_curves(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If there is no such table or tree; as `learning.cross_validation`.
+    ModuleNotFoundError
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -213,11 +219,7 @@ def learning_curves(
     {'algorithm': 1, 'run': 3, 'training': 2}
     """
     x, y = examples(table)
-    known = trees()
-    for name in algorithms or ():
-        if name not in known:
-            raise ValueError(f"algorithms must be of {', '.join(map(repr, known))}; got {name!r}")
-    chosen = {name: known[name] for name in algorithms or known}
+    chosen = check_chosen("algorithms", algorithms, trees())
     made = learning.cross_validation(chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed)
     what = {"chess": "king and rook against king", "endgame": "final boards of tic-tac-toe"}[table]
     references = "Piater, Cohen, Zhang & Atighetchi (1998), Proc. 15th Int. Conf. on Machine Learning, 430-438"

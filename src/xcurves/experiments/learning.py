@@ -57,9 +57,11 @@ def cross_validation(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `levels` do not increase, are less than the number of classes or more than the folds leave; if there are
-        more folds than examples.
+        more folds than examples; if `estimators`, `x` and `y` are not as described.
+    ModuleNotFoundError
+        If scikit-learn is not installed.
 
     Notes
     -----
@@ -134,9 +136,11 @@ def partition_errors(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `sizes` do not increase, are less than the number of classes or no multiples of it; if the data do not allow
-        so many examples or parts.
+        so many examples or parts; if `estimators`, `x` and `y` are not as described.
+    ModuleNotFoundError
+        If scikit-learn is not installed.
 
     Notes
     -----

@@ -117,9 +117,9 @@ def learning_curves(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If the algorithm is unknown, there are no runs, a run or the seed is negative, or stretches are not equally
-        long.
+        long; if a number is not whole.
 
     References
     ----------
@@ -163,6 +163,11 @@ def repeated(
     -------
     DataArray, dims (run, training)
         As `learning_curves` returns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `learning_curves`.
 
     Examples
     --------

@@ -49,8 +49,8 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
     ------
     FileNotFoundError
         If there is no local copy of faces.
-    ValueError
-        If the task is unknown, `n_points` is less than 1, or `faces` is not given.
+    ValueError, TypeError
+        If the task is unknown, `n_points` is no whole number from 1, or `faces` is not given.
 
     Examples
     --------

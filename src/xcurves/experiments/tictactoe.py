@@ -113,9 +113,9 @@ def learning_curves(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `levels` do not increase, a rate or share does not lie between 0 and 1, rates repeat, there is no such
-        opponent, or `n_runs` is less than 1.
+        opponent, or `n_runs` is no whole number from 1.
 
     Examples
     --------

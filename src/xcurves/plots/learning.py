@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves import labels
+from xcurves.learning.prediction import predict
 from xcurves.packing import Floats
 from xcurves.plots.axes import INSIDE, SHADE, Family, Style, label_of, legend, style_of
-from xcurves.prediction import predict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,32 +33,35 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     heights = []
     for style, curve, name in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-        look = {"color": style.color, "linestyle": style.linestyle}
-        ax.plot(x, found["prediction"], label=f"{name}{_legend(curve)}", **look)
-        ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
-        ax.plot(
-            levels**-0.5,
-            curve["mean_error"].sel(training=levels),
-            style.marker,
-            color=style.color,
-            markeredgecolor="black",
-            markeredgewidth=0.5,
-        )
-        inside = x >= bar
-        heights += [found["prediction"].to_numpy()[inside], curve["mean_error"].to_numpy()]
+        _draw_curve(ax, x, found, style, f"{name}{_legend(curve)}")
+        errors = curve["mean_error"].sel(training=levels)
+        dots: dict[str, Any] = {"color": style.color, "markeredgecolor": "black", "markeredgewidth": 0.5}
+        ax.plot(levels**-0.5, errors, style.marker, **dots)
+        heights += [found["prediction"].to_numpy()[x >= bar], curve["mean_error"].to_numpy()]
     ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
     ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
     ax.set_xlim(0, 1.06 * right)
-    low, high = np.nanmin(np.concatenate(heights)), np.nanmax(np.concatenate(heights))
-    n_named = len(ax.get_legend_handles_labels()[0])
-    room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)  # for the legend
-    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
+    _leave_room(ax, np.concatenate(heights))
     _mark_sizes(ax, levels)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
     legend(ax, loc="upper left")
+
+
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style, label: str) -> None:
+    """Draw one fitted curve with its interval."""
+    low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    ax.plot(x, found["prediction"], label=label, color=style.color, linestyle=style.linestyle)
+    ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
+
+
+def _leave_room(ax: Axes, heights: Floats) -> None:
+    """Leave room on the y axis around what is drawn, above it for the legend."""
+    low, high = np.nanmin(heights), np.nanmax(heights)
+    n_named = len(ax.get_legend_handles_labels()[0])
+    room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)
+    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
 
 
 def _legend(curve: xr.Dataset) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves import labels
+from xcurves.packing import Floats
 from xcurves.plots.axes import Family, label_of
 
 if TYPE_CHECKING:
@@ -24,27 +25,15 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     dim = setting_of(result)
     over = result[dim] if dim is not None else xr.DataArray(["rate"], dims="setting")
     numeric = over.dtype.kind in "iuf"
-    places = over.to_numpy() if numeric else np.arange(over.size)
+    places = over.to_numpy() if numeric else np.arange(float(over.size))
     colours: dict[str, str] = {}
     lines = list(_lines(result))
     for i, (name, style, line) in enumerate(lines):
-        rate = np.atleast_1d(line["rate"].to_numpy())
-        low, high = (np.atleast_1d(line["rate_ci"].sel(ci_bound=bound).to_numpy()) for bound in labels.CI_BOUNDS)
         shift = 0.0 if numeric else 0.12 * (i - (len(lines) - 1) / 2)
         colour = colours.setdefault(name.split(",")[0], f"C{len(colours)}")
-        ax.errorbar(
-            places + shift,
-            rate,
-            [np.maximum(rate - low, 0), np.maximum(high - rate, 0)],
-            fmt="o",
-            linestyle=style if numeric else "none",
-            color=colour,
-            markerfacecolor=colour if style == "-" else "white",
-            markersize=4,
-            linewidth=1.2,
-            elinewidth=0.8,
-            label=name or None,
-        )
+        fill = colour if style == "-" else "white"
+        look = {"linestyle": style if numeric else "none", "color": colour, "markerfacecolor": fill}
+        _draw_line(ax, places + shift, line, label=name or None, **look)
     if not numeric:
         ax.set_xticks(places, [str(label) for label in over.to_numpy()])
     is_plan = "runs_needed" in result
@@ -56,6 +45,16 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     ax.set_ylim(bottom=0, top=1.02 if is_power else None)
     if any(name for name, _, _ in lines):
         ax.legend(fontsize="small", frameon=False)
+
+
+def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:
+    """Draw the rates of one p-value with their intervals."""
+    rate, low, high = (
+        np.atleast_1d(each.to_numpy())
+        for each in (line["rate"], *(line["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS))
+    )
+    arms = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
+    ax.errorbar(places, rate, arms, fmt="o", markersize=4, linewidth=1.2, elinewidth=0.8, **look)
 
 
 def setting_of(result: xr.Dataset) -> Hashable | None:

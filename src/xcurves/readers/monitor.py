@@ -40,8 +40,12 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "
     FileNotFoundError, NotADirectoryError
         If there is nothing to read.
     ValueError
-        If a file is no Monitor log, if none has an episode, or if `folders` does not fit. A last line that was cut
-        short, and a file without an episode, are left out with a warning.
+        If a file is no Monitor log, if none has an episode, or if `folders` does not fit.
+
+    Warns
+    -----
+    UserWarning
+        If the last line of a file was cut short, or a file has no episode; these are left out.
 
     Examples
     --------

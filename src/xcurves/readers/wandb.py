@@ -27,8 +27,7 @@ def history(
     histories : mapping
         From (algorithm, run) to what ``run.scan_history()`` or ``run.history()`` of W&B's API returned.
     samples : int
-        The number of rows that ``run.history(samples=...)`` was asked for. A history of so many rows with gaps in its
-        steps was sampled, and a warning says so.
+        The number of rows that ``run.history(samples=...)`` was asked for.
 
     Returns
     -------
@@ -42,6 +41,11 @@ def history(
         If `histories` is no mapping from (algorithm, run).
     ValueError
         If a history has no rows.
+
+    Warns
+    -----
+    UserWarning
+        If a history has just `samples` rows with gaps in their steps: it was sampled.
 
     Examples
     --------
@@ -110,9 +114,13 @@ def chart(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If the file is empty or no export of a chart, or if two runs have one name. Where minimum and maximum of a
-        point differ, it stands for several scores (of a group of runs, or of neighbouring steps), and a warning says
-        so.
+        If the file is empty or no export of a chart, or if two runs have one name.
+
+    Warns
+    -----
+    UserWarning
+        If minimum and maximum of a point differ: it stands for several scores (of a group of runs, or of neighbouring
+        steps).
 
     Examples
     --------

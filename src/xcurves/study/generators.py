@@ -19,7 +19,6 @@ from xcurves.study.modifications import Case, modified, stretched
 
 PerAlgorithm = float | Sequence[float]
 REPLICATION = "replication"
-_DIMS = ("algorithm", "run", "training")
 
 
 def resampled(
@@ -101,7 +100,7 @@ def resampled(
     coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
     coords |= {"algorithm": names, "run": np.arange(max(sizes))}
     return xr.DataArray(
-        values, coords, (REPLICATION, *pool.dims[:-2], *_DIMS), name=curves.name, attrs=dict(curves.attrs)
+        values, coords, (REPLICATION, *pool.dims[:-2], *labels.DIMS), name=curves.name, attrs=dict(curves.attrs)
     )
 
 
@@ -186,16 +185,21 @@ def autoregressive(
     values[:, np.arange(max(sizes)) >= np.array(sizes)[:, None]] = np.nan
     names = [f"a{i + 1}" for i in range(m)]
     coords = {"algorithm": names, "run": np.arange(max(sizes)), "training": np.arange(1.0, k + 1)}
-    return xr.DataArray(values, coords, (REPLICATION, *_DIMS), name="score")
+    return xr.DataArray(values, coords, (REPLICATION, *labels.DIMS), name="score")
+
+
+def with_algorithm(curves: xr.DataArray) -> xr.DataArray:
+    """Return curves with a dim `algorithm`, those of a single one under the label "original"."""
+    if not isinstance(curves, xr.DataArray) or "algorithm" in curves.dims:
+        return curves
+    return curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
 
 
 def _pool(
     curves: xr.DataArray, modification: Case | None, factor: float, stretch: float, *, shuffled: bool
 ) -> tuple[xr.DataArray, list[Hashable], NDArray[np.intp]]:
     """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""
-    if isinstance(curves, xr.DataArray) and "algorithm" not in curves.dims:
-        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
-    curves = check_curves(curves)
+    curves = check_curves(with_algorithm(curves))
     names = curves["algorithm"].to_numpy().tolist()
     changes = modification is not None or stretch != 1
     if changes and len(names) > 1:
@@ -215,7 +219,7 @@ def _pool(
     others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
     if not bool((present.any(others) == present.all(others)).all()):
         raise ValueError("curves must have the same runs in every task; got others. Select one task")
-    flat = curves.transpose(..., *_DIMS).stack(_curve=("algorithm", "run"), create_index=False)
+    flat = curves.transpose(..., *labels.DIMS).stack(_curve=("algorithm", "run"), create_index=False)
     flat = flat.transpose(..., "_curve", "training")
     there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
     return flat.isel(_curve=there), names, there // curves.sizes["run"]

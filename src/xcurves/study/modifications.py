@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
+from xcurves import labels
 from xcurves.arrays import check_curves
 
 Case = Literal["a", "b", "c", "d"]
@@ -65,8 +66,7 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     """
     curves = check_curves(curves, core=("training",))
     k = curves.sizes["training"]
-    if case not in ("a", "b", "c", "d"):
-        raise ValueError(f"case must be 'a', 'b', 'c' or 'd'; got {case!r}")
+    labels.check_choice("case", case, ("a", "b", "c", "d"))
     if not np.isfinite(factor):
         raise ValueError(f"factor must be finite; got {factor}. 0 leaves curves as they are")
     if case == "b" and k % 2:

@@ -13,8 +13,8 @@ import xarray as xr
 from xcurves import labels, outcomes
 from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
-from xcurves.study import rates
-from xcurves.study.generators import resampled
+from xcurves.study import counts
+from xcurves.study.generators import resampled, with_algorithm
 from xcurves.study.grid import cells_of
 from xcurves.study.modifications import Case
 from xcurves.study.replications import Replications, Test, run
@@ -88,6 +88,8 @@ def runs_needed(
     ------
     ValueError, TypeError
         If there are fewer pilot curves than asked and `replace` is False; if options are not as described.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----
@@ -96,7 +98,12 @@ def runs_needed(
 
     Notes
     -----
-    For each l, l of every algorithm's pilot curves are drawn anew `n_replications` times, and tested. The difference
+    For each l, l of every algorithm's pilot curves are drawn anew `n_replications` times, and tested. With
+    :math:`\text{rate}_l` the share of them in which the test rejects,
+
+    .. math:: \text{runs needed} = \min\{l : \text{rate}_{l'} \ge \text{power for all } l' \ge l\}
+
+    The difference
     between the pilot curves is taken for the true one. If pilots are few and were chosen because they differ, it is
     too large and the answer too small: plan for the smallest difference that matters, with `stretch` or
     `modification`. The intervals are of the draws, not of the pilot curves.
@@ -118,7 +125,7 @@ def runs_needed(
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
-    curves = _check_pilots(curves)
+    curves = check_curves(with_algorithm(curves)).load()
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1; got {power!r}. Usual: 0.8")
     available = int(curves.notnull().any("training").sum("run").min())
@@ -131,25 +138,18 @@ def runs_needed(
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     study = Replications(draw, chosen, pvalue, labels.check_alpha(alpha), labels.check_rng(rng))
     grid = {"n_runs": wanted}
-    counted = rates.on_grid(run(study, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
-    rates.warn_of_missing(counted.where(counted["tried"] > 0, 0))
-    measured = rates.rates(counted.transpose(..., "n_runs"), error)
+    counted = counts.on_grid(run(study, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
+    measured = counts.rates(counted.transpose(..., "n_runs"), error)
     given: dict[str, Any] = {"n_replications": total, "alpha": study.alpha, "power": power, "pvalue": pvalue}
     given |= {"replace": replace, "modification": modification, "factor": factor, "stretch": stretch}
-    attrs = outcomes.provenance("runs_needed", curves, rates.REFERENCES, study.entropy, confidence_level, **given)
+    attrs = outcomes.provenance("runs_needed", curves, counts.REFERENCES, study.entropy, confidence_level, **given)
     result = xr.Dataset(measured | _needed(measured["rate"], measured["rate_ci"], power), attrs=attrs)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
     result.attrs["pilot_runs"] = available
     if bool(result["runs_needed"].isnull().all()):
         outcomes.warn(f"power {power:g} is reached with none of {wanted} runs. Try more: n_runs=[...]")
     return result
-
-
-def _check_pilots(curves: xr.DataArray) -> xr.DataArray:
-    """Return pilot curves in memory, with an algorithm if they are of one."""
-    if isinstance(curves, xr.DataArray) and "algorithm" not in curves.dims:
-        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
-    return check_curves(curves).load()
 
 
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:

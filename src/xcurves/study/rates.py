@@ -10,16 +10,9 @@ from typing import Any
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.kernels import ecdf
-from xcurves.study.grid import cells_of, check_settings, grid_coords
+from xcurves.study import counts
+from xcurves.study.grid import cells_of, check_settings
 from xcurves.study.replications import Generator, Replications, Test, run
-
-REFERENCES = f"{outcomes.REFERENCES['anova']}; Clopper & Pearson (1934), Biometrika 26, 404-413"
-LONG_NAMES = {
-    "rate": "share of data sets in which the test rejects",
-    "rate_ci": "exact binomial interval of the rate",
-    "n_replications": "number of data sets with a p-value",
-}
 
 
 def type_i_error(
@@ -37,7 +30,7 @@ def type_i_error(
     confidence_level: float = 0.95,
     rng: labels.Rng = None,
 ) -> xr.Dataset:
-    """Measure how often a test rejects a null hypothesis that is true.
+    r"""Measure how often a test rejects a null hypothesis that is true.
 
     Parameters
     ----------
@@ -84,6 +77,8 @@ def type_i_error(
     ValueError, TypeError
         If `alpha` is not between 0 and 1; if the generator returns other dims or sizes in one block than in another;
         if the test returns no p-value of that name, or none for each data set.
+    ImportError
+        If `dask` or `progress` is asked for and the package that it needs is not installed.
 
     Warns
     -----
@@ -92,6 +87,10 @@ def type_i_error(
 
     Notes
     -----
+    Of B data sets with p-values :math:`p_b`,
+
+    .. math:: \text{rate} = \frac{\#\{b: p_b \le \alpha\}}{B}
+
     The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
     of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
     and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
@@ -226,11 +225,11 @@ def _measure(
     most = int(labels.check_count("block", block) or 0)
     grid = check_settings(settings)
     flags = {"dask": labels.check_flag("dask", dask), "progress": labels.check_flag("progress", progress)}
-    counted = on_grid(run(study, cells_of(grid), total, most, archive, **flags), grid)
+    counted = counts.on_grid(run(study, cells_of(grid), total, most, archive, **flags), grid)
     attrs = outcomes.provenance(
         name,
         xr.Dataset(),
-        REFERENCES,
+        counts.REFERENCES,
         study.entropy,
         confidence_level,
         n_replications=total,
@@ -238,8 +237,8 @@ def _measure(
         pvalue=study.pvalue,
         block=most,
     )
-    warn_of_missing(counted)
-    return xr.Dataset(rates(counted, error), attrs=attrs)
+    counts.warn_of_missing(counted)
+    return xr.Dataset(counts.rates(counted, error), attrs=attrs)
 
 
 def seed_of(rng: labels.Rng, archive: str | Path | None) -> int:
@@ -247,46 +246,3 @@ def seed_of(rng: labels.Rng, archive: str | Path | None) -> int:
     if archive is not None and not isinstance(rng, Integral):
         raise ValueError(f"an archive needs rng, a whole number, so that the study can go on; got {rng!r}. Try rng=0")
     return labels.check_rng(rng)
-
-
-def on_grid(counted: Sequence[xr.Dataset], settings: Mapping[str, Sequence[Any]]) -> xr.Dataset:
-    """Put the counts of every cell where its settings are, dims (*settings, ...)."""
-    coords = grid_coords(settings)
-    flat = xr.concat(counted, "_cell", coords="minimal", compat="override")
-    shape = [len(values) for values in coords.values()]
-    variables = {
-        name: (
-            (*coords, *variable.dims[1:]),
-            variable.transpose("_cell", ...).to_numpy().reshape((*shape, *variable.shape[1:])),
-        )
-        for name, variable in flat.data_vars.items()
-    }
-    return xr.Dataset(variables, {**flat.coords, **coords})
-
-
-def rates(counted: xr.Dataset, error: float) -> dict[str, xr.DataArray]:
-    """Return the described variables of a result from counts of rejections and of p-values."""
-    rejected, tried = counted["rejected"], counted["tried"]
-    low, high = ecdf.clopper_pearson(rejected.to_numpy(), tried.to_numpy(), error)
-    interval = xr.concat([rejected.copy(data=low), rejected.copy(data=high)], "ci_bound").transpose(..., "ci_bound")
-    interval = interval.where(tried > 0)
-    found = {
-        "rate": rejected / tried.where(tried > 0),
-        "rate_ci": interval.assign_coords(ci_bound=list(labels.CI_BOUNDS)),
-        "n_replications": tried,
-    }
-    for name, variable in found.items():
-        variable.attrs = {"long_name": LONG_NAMES[name], "units": "1"}
-    return found
-
-
-def warn_of_missing(counted: xr.Dataset) -> None:
-    """Say once that p-values are missing."""
-    missing = counted["undefined"].to_numpy().ravel()
-    names = labels.task_names(counted["undefined"], ())
-    outcomes.warn_of(
-        missing > 0,
-        names,
-        lambda i: f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others",
-        "settings",
-    )

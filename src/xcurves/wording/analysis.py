@@ -70,7 +70,7 @@ def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator
     alpha = randomization.alpha_of(result)
     tested = ~np.isnan(smallest)
     smallest = smallest[tested]
-    short = smallest > alpha + 1e-12
+    short = ~outcomes.significant(smallest, alpha)
     exact = outcomes.is_exact(result.transpose(..., "pair", missing_dims="ignore"))[tested]
     if short.any():
         where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"

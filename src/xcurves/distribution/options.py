@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves import labels
+from xcurves.kernels.summaries import Summaries
 from xcurves.packing import Floats
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
@@ -45,7 +45,7 @@ def check_design(
     dims: tuple[str, ...], strata: Dims | None, unit: str | None, interval: str, n_resamples: int | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the dims of strata and that of units, which only a bootstrap knows."""
-    check_choice("interval", interval, ("exact", "percentile", "bca"))
+    labels.check_choice("interval", interval, ("exact", "percentile", "bca"))
     within = check_strata(dims, strata)
     if unit is not None and (unit not in dims or unit in within):
         raise ValueError(
@@ -76,9 +76,28 @@ def number(value: float) -> str:
     return short if float(short) == value else repr(float(value))
 
 
-def check_levels(cvar_level: Numbers) -> Floats:
+def check_statistics(
+    cvar_level: Numbers,
+    cvar: str,
+    iqm: str,
+    threshold: Numbers | None,
+    target: float | None,
+    higher_is_better: bool,
+) -> Summaries:
+    """Return which statistics are wanted, and in which of their kinds."""
+    return Summaries(
+        levels=_check_levels(cvar_level),
+        conditional=labels.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
+        trim=labels.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
+        thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
+        targets=np.zeros(0) if target is None else np.array([labels.check_number("target", target)]),
+        higher=labels.check_flag("higher_is_better", higher_is_better),
+    )
+
+
+def _check_levels(cvar_level: Numbers) -> Floats:
     """Return levels of CVaR."""
-    levels = check_distinct("cvar_level", cvar_level)
+    levels = _check_distinct("cvar_level", cvar_level)
     for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
         raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
     return levels
@@ -123,28 +142,13 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     return numbers
 
 
-def check_distinct(name: str, values: Numbers) -> Floats:
+def _check_distinct(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension, no two of them the same."""
     numbers = check_numbers(name, values)
     seen, times = np.unique(numbers, return_counts=True)
     for twice in seen[times > 1][:1]:
         raise ValueError(f"{name} names {number(twice)} twice. Give each once")
     return numbers
-
-
-def check_number(name: str, value: float) -> float:
-    """Return a finite number."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
-    return float(value)
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return one of the choices."""
-    if value not in choices:
-        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
-        raise ValueError(f"{name} must be {said}; got {value!r}")
-    return value
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:

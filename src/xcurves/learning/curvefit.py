@@ -10,9 +10,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves import rates
 from xcurves.kernels import powerlaw, refit, wls
 from xcurves.kernels.learning import Fit, Model, Sizes
+from xcurves.learning import error_rates
 from xcurves.packing import Floats, Layout
 
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")
@@ -43,7 +43,7 @@ class FitBlock:
 
     names: list[str]
     model: Model
-    unit: rates.Unit
+    unit: error_rates.Unit
     known: bool
     predict_at: Floats
     n_resamples: int
@@ -82,9 +82,9 @@ class FitBlock:
 
     def _tasks(self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: list[str]) -> dict[str, Floats]:
         """Return the variables of tasks, NaN and 0 for those without errors."""
-        rates.check_values(errors, self.unit, names)
+        error_rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
-        rates.check_fittable(self.model, sizes, self.model.known_variance(sizes), names)
+        error_rates.check_fittable(self.model, sizes, self.model.known_variance(sizes), names)
         out = self.layout.blank(len(names))
         for name in FLAGS:
             if name in out:
@@ -103,7 +103,7 @@ class FitBlock:
             return Sizes(*wls.measure(errors * self.unit.percent))
         given, counted = aggregates
         means = errors[:, 0]
-        rates.check_standard_errors(given, means, counted, names)
+        error_rates.check_standard_errors(given, means, counted, names)
         has = ~np.isnan(means)
         folds = np.where(has, counted, 0.0)
         variance = np.where(has, folds * (given * self.unit.percent) ** 2, 1.0)
@@ -114,7 +114,7 @@ class FitBlock:
         """Fit tasks that have errors."""
         model = self.model
         fit = model.fit(at, sizes)
-        rates.refuse_rising(model, sizes, self.unit, names, known=self.known)
+        error_rates.refuse_rising(model, sizes, self.unit, names, known=self.known)
         estimates = powerlaw.parameters(fit.theta, at)
         covariance = model.covariance(at, sizes, fit)
         by_theta = powerlaw.jacobian(fit.theta, at)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves import labels
 from xcurves.kernels.learning import Model, Sizes
 from xcurves.packing import Floats
 
@@ -36,8 +37,8 @@ class Unit(NamedTuple):
 
 def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") -> Unit:
     """Return the unit that an option or the attrs say, percent if neither does."""
-    if units is not None and units not in ("percent", "fraction"):
-        raise ValueError(f"units must be 'percent' or 'fraction'; got {units!r}")
+    if units is not None:
+        labels.check_choice("units", units, ("percent", "fraction"))
     written = errors.attrs.get("units") or None
     found = None if written is None else _UNITS.get(str(written).strip().lower())
     if units is None and written is not None and found is None:

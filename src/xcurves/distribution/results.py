@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
+from xcurves.distribution.options import number
+from xcurves.distribution.trials import DistributionBlock
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.summaries import Summaries
-from xcurves.trial_options import number
-from xcurves.trials import DistributionBlock
 
 _POINTWISE = {
     "exact": ("exact binomial (Clopper-Pearson), pointwise", "order statistics, pointwise"),

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Literal
+from collections.abc import Hashable, Sequence
+from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves import trial_options as options
 from xcurves.arrays import check_curves
+from xcurves.distribution import options
+from xcurves.distribution.options import Dims
+from xcurves.distribution.pair_trials import PairBlock
+from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.kernels.bootstrap import are_few
-from xcurves.pair_trials import PairBlock
 from xcurves.randomization import apply_block
-from xcurves.trial_options import Dims
 
 _LONG_NAMES = {
     "prob_greater": "probability that the first scores higher, ties half",
@@ -140,19 +141,16 @@ def compare_distributions(
     within = options.check_strata(dims, strata)
     core = (*within, *(name for name in dims if name not in within))
     scores = check_curves(scores, core=("algorithm", *core), name="scores")
-    options.check_choice("correction", correction, ("holm", "bonferroni"))
+    labels.check_choice("correction", correction, tuple(ADJUSTMENTS))
     if scores.sizes["algorithm"] < 2:
         raise ValueError("scores has one algorithm; a comparison needs two. Add one")
-    if labels.check_flag("paired", paired) and within:
-        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
-    if n_resamples is not None and not (paired or within):
-        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
+    _check_together(within, n_resamples, paired=labels.check_flag("paired", paired))
     block = PairBlock(
         names=labels.task_names(scores, ("algorithm", *dims)),
         algorithms=labels.words(scores["algorithm"]),
         shape=(
-            int(np.prod([scores.sizes[name] for name in within], dtype=int)),
-            int(np.prod([scores.sizes[name] for name in core[len(within) :]], dtype=int)),
+            prod(scores.sizes[name] for name in within),
+            prod(scores.sizes[name] for name in core[len(within) :]),
         ),
         stratified=bool(within),
         probabilities=options.check_probabilities(None),
@@ -163,12 +161,9 @@ def compare_distributions(
         entropy=labels.check_rng(rng if paired or within or rng is not None else 0),
     )
     packed = apply_block(block, [scores], [["algorithm", *core]], block.layout.length)
-    first, second = zip(*combinations(scores["algorithm"].to_numpy(), 2), strict=True)
-    coords = {
+    coords: dict[Hashable, Any] = {
         **packed.coords,
-        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", np.array(first)),
-        "algorithm_b": ("pair", np.array(second)),
+        **labels.pair_coords(scores),
         "ci_bound": list(labels.CI_BOUNDS),
         "probability": block.probabilities,
     }
@@ -188,7 +183,15 @@ def compare_distributions(
     if scores.chunks is None:
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
-    return result.set_coords([name for name in ("n_units",) if name in result])
+    return result.set_coords("n_units") if block.stratified else result
+
+
+def _check_together(within: Sequence[str], n_resamples: int | None, *, paired: bool) -> None:
+    """Refuse options that exclude each other."""
+    if paired and within:
+        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
+    if n_resamples is not None and not (paired or within):
+        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
 
 
 def _warn(result: xr.Dataset, block: PairBlock, empty: Sequence[str]) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.curvefit import around, far, fitted_at, t_quantile
-from xcurves.fitoptions import At, check_n, spread
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model
+from xcurves.learning.curvefit import around, far, fitted_at, t_quantile
+from xcurves.learning.options import At, check_n, spread
+from xcurves.learning.results import LONG_NAMES, rate_units
 from xcurves.packing import Floats, Layout
-from xcurves.powerlaw import LONG_NAMES, rate_units
 from xcurves.randomization import apply_block
 
 Rule = Literal["power-law", "linear"]
@@ -29,6 +29,13 @@ _FIELDS = {
     "change_ci": ("n", "ci_bound"),
     "extrapolated": ("n",),
 }
+_CORE: dict[str, tuple[str, ...]] = {
+    "covariance": ("param", "cov_param"),
+    "n_folds": ("training",),
+    "error_sd": ("training",),
+}
+_ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e(N) by θ
+_PLACES = {False: [0, 1, 2], True: [0, 1, 2, 5]}  # of θ among the parameters
 
 
 def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset:
@@ -55,8 +62,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     ------
     AttributeError
         If `fit` is a result of another method.
-    ValueError
-        If `fit` is no result, sizes are not positive, or the method is unknown.
+    ValueError, TypeError
+        If `fit` is no result, sizes are not positive numbers, or the method is unknown.
 
     Notes
     -----
@@ -91,8 +98,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     """
     if labels.kind_of(fit) != "fit_power_law":
         raise AttributeError(labels.no_method(fit, "predict"))
-    if method not in ("power-law", "linear"):
-        raise ValueError(f"method must be 'power-law' or 'linear'; got {method!r}")
+    labels.check_choice("method", method, ("power-law", "linear"))
     sizes = check_n("n", n)
     block = _PredictBlock(model_of(fit), sizes, method, alpha_of(fit), known=variances_known(fit))
     packed = apply_block(block, curves_of(fit), CURVE_DIMS, block.layout.length)
@@ -145,15 +151,6 @@ def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     theta = fit[names].to_array(_THETA).transpose(*dims, _THETA)
     bare = [each.drop_vars(list(each.coords)) for each in (covariance, theta, folds, sd)]
     return [bare[0], bare[1], spread(fit["at"], lead), bare[2], bare[3]]
-
-
-_CORE: dict[str, tuple[str, ...]] = {
-    "covariance": ("param", "cov_param"),
-    "n_folds": ("training",),
-    "error_sd": ("training",),
-}
-_ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e(N) by θ
-_PLACES = {False: [0, 1, 2], True: [0, 1, 2, 5]}  # of θ among the parameters
 
 
 def theta_covariance(covariance: Floats, *, quadratic: bool) -> Floats:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves import rates
 from xcurves.kernels.learning import Model
+from xcurves.learning import error_rates
 from xcurves.packing import Floats
 
 Gamma = float | Literal["search"]
@@ -83,7 +83,7 @@ def check_aggregates(
     standard_error: xr.DataArray | None,
     n_folds: int | xr.DataArray | None,
     sigma_hat_sq: float | None,
-    unit: rates.Unit,
+    unit: error_rates.Unit,
 ) -> list[xr.DataArray]:
     """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
     if standard_error is None:
@@ -97,7 +97,7 @@ def check_aggregates(
     if not isinstance(standard_error, xr.DataArray):
         got = type(standard_error).__name__
         raise TypeError(f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)")
-    theirs = rates.check_unit(standard_error, None, "standard_error")
+    theirs = error_rates.check_unit(standard_error, None, "standard_error")
     if theirs.stated and theirs.name != unit.name:
         raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
     counts = xr.DataArray(1 if n_folds is None else n_folds)

@@ -11,13 +11,14 @@ import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, outcomes, rates
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.fitoptions import check_model
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
+from xcurves.learning import error_rates
+from xcurves.learning.options import check_model
+from xcurves.learning.powerlaw import core_dims
 from xcurves.packing import Floats, Layout
-from xcurves.powerlaw import core_dims
 from xcurves.randomization import apply_block
 
 Variants = Mapping[str, Mapping[str, Any]]
@@ -111,9 +112,9 @@ def leave_one_size_out(
     """
     core = core_dims(errors)
     errors = check_curves(errors, core=core, name="errors")
-    unit = rates.check_unit(errors, units)
-    rates.refuse_accuracy(errors, unit)
-    n = rates.check_sizes(errors)
+    unit = error_rates.check_unit(errors, units)
+    error_rates.refuse_accuracy(errors, unit)
+    n = error_rates.check_sizes(errors)
     named = _check_variants(PAPER if variants is None else variants)
     numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     models = {name: check_model(n, **options, **numbers) for name, options in named.items()}
@@ -149,7 +150,7 @@ class _LeaveOutBlock:
 
     names: list[str]
     models: dict[str, Model]
-    unit: rates.Unit
+    unit: error_rates.Unit
     n_algorithms: int
 
     @property
@@ -162,12 +163,12 @@ class _LeaveOutBlock:
         places = (numbers.reshape(-1, 1) * self.n_algorithms + np.arange(self.n_algorithms)).ravel()
         names = [self.names[place] for place in places]
         errors = errors.reshape(len(names), *errors.shape[-2:])
-        rates.check_values(errors, self.unit, names)
+        error_rates.check_values(errors, self.unit, names)
         sizes = Sizes(*wls.measure(errors * self.unit.percent))
         curves = np.flatnonzero(sizes.folds.any(axis=1))
         kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
         first = next(iter(self.models.values()))
-        rates.refuse_rising(first, kept, self.unit, kept_names, known=first.sigma_hat_sq is not None)
+        error_rates.refuse_rising(first, kept, self.unit, kept_names, known=first.sigma_hat_sq is not None)
         shape = (numbers.size, self.n_algorithms)
         apart = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
         explained = np.full((len(self.models), len(names)), np.nan)
@@ -196,7 +197,7 @@ class _LeaveOutBlock:
         for size in range(len(model.n)):
             without = sizes.without(size)
             left = [f"{name}without size {model.n[size]:g}: " for name in names]
-            rates.check_fittable(model, without, model.known_variance(without), left)
+            error_rates.check_fittable(model, without, model.known_variance(without), left)
             theta = model.fit(at, without).theta
             apart[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, apart, np.nan)

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels import contrasts, ecdf, shuffles, twosample
+from xcurves.kernels import ecdf, shuffles, twosample
+from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
 from xcurves.packing import Floats, Layout
 
@@ -79,7 +80,7 @@ class PairBlock:
             for name in self.layout.dims.keys() & found.keys():
                 out[name][:, column] = found[name]
         if not self.stratified:
-            out["ks_pvalue_adjusted"] = contrasts.ADJUSTMENTS[self.correction](out["ks_pvalue"])
+            out["ks_pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["ks_pvalue"])
         return self.layout.pack(out, numbers.shape)
 
     def _check_paired(self, x: Floats, y: Floats, names: list[str], pair: tuple[int, int]) -> None:

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.resources import files
+from math import prod
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -14,13 +15,22 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import archives, digests, labels, markup, pictures, results
+from xcurves import labels, outcomes, results
+from xcurves.archives.places import put_whole
 from xcurves.plots.axes import label_of
+from xcurves.reporting import digests, markup, pictures
 from xcurves.wording import analysis as words
 from xcurves.wording import pictures as shown
 
 _DRAWN = 12  # tasks whose curves are drawn
 _SAID = 12  # sentences of a part that stand there unfolded
+_GIVEN = {
+    "rng": "Seed",
+    "confidence_level": "Confidence level",
+    "n_resamples": "Reassignments at most",
+    "paired": "Runs matched over algorithms (1: yes)",
+    "include": "Parts asked for",
+}
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -40,10 +50,15 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    ValueError
-        If no group of the tree is a result.
+    ValueError, TypeError
+        If `tree` is no DataTree, or none of its groups is a result.
     OSError
         If the folder is missing or cannot be written to.
+
+    Warns
+    -----
+    UserWarning
+        As `plot`, whose pictures are on the page.
 
     Notes
     -----
@@ -67,7 +82,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     parts = labels.parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves)
-    archives.put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
+    put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
     return path
 
 
@@ -84,7 +99,7 @@ def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | N
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
         *((name, words.TITLES[labels.kind_of(result)], _part(result)) for name, result in parts.items()),
         ("settings", "Settings and versions", _settings(attrs, parts)),
-        ("references", "References", markup.references(_references(parts))),
+        ("references", "References", markup.references(outcomes.references_of(parts.values()))),
     ]
     title = _title(curves)
     body = [
@@ -95,7 +110,7 @@ def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | N
         *(markup.section(anchor, heading, content) for anchor, heading, content in sections),
         "</main>",
     ]
-    template = Template(files("xcurves").joinpath("report.html").read_text(encoding="utf-8"))
+    template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
 
 
@@ -164,7 +179,7 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
 def _part(result: xr.Dataset) -> str:
     """Return sentences, table and picture of one result."""
     dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
-    tasks = int(np.prod([result.sizes[dim] for dim in dims], dtype=int))
+    tasks = prod(result.sizes[dim] for dim in dims)
     if tasks == 1:
         result = result.squeeze(dims).drop_vars(dims, errors="ignore")
     said = results.summary(result).splitlines()
@@ -237,18 +252,3 @@ def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
         f"again = curves.curves.analyze({call}\n)\n"
         'again.curves.report("again.html")'
     )
-
-
-def _references(parts: words.Parts) -> list[str]:
-    """Return what the parts rest on, each once."""
-    every = (each for result in parts.values() for each in str(result.attrs.get("references", "")).split("; "))
-    return [each for each in dict.fromkeys(every) if each]
-
-
-_GIVEN = {
-    "rng": "Seed",
-    "confidence_level": "Confidence level",
-    "n_resamples": "Reassignments at most",
-    "paired": "Runs matched over algorithms (1: yes)",
-    "include": "Parts asked for",
-}

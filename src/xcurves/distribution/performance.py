@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from math import ceil, log
+from collections.abc import Hashable, Mapping, Sequence
+from math import ceil, log, prod
 from numbers import Real
 from typing import Literal
 
-import numpy as np
 import xarray as xr
 
-from xcurves import labels, outcomes, trial_results
-from xcurves import trial_options as options
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.distribution import options, results
+from xcurves.distribution.options import Dims, Numbers
+from xcurves.distribution.trials import DistributionBlock, Interval
 from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
-from xcurves.kernels.summaries import Summaries
 from xcurves.randomization import apply_block
-from xcurves.trial_options import Dims, Numbers
-from xcurves.trials import DistributionBlock, Interval
 
 
 def performance_cdf(
@@ -144,25 +143,12 @@ def performance_cdf(
     scores = check_curves(scores, core=dims, name="scores")
     within, outer = options.check_design(dims, strata, unit, interval, n_resamples)
     core = [*within, *outer, *(name for name in dims if name not in (*within, *outer))]
-    wanted = Summaries(
-        levels=options.check_levels(cvar_level),
-        conditional=options.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
-        trim=options.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
-        thresholds=np.zeros(0) if threshold is None else options.check_distinct("threshold", threshold),
-        targets=np.zeros(0) if target is None else np.array([options.check_number("target", target)]),
-        higher=labels.check_flag("higher_is_better", higher_is_better),
-    )
-    sizes = scores.sizes
     block = DistributionBlock(
         names=labels.task_names(scores, dims),
-        shape=(
-            int(np.prod([sizes[name] for name in within], dtype=int)),
-            int(np.prod([sizes[name] for name in (outer or core[len(within) :])], dtype=int)),
-            int(np.prod([sizes[name] for name in core[len(within) + 1 :]], dtype=int)) if outer else 1,
-        ),
+        shape=_folded(scores.sizes, core, within, outer),
         stratified=bool(within),
         by_unit=bool(outer),
-        wanted=wanted,
+        wanted=options.check_statistics(cvar_level, cvar, iqm, threshold, target, higher_is_better),
         scores_at=None if scores_at is None else options.check_numbers("scores_at", scores_at),
         probabilities=options.check_probabilities(probabilities),
         bounds=options.check_bounds(bounds),
@@ -172,12 +158,11 @@ def performance_cdf(
         entropy=labels.check_rng(0 if rng is None and interval == "exact" else rng),
     )
     packed = apply_block(block, [scores.transpose(..., *core)], [core], block.layout.length)
+    publications = ("distribution", "dkw" if interval == "exact" else "bootstrap")
     attrs = outcomes.provenance(
         "performance_cdf",
         scores,
-        "; ".join(
-            outcomes.REFERENCES[name] for name in ("distribution", "dkw" if interval == "exact" else "bootstrap")
-        ),
+        "; ".join(outcomes.REFERENCES[name] for name in publications),
         block.entropy,
         confidence_level,
         dim=", ".join(dims),
@@ -191,12 +176,20 @@ def performance_cdf(
         strata=", ".join(within) or None,
         unit=unit,
     )
-    result = xr.Dataset(
-        trial_results.variables(packed, block, scores), {**packed.coords, **trial_results.coords(block)}, attrs
-    )
+    result = xr.Dataset(results.variables(packed, block, scores), {**packed.coords, **results.coords(block)}, attrs)
     if scores.chunks is None:
-        trial_results.warn(result, block, options.empty_strata(scores, within, dims))
+        results.warn(result, block, options.empty_strata(scores, within, dims))
     return result.set_coords([name for name in ("n_trials", "n_units") if name in result])
+
+
+def _folded(
+    sizes: Mapping[Hashable, int], core: Sequence[str], within: Sequence[str], outer: Sequence[str]
+) -> tuple[int, int, int]:
+    """Return the numbers of strata, of units in a stratum and of trials in a unit, to which the core dims fold."""
+    rest = core[len(within) :]
+    units, trials = (rest[:1], rest[1:]) if outer else (rest, ())
+    n_strata, n_units, n_trials = (prod(sizes[name] for name in names) for names in (within, units, trials))
+    return n_strata, n_units, n_trials
 
 
 def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:

@@ -10,11 +10,19 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.curvefit import around, far, t_quantile
 from xcurves.kernels import compare, powerlaw
 from xcurves.kernels.learning import Model
+from xcurves.learning.curvefit import around, far, t_quantile
+from xcurves.learning.prediction import (
+    CURVE_DIMS,
+    alpha_of,
+    curves_of,
+    model_of,
+    theta_covariance,
+    unit_of,
+    variances_known,
+)
 from xcurves.packing import Floats, Layout
-from xcurves.prediction import CURVE_DIMS, alpha_of, curves_of, model_of, theta_covariance, unit_of, variances_known
 from xcurves.randomization import apply_block
 
 PARAMETERS = ("error_at_n", "data_reliance", "large_sample_error")
@@ -66,8 +74,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     ------
     AttributeError
         If `fit` is a result of another method.
-    ValueError
-        If there is no such algorithm or no other one, the fit is quadratic, or N differs between algorithms.
+    ValueError, TypeError
+        If `fit` is no result, there is no such algorithm or no other one, the fit is quadratic, or N differs between
+        algorithms.
 
     Notes
     -----

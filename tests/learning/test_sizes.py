@@ -8,7 +8,7 @@ import oracles_powerlaw as oracle
 import xcurves
 from strategies import as_dict, simulate_errors
 from test_anova import refuse_to_compute
-from xcurves.sizes import PAPER
+from xcurves.learning.sizes import PAPER
 
 
 @pytest.fixture(scope="module")

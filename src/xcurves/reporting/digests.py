@@ -9,7 +9,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, markup, results
+from xcurves import labels, results
+from xcurves.reporting import markup
 from xcurves.wording import distribution, pictures
 
 _Digest = tuple[pd.DataFrame, str]

@@ -1,0 +1,263 @@
+"""`.curves` of arrays: every method of curves, errors or scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+import xcurves
+from xcurves import labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from xcurves.contrast_weights import Weights
+    from xcurves.distribution.options import Dims, Numbers
+    from xcurves.distribution.trials import Interval
+    from xcurves.grids import Method, On
+    from xcurves.intervals import Intervals
+    from xcurves.kernels.contrasts import Alternative
+    from xcurves.learning.options import At, Gamma, Weighting
+    from xcurves.learning.sizes import Variants
+    from xcurves.normalization import Reference
+    from xcurves.study.modifications import Case
+    from xcurves.study.replications import Test
+
+
+@xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DataArrayCurves:
+    """Methods of curves: a DataArray with dims (..., algorithm, run, training)."""
+
+    def __init__(self, curves: xr.DataArray) -> None:
+        self._curves = curves
+
+    def align(
+        self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+    ) -> xr.DataArray:
+        """Call :func:`xcurves.align`."""
+        return xcurves.align(self._curves, on, method=method, tolerance=tolerance)
+
+    def drop_incomplete(self) -> xr.DataArray:
+        """Call :func:`xcurves.drop_incomplete`."""
+        return xcurves.drop_incomplete(self._curves)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return xcurves.to_frame(self._curves)
+
+    def randomized_anova(
+        self,
+        *,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        confidence_level: float = 0.95,
+        keep_null: bool = False,
+        batch: int | None = None,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.randomized_anova`."""
+        return xcurves.randomized_anova(
+            self._curves, n_resamples=n_resamples, paired=paired, confidence_level=confidence_level,
+            keep_null=keep_null, batch=batch, progress=progress, rng=rng,
+        )  # fmt: skip
+
+    def pairwise(
+        self,
+        *,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        correction: Literal["holm", "bonferroni"] = "holm",
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.pairwise`."""
+        return xcurves.pairwise(
+            self._curves, n_resamples=n_resamples, paired=paired, correction=correction,
+            confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    def contrast(
+        self,
+        weights: Weights,
+        *,
+        training_weights: xr.DataArray | Sequence[float] | None = None,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.contrast`."""
+        return xcurves.contrast(
+            self._curves, weights, training_weights=training_weights, n_resamples=n_resamples, paired=paired,
+            alternative=alternative, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    def ss_profile(
+        self,
+        *,
+        intervals: Intervals | None = None,
+        margin: float | None = None,
+        step_down: bool = True,
+        cluster_threshold: float | None = None,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        confidence_level: float = 0.95,
+        batch: int | None = None,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.ss_profile`."""
+        return xcurves.ss_profile(
+            self._curves, intervals=intervals, margin=margin, step_down=step_down, cluster_threshold=cluster_threshold,
+            n_resamples=n_resamples, paired=paired, confidence_level=confidence_level, batch=batch, progress=progress,
+            rng=rng,
+        )  # fmt: skip
+
+    def fit_power_law(
+        self,
+        *,
+        at: float | xr.DataArray | None = None,
+        units: Literal["percent", "fraction"] | None = None,
+        gamma: Gamma = "search",
+        quadratic: bool = False,
+        weights: Weighting = "variance-folds",
+        sigma0_sq: float = 0.02,
+        sigma_hat_sq: float | None = None,
+        standard_error: xr.DataArray | None = None,
+        n_folds: int | xr.DataArray | None = None,
+        prior_strength: float = 5.0,
+        predict_at: At | None = None,
+        n_resamples: int = 0,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.fit_power_law`."""
+        return xcurves.fit_power_law(
+            self._curves, at=at, units=units, gamma=gamma, quadratic=quadratic, weights=weights, sigma0_sq=sigma0_sq,
+            sigma_hat_sq=sigma_hat_sq, standard_error=standard_error, n_folds=n_folds, prior_strength=prior_strength,
+            predict_at=predict_at, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    def leave_one_size_out(
+        self,
+        *,
+        variants: Variants | None = None,
+        units: Literal["percent", "fraction"] | None = None,
+        sigma0_sq: float = 0.02,
+        sigma_hat_sq: float | None = None,
+        prior_strength: float = 5.0,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.leave_one_size_out`."""
+        return xcurves.leave_one_size_out(
+            self._curves, variants=variants, units=units, sigma0_sq=sigma0_sq, sigma_hat_sq=sigma_hat_sq,
+            prior_strength=prior_strength,
+        )  # fmt: skip
+
+    def performance_cdf(
+        self,
+        *,
+        dim: Dims = "run",
+        scores_at: Numbers | None = None,
+        probabilities: Numbers | None = None,
+        cvar_level: Numbers = 0.5,
+        cvar: Literal["tail-mean", "conditional"] = "tail-mean",
+        iqm: Literal["trim", "fractional"] = "trim",
+        threshold: Numbers | None = None,
+        target: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        higher_is_better: bool = True,
+        interval: Interval = "exact",
+        n_resamples: int | None = None,
+        strata: Dims | None = None,
+        unit: str | None = None,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.performance_cdf`."""
+        return xcurves.performance_cdf(
+            self._curves, dim=dim, scores_at=scores_at, probabilities=probabilities, cvar_level=cvar_level, cvar=cvar,
+            iqm=iqm, threshold=threshold, target=target, bounds=bounds, higher_is_better=higher_is_better,
+            interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, confidence_level=confidence_level,
+            rng=rng,
+        )  # fmt: skip
+
+    def compare_distributions(
+        self,
+        *,
+        dim: Dims = "run",
+        n_resamples: int | None = None,
+        paired: bool = False,
+        correction: Literal["holm", "bonferroni"] = "holm",
+        strata: Dims | None = None,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.compare_distributions`."""
+        return xcurves.compare_distributions(
+            self._curves, dim=dim, n_resamples=n_resamples, paired=paired, correction=correction, strata=strata,
+            confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    def runs_needed(
+        self,
+        *,
+        test: Test | None = None,
+        power: float = 0.8,
+        alpha: float = 0.05,
+        n_runs: Sequence[int] | None = None,
+        n_replications: int = 1000,
+        replace: bool = False,
+        modification: Case | None = None,
+        factor: float = 0.0,
+        stretch: float = 1.0,
+        pvalue: str = "pvalue",
+        progress: bool = False,
+        confidence_level: float = 0.95,
+        rng: labels.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.runs_needed`."""
+        return xcurves.runs_needed(
+            self._curves, test=test, power=power, alpha=alpha, n_runs=n_runs, n_replications=n_replications,
+            replace=replace, modification=modification, factor=factor, stretch=stretch, pvalue=pvalue,
+            progress=progress, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+    def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
+        """Call :func:`xcurves.normalize`."""
+        return xcurves.normalize(self._curves, low=low, high=high)
+
+    def analyze(
+        self,
+        *,
+        include: Sequence[str] = labels.PARTS,
+        paired: bool = False,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: labels.Rng = None,
+    ) -> xr.DataTree:
+        """Call :func:`xcurves.analyze`."""
+        return xcurves.analyze(
+            self._curves, include=include, paired=paired, n_resamples=n_resamples, confidence_level=confidence_level,
+            progress=progress, rng=rng,
+        )  # fmt: skip

@@ -1,0 +1,61 @@
+"""`.curves` of tidy frames: the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import xarray as xr
+
+import xcurves
+
+if TYPE_CHECKING:
+    from xcurves.columns import Duplicates
+    from xcurves.grids import Method, On
+
+
+@pd.api.extensions.register_dataframe_accessor("curves")
+class DataFrameCurves:
+    """Methods of tidy frames: one row per score."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def to_dataarray(
+        self,
+        value: str,
+        *,
+        algorithm: str = "algorithm",
+        run: str = "run",
+        training: str | None = "training",
+        extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        duplicates: Duplicates = "raise",
+    ) -> xr.DataArray:
+        """Call :func:`xcurves.to_dataarray`."""
+        return xcurves.to_dataarray(
+            self._frame, value, algorithm=algorithm, run=run, training=training, extra=extra, on=on, method=method,
+            tolerance=tolerance, duplicates=duplicates,
+        )  # fmt: skip
+
+    def to_dataset(
+        self,
+        values: Sequence[str],
+        *,
+        algorithm: str = "algorithm",
+        run: str = "run",
+        training: str | None = "training",
+        extra: str | Sequence[str] = (),
+        on: On | None = None,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        duplicates: Duplicates = "raise",
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.to_dataset`."""
+        return xcurves.to_dataset(
+            self._frame, values, algorithm=algorithm, run=run, training=training, extra=extra, on=on, method=method,
+            tolerance=tolerance, duplicates=duplicates,
+        )  # fmt: skip

@@ -1,0 +1,98 @@
+"""`.curves` of Datasets and DataTrees: what belongs to results."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+import xcurves
+from xcurves import labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from xcurves.learning.options import At
+    from xcurves.learning.prediction import Rule
+
+
+@xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DatasetCurves:
+    """Methods of results: a Dataset that a method of curves returned."""
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self._result = result
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name if name.startswith("_") else labels.no_method(self._result, name))
+
+    def table(self) -> pd.DataFrame:
+        """Call :func:`xcurves.table`."""
+        return xcurves.table(self._result)
+
+    def summary(self) -> str:
+        """Call :func:`xcurves.summary`."""
+        return xcurves.summary(self._result)
+
+    def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
+        """Call :func:`xcurves.predict`."""
+        return xcurves.predict(self._result, n, method=method)
+
+    def compare_learners(self, *, reference: Any) -> xr.Dataset:
+        """Call :func:`xcurves.compare_learners`."""
+        return xcurves.compare_learners(self._result, reference=reference)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Call :func:`xcurves.to_frame`."""
+        return xcurves.to_frame(self._result)
+
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+
+@xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DataTreeCurves:
+    """Methods of whole analyses: a DataTree that `analyze` returned, or one of its groups."""
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree = tree
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name if name.startswith("_") else labels.no_tree_method(self._tree, name))
+
+    def summary(self) -> str:
+        """Call :func:`xcurves.summary`."""
+        return xcurves.summary(self._tree)
+
+    def plot(
+        self,
+        view: str | None = None,
+        *,
+        ax: Axes | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float | None = None,
+        rng: labels.Rng = None,
+    ) -> Axes | NDArray[Any]:
+        """Call :func:`xcurves.plot`."""
+        return xcurves.plot(
+            self._tree, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
+        )
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Call :func:`xcurves.report`."""
+        return xcurves.report(self._tree, path)

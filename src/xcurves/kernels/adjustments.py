@@ -1,0 +1,24 @@
+"""p-values adjusted for their number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.kernels.moments import Floats
+
+
+def holm(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by Holm's step-down; NaN stays and does not count."""
+    rank = pvalues.argsort(axis=-1).argsort(axis=-1)
+    left = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True) - rank
+    raised = np.sort(pvalues, axis=-1) * np.sort(left, axis=-1)[..., ::-1]
+    adjusted = np.minimum(np.maximum.accumulate(raised, axis=-1), 1.0)
+    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(adjusted, rank, axis=-1))
+
+
+def bonferroni(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by their number; NaN stays and does not count."""
+    return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
+
+
+ADJUSTMENTS = {"holm": holm, "bonferroni": bonferroni}

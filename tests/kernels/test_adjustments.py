@@ -1,0 +1,21 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from xcurves.kernels import adjustments
+
+
+@settings(deadline=None)  # of the first call statsmodels makes more
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_is_statsmodels_holm(pvalues):
+    np.testing.assert_allclose(adjustments.holm(np.array(pvalues)), multipletests(pvalues, method="holm")[1])
+    np.testing.assert_allclose(
+        adjustments.bonferroni(np.array(pvalues)), multipletests(pvalues, method="bonferroni")[1]
+    )
+
+
+def test_missing_p_values_do_not_count():
+    p = np.array([[0.01, np.nan, 0.02], [np.nan, np.nan, np.nan]])
+    np.testing.assert_allclose(adjustments.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3])
+    np.testing.assert_allclose(adjustments.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3])
