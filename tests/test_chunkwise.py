@@ -15,6 +15,7 @@ from strategies import absent, make_curves
 from test_anova import refuse_to_compute
 from xcurves import blocks
 from xcurves.kernels import levels
+from xcurves.profile.intervals import check_intervals
 
 EDGES = [0, 200, 2500, 2600, 5000, 7000]
 EXACT = ("cluster", "equivalent", "first_significant", "last_significant")
@@ -153,7 +154,7 @@ def test_a_range_of_levels_is_never_written_out():
     curves = curves.assign_coords(training=("training", pd.RangeIndex(0, 10**13, 10)))
     profile = xcurves.ss_profile(curves, intervals=[-5, 0.5, 3e12, 2e13], rng=0)
     assert isinstance(profile.indexes["training"], pd.RangeIndex)
-    stretches = xcurves.intervals.check_intervals([-5, 0.5, 3e12, 2e13], profile.indexes["training"])
+    stretches = check_intervals([-5, 0.5, 3e12, 2e13], profile.indexes["training"])
     assert stretches.start.tolist() == [0, 1, 3 * 10**11]
     assert stretches.stop.tolist() == [1, 3 * 10**11, 10**12]
 
@@ -167,7 +168,7 @@ def test_levels_of_a_range_are_counted_as_those_of_an_array(start, step, n, edge
     training = pd.RangeIndex(start, start + n * step, step)
     for closed in ("left", "right", "both", "neither"):
         index = pd.IntervalIndex.from_breaks(edges[:2], closed=closed)
-        ranged, listed = (xcurves.intervals.check_intervals(index, each) for each in (training, pd.Index([*training])))
+        ranged, listed = (check_intervals(index, each) for each in (training, pd.Index([*training])))
         np.testing.assert_array_equal([ranged.start, ranged.stop], [listed.start, listed.stop])
-    ranged, listed = (xcurves.intervals.check_intervals(edges, each) for each in (training, pd.Index([*training])))
+    ranged, listed = (check_intervals(edges, each) for each in (training, pd.Index([*training])))
     np.testing.assert_array_equal([ranged.start, ranged.stop], [listed.start, listed.stop])

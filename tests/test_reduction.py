@@ -4,9 +4,9 @@ import pytest
 
 from strategies import make_curves
 from test_anova import refuse_to_compute
-from xcurves import reduction
 from xcurves.arrays import check_curves
 from xcurves.kernels import moments
+from xcurves.randomization import reduction
 
 
 @pytest.fixture

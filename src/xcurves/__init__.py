@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from xcurves.alignment import align as align
     from xcurves.alignment import drop_incomplete as drop_incomplete
     from xcurves.analysis import analyze as analyze
-    from xcurves.anova import randomized_anova as randomized_anova
-    from xcurves.contrasts import contrast as contrast
     from xcurves.distribution.comparison import compare_distributions as compare_distributions
     from xcurves.distribution.performance import performance_cdf as performance_cdf
     from xcurves.distribution.performance import trials_needed as trials_needed
@@ -29,9 +27,11 @@ if TYPE_CHECKING:
     from xcurves.learning.prediction import predict as predict
     from xcurves.learning.sizes import leave_one_size_out as leave_one_size_out
     from xcurves.normalization import normalize as normalize
-    from xcurves.pairs import pairwise as pairwise
     from xcurves.plotting import plot as plot
-    from xcurves.profile import ss_profile as ss_profile
+    from xcurves.profile.profiling import ss_profile as ss_profile
+    from xcurves.randomization.anova import randomized_anova as randomized_anova
+    from xcurves.randomization.contrasts import contrast as contrast
+    from xcurves.randomization.pairs import pairwise as pairwise
     from xcurves.reporting.page import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
@@ -43,19 +43,19 @@ _HOMES = {
     "analyze": "analysis",
     "compare_distributions": "distribution.comparison",
     "compare_learners": "learning.learners",
-    "contrast": "contrasts",
+    "contrast": "randomization.contrasts",
     "drop_incomplete": "alignment",
     "fit_power_law": "learning.powerlaw",
     "leave_one_size_out": "learning.sizes",
     "normalize": "normalization",
-    "pairwise": "pairs",
+    "pairwise": "randomization.pairs",
     "performance_cdf": "distribution.performance",
     "plot": "plotting",
     "predict": "learning.prediction",
-    "randomized_anova": "anova",
+    "randomized_anova": "randomization.anova",
     "report": "reporting.page",
     "runs_needed": "study",
-    "ss_profile": "profile",
+    "ss_profile": "profile.profiling",
     "summary": "results",
     "table": "results",
     "to_dataarray": "frames",

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves import fitness, labels, outcomes
-from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
 from xcurves.distribution.performance import performance_cdf
 from xcurves.learning.powerlaw import fit_power_law
-from xcurves.pairs import pairwise
-from xcurves.profile import ss_profile
+from xcurves.profile.profiling import ss_profile
+from xcurves.randomization.anova import randomized_anova
+from xcurves.randomization.pairs import pairwise
 
 _TESTS: dict[str, tuple[Callable[..., xr.Dataset], int]] = {  # and the least number of training levels
     "anova": (randomized_anova, 1),

@@ -7,9 +7,10 @@ import re
 import numpy as np
 import xarray as xr
 
-from xcurves import doors, labels
+from xcurves import labels
 from xcurves.alignment import align
 from xcurves.learning import error_rates
+from xcurves.randomization import doors
 
 NO_ERRORS = "scores are not called an error by their name, long_name or standard_name"
 

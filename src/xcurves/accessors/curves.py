@@ -15,15 +15,15 @@ from xcurves import labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xcurves.contrast_weights import Weights
     from xcurves.distribution.options import Dims, Numbers
     from xcurves.distribution.trials import Interval
     from xcurves.grids import Method, On
-    from xcurves.intervals import Intervals
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning.options import At, Gamma, Weighting
     from xcurves.learning.sizes import Variants
     from xcurves.normalization import Reference
+    from xcurves.profile.intervals import Intervals
+    from xcurves.randomization.contrast_weights import Weights
     from xcurves.study.modifications import Case
     from xcurves.study.replications import Test
 

@@ -13,9 +13,9 @@ import xarray as xr
 
 import xcurves
 from xcurves import archives
-from xcurves.anova import randomized_anova
 from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
 from xcurves.labels import PARTS, find_kind
+from xcurves.randomization.anova import randomized_anova
 from xcurves.results import summary_of_part
 
 _TABLES = ("anova", "pairwise", "distribution")  # parts whose table has few rows

@@ -16,7 +16,7 @@ from xcurves.distribution.options import Dims
 from xcurves.distribution.pair_trials import PairBlock
 from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.kernels.bootstrap import are_few
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 _LONG_NAMES = {
     "prob_greater": "probability that the first scores higher, ties half",

@@ -15,7 +15,7 @@ from xcurves.distribution import options, results
 from xcurves.distribution.options import Dims, Numbers
 from xcurves.distribution.trials import DistributionBlock, Interval
 from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 
 def performance_cdf(

@@ -23,7 +23,7 @@ from xcurves.learning.prediction import (
     variances_known,
 )
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 PARAMETERS = ("error_at_n", "data_reliance", "large_sample_error")
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ

@@ -23,7 +23,7 @@ from xcurves.learning.options import (
     is_one,
     spread,
 )
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 
 def fit_power_law(

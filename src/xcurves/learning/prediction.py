@@ -15,7 +15,7 @@ from xcurves.learning.curvefit import around, far, fitted_at, t_quantile
 from xcurves.learning.options import At, check_n, spread
 from xcurves.learning.results import LONG_NAMES, rate_units
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 Rule = Literal["power-law", "linear"]
 

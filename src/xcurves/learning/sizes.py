@@ -19,7 +19,7 @@ from xcurves.learning import error_rates
 from xcurves.learning.options import check_model
 from xcurves.learning.powerlaw import core_dims
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import apply_block
+from xcurves.randomization.blockwise import apply_block
 
 Variants = Mapping[str, Mapping[str, Any]]
 

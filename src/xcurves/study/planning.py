@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.anova import randomized_anova
 from xcurves.arrays import check_curves
+from xcurves.randomization.anova import randomized_anova
 from xcurves.study import counts
 from xcurves.study.generators import resampled, with_algorithm
 from xcurves.study.grid import cells_of

@@ -11,10 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import blocks, doors, labels
+from xcurves import blocks, labels
 from xcurves.kernels import moments, null, shuffles, sums
 from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
+from xcurves.randomization import doors
 
 BY_EFFECT = ("effect", "error_term")
 FIELDS = {

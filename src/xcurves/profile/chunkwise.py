@@ -17,16 +17,17 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import doors, outcomes
-from xcurves.intervals import Stretches
+from xcurves import outcomes
 from xcurves.kernels import clusters, levels, moments, profiles, simultaneous
 from xcurves.kernels.assignments import Assignments
 from xcurves.kernels.shuffles import Plan
-from xcurves.levelwise import BANDS, CURE_OF_ONE_LEVEL, LevelBlock
-from xcurves.nodes import Objects, apply, boxed, reduce_objects
 from xcurves.packing import Floats
-from xcurves.randomization import as_float, check_moments
-from xcurves.reduction import measure_chunks, merge_chunks
+from xcurves.profile.intervals import Stretches
+from xcurves.profile.levelwise import BANDS, CURE_OF_ONE_LEVEL, LevelBlock
+from xcurves.profile.nodes import Objects, apply, boxed, reduce_objects
+from xcurves.randomization import doors
+from xcurves.randomization.blockwise import as_float, check_moments
+from xcurves.randomization.reduction import measure_chunks, merge_chunks
 
 _PROFILE = ("ss", "fraction", "cumulative_fraction")
 _TESTS = ("f", "pvalue", "pvalue_adjusted", "cluster", "cluster_pvalue", *BANDS, "equivalent")

@@ -11,12 +11,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import doors, labels, outcomes
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.kernels import contrasts, moments, null, shuffles, sums
 from xcurves.kernels.adjustments import ADJUSTMENTS
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import (
+from xcurves.randomization import doors
+from xcurves.randomization.blockwise import (
     Block,
     alike,
     apply_block,
@@ -26,7 +27,7 @@ from xcurves.randomization import (
     design_of,
     in_label_order,
 )
-from xcurves.reduction import moments_for
+from xcurves.randomization.reduction import moments_for
 
 _FIELDS = {
     "pvalue_adjusted": ("effect", "pair"),

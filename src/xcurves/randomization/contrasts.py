@@ -9,14 +9,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import doors, labels, outcomes
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.blocks import coarsen
-from xcurves.contrast_weights import Weights, check_weights
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, apply_block, as_float, block_options, in_label_order
+from xcurves.randomization import doors
+from xcurves.randomization.blockwise import Block, alike, apply_block, as_float, block_options, in_label_order
+from xcurves.randomization.contrast_weights import Weights, check_weights
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "pvalue": (),

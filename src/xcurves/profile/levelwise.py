@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves import doors, outcomes
-from xcurves.intervals import Stretches
+from xcurves import outcomes
 from xcurves.kernels import levels, profiles, simultaneous
 from xcurves.kernels.assignments import Assignments
 from xcurves.kernels.reassign import Progress
 from xcurves.packing import Floats, Layout
-from xcurves.randomization import Block, alike, as_float
+from xcurves.profile.intervals import Stretches
+from xcurves.randomization import doors
+from xcurves.randomization.blockwise import Block, alike, as_float
 
 CURE_OF_ONE_LEVEL = "a profile over training needs two. Use .curves.randomized_anova()"
 _PROFILE = dict.fromkeys(("fraction", "cumulative_fraction", "ss"), ("effect", "training"))

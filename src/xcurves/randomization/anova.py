@@ -7,8 +7,15 @@ import xarray as xr
 
 from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
-from xcurves.randomization import BY_EFFECT, AnovaBlock, apply_block, block_options, in_label_order, progress_bar
-from xcurves.reduction import moments_for
+from xcurves.randomization.blockwise import (
+    BY_EFFECT,
+    AnovaBlock,
+    apply_block,
+    block_options,
+    in_label_order,
+    progress_bar,
+)
+from xcurves.randomization.reduction import moments_for
 
 _COORDS = {"effect": list(labels.EFFECTS), "error_term": list(labels.ERROR_TERMS), "source": list(labels.SOURCES)}
 _LONG_NAMES = {

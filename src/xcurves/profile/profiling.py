@@ -8,13 +8,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import chunkwise, labels, outcomes
+from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
 from xcurves.blocks import apart, is_long
-from xcurves.intervals import Intervals, check_intervals
 from xcurves.kernels import levels
-from xcurves.levelwise import BANDS, LevelBlock, ProfileBlock
-from xcurves.randomization import apply_block, block_options, in_label_order, progress_bar
+from xcurves.profile import chunkwise
+from xcurves.profile.intervals import Intervals, check_intervals
+from xcurves.profile.levelwise import BANDS, LevelBlock, ProfileBlock
+from xcurves.randomization.blockwise import apply_block, block_options, in_label_order, progress_bar
 
 _LONG_NAMES = {
     "fraction": "fraction of the sum of squares at the level",
