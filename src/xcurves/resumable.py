@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import labels
+from xcurves.progress import progress_bar
 from xcurves.trial_files import ERROR, Archive, Record, Settings, Value, alone, error_text, text_of
 
 Trial = Callable[[int], Mapping[str, Any]]
@@ -102,7 +102,8 @@ def run_trials(
             check(archive.read())
         wanted = [index for index in range(n_trials) if index not in archive.done]
         waiting: dict[int, Record] = {}
-        for index, record in _bar(_attempts(trial, wanted, n_jobs), wanted, progress):
+        bar = progress_bar(progress, "trials", "trial")
+        for index, record in bar(_attempts(trial, wanted, n_jobs), total=len(wanted)):
             waiting[index] = record
             if len(waiting) == batch:
                 archive.append(waiting)
@@ -159,17 +160,6 @@ def plain(value: object) -> Value:
     if value is None or isinstance(value, Real | np.bool_):
         return None if value is None else float(value)
     return str(value).encode(errors="replace").decode().replace("\0", "")
-
-
-def _bar(attempts: Iterable[tuple[int, Record]], wanted: Sequence[int], progress: bool) -> Iterable[tuple[int, Record]]:
-    if not labels.check_flag("progress", progress):
-        return attempts
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
-    bar: Iterable[tuple[int, Record]] = tqdm(attempts, total=len(wanted), desc="trials", unit="trial", leave=False)
-    return bar
 
 
 def same(one: Value, other: Value) -> bool:

@@ -15,7 +15,8 @@ from xcurves.kernels import levels
 from xcurves.profile import chunkwise
 from xcurves.profile.intervals import Intervals, check_intervals
 from xcurves.profile.levelwise import BANDS, LevelBlock, ProfileBlock
-from xcurves.randomization.blockwise import apply_block, block_options, in_label_order, progress_bar
+from xcurves.progress import progress_bar
+from xcurves.randomization.blockwise import apply_block, block_options, in_label_order
 
 _LONG_NAMES = {
     "fraction": "fraction of the sum of squares at the level",

@@ -7,13 +7,13 @@ import xarray as xr
 
 from xcurves import labels, outcomes
 from xcurves.arrays import check_curves
+from xcurves.progress import progress_bar
 from xcurves.randomization.blockwise import (
     BY_EFFECT,
     AnovaBlock,
     apply_block,
     block_options,
     in_label_order,
-    progress_bar,
 )
 from xcurves.randomization.reduction import moments_for
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -228,18 +227,3 @@ def in_label_order(curves: xr.DataArray) -> xr.DataArray:
     """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
     unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
     return curves.sortby(unsorted) if unsorted else curves
-
-
-def _no_bar(blocks: Iterable[int]) -> Iterable[int]:
-    return blocks
-
-
-def progress_bar(wanted: bool, what: str = "shuffles") -> Progress:
-    """Return what wraps the blocks of a plan or a study: a tqdm bar, or nothing."""
-    if not wanted:
-        return _no_bar
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
-    return partial(tqdm, desc=what, unit="block", leave=False)

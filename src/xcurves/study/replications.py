@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import labels, outcomes
-from xcurves.randomization.blockwise import progress_bar
+from xcurves.progress import progress_bar
 from xcurves.study.generators import REPLICATION
 from xcurves.study.grid import Cell
 from xcurves.trial_files import Archive, alone
