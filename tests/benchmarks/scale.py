@@ -1,7 +1,7 @@
 """How cost grows, and what workers and threads bring: `python tests/benchmarks/scale.py [NAME ...]`.
 
-NAME is workers, long, threads or cost; all without. Everything is drawn lazily where it is needed. Every figure is the
-best of a few turns (TURNS in the environment); ratios are of one run.
+NAME is workers, long, threads or cost; all without. Everything is drawn lazily where it is needed, and workers have
+imported what they need. Every figure is the best of a few turns (TURNS in the environment); ratios are of one run.
 """
 
 from __future__ import annotations
@@ -111,6 +111,13 @@ JOBS: dict[str, Callable[[], xr.Dataset]] = {
 }
 
 
+def warm() -> None:
+    """Import what methods import when they are first used."""
+    for name in xcurves.__all__:
+        getattr(xcurves, name)
+    scipy.stats.norm.cdf(0)
+
+
 def workers() -> None:
     """Time every method on one and on two worker processes."""
     from distributed import Client, LocalCluster
@@ -124,7 +131,7 @@ def workers() -> None:
             for n_workers in times:
                 options: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": "2GiB", "dashboard_address": None}
                 with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
-                    client.run(lambda: __import__("xcurves").randomized_anova)
+                    client.run(warm)
                     times[n_workers].append(seconds(job().compute))
                     largest = max(largest, *client.run(peak).values())
         one, two = (min(each) for each in times.values())
