@@ -81,10 +81,14 @@ def deviations(x: Floats, n: Ints, mean: Floats) -> Floats:
 
 def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
     """Return exact limits of a probability from `k` successes in `n` trials."""
+    k, n = np.broadcast_arrays(k, n)
+    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)  # of few trials, few are different
+    trials, successes = np.divmod(codes, n.max(initial=0) + 1)
     inverse = scipy.special.betaincinv
-    lower = inverse(np.maximum(k, 1), n - k + 1, alpha / 2)
-    upper = inverse(k + 1, np.maximum(n - k, 1), 1 - alpha / 2)
-    return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
+    lower = inverse(np.maximum(successes, 1), trials - successes + 1, alpha / 2)
+    upper = inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha / 2)
+    limits = np.where(successes == 0, 0.0, lower), np.where(successes == trials, 1.0, upper)
+    return limits[0][place].reshape(k.shape), limits[1][place].reshape(k.shape)
 
 
 def dkw(n: Ints, alpha: float) -> Floats:
@@ -97,7 +101,7 @@ def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints
 
     P(X_(l) > F⁻¹(p)) = P(Bin(n, F(F⁻¹(p))) < l) <= P(Bin(n, p) < l), and likewise above.
     """
-    per_task = np.maximum(n, 1)[:, np.newaxis]
-    lower = scipy.stats.binom.ppf(alpha / 2, per_task, probabilities)
-    upper = scipy.stats.binom.ppf(1 - alpha / 2, per_task, probabilities) + 1
-    return lower.astype(np.int64), upper.astype(np.int64)
+    trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
+    lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
+    upper = scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
+    return lower.astype(np.int64)[place], upper.astype(np.int64)[place]
