@@ -103,25 +103,21 @@ def sums(means: Floats, comoment: Floats, n_levels: Floats, own: Floats, sizes: 
     return np.asarray(np.stack(by_group, axis=1).sum(axis=-1))
 
 
-def share(ss: Floats, total: Floats, everything: Floats, fraction: Floats) -> None:
-    """Write profiles as fractions of their totals, shape (task, effect), NaN where these are but rounding.
+def share(ss: Floats, total: Floats, everything: Floats, before: Floats, fraction: Floats, cumulative: Floats) -> None:
+    """Write profiles as fractions of their totals, shape (task, effect), and as running sums of these.
 
-    `everything` is the sum of squares of all curves, shape (task,); profiles that are but rounding of it become zero.
+    `everything` is the sum of squares of all curves, shape (task,): profiles that are but rounding of it become zero,
+    and their fractions NaN. The running sums go on from those `before`, shape (task, effect).
     """
     nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
     if nothing.any():
         np.copyto(ss, 0.0, where=nothing)
-    divisor = np.where(nothing, np.nan, total[..., np.newaxis])
+    divisor, reached = np.where(nothing, np.nan, total[..., np.newaxis]), before[..., np.newaxis]
     for part in _parts(ss.shape[-1], total.size):
         np.divide(ss[part], divisor, out=fraction[part])
-
-
-def accumulate(fraction: Floats, before: Floats, cumulative: Floats) -> None:
-    """Write the running sums of fractions, shape (task, effect, level), from sums `before`, shape (task, effect, 1)."""
-    for part in _parts(fraction.shape[-1], before.size):
         np.cumsum(fraction[part], axis=-1, out=cumulative[part])
-        cumulative[part] += before
-        before = cumulative[part][..., -1:]
+        cumulative[part] += reached
+        reached = cumulative[part][..., -1:]
 
 
 def _starts(sizes: tuple[int, ...]) -> NDArray[np.intp]:

@@ -107,11 +107,11 @@ class ChunkBlock(LevelBlock):
     def share(self, part: Floats, packed: Floats, names: Objects) -> Floats:
         """Return what fraction of the profiles a chunk has, shape (..., effect, 1), given its own moments too."""
         task = self._task(packed, names)
-        found = np.full((1, 3), np.nan)
+        fraction = np.full((1, 3, 1), np.nan)
         if task is not None:
-            ss = _sums(self._unpack(part), task.curves, task.sizes, task.own)
-            profiles.share(ss[..., np.newaxis], task.total, task.everything, found[..., np.newaxis])
-        return found.reshape(*names.shape[:-1], 3, 1)
+            ss = _sums(self._unpack(part), task.curves, task.sizes, task.own)[..., np.newaxis]
+            profiles.share(ss, task.total, task.everything, np.zeros((1, 3)), fraction, np.empty(ss.shape))
+        return fraction.reshape(*names.shape[:-1], 3, 1)
 
     def profile(self, curves: Floats, packed: Floats, names: Objects, before: Floats) -> Floats:
         """Profile a chunk, shape (..., algorithm, run, training), as (..., row, effect, training).
@@ -124,8 +124,7 @@ class ChunkBlock(LevelBlock):
         if task is not None and len(places):
             ss, fraction, cumulative = found = np.empty((3, 1, 3, len(places)))
             profiles.effects(self.measure(some, task.sizes), task.own, task.sizes, ss)
-            profiles.share(ss, task.total, task.everything, fraction)
-            profiles.accumulate(fraction, before.reshape(1, 3, 1), cumulative)
+            profiles.share(ss, task.total, task.everything, before.reshape(1, 3), fraction, cumulative)
             out[..., places] = found[:, 0]
         return out.reshape(*names.shape[:-1], *out.shape)
 

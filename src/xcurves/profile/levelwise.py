@@ -179,8 +179,8 @@ class ProfileBlock(LevelBlock):
         """Write the results of a part, which has a place for every level it has, into `out`."""
         profiles.effects(part.measured, part.measured.deviations.mean(axis=-1), part.sizes, out["ss"])
         everything = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
-        profiles.share(out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"])
-        profiles.accumulate(out["fraction"], np.zeros((len(part.tasks), 3, 1)), out["cumulative_fraction"])
+        total, before = out["ss"].sum(axis=-1), np.zeros(out["ss"].shape[:2])
+        profiles.share(out["ss"], total, everything, before, out["fraction"], out["cumulative_fraction"])
         if len(self.stretches):
             holds = self.stretches.hold(part.places)
             held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
