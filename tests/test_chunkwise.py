@@ -1,5 +1,7 @@
 """The profile of curves that are too long for one place is that of the same curves in memory."""
 
+import pickle
+
 import dask
 import dask.array as da
 import numpy as np
@@ -44,6 +46,7 @@ def assert_alike(found, expected):
     for name in expected.variables:
         assert found[name].dims == expected[name].dims
         assert found[name].attrs == expected[name].attrs
+        assert found[name].dtype == expected[name].dtype
         rounded = name in expected.data_vars and "pvalue" not in str(name) and name not in EXACT
         scale = max(1.0, np.nan_to_num(np.abs(expected[name])).max()) if rounded and expected[name].size else 0.0
         if rounded:
@@ -82,12 +85,67 @@ def test_chunks_of_levels_give_the_profile_of_the_whole(tasks, options, chunks):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_paired_runs_and_no_task_at_all(tasks):
-    curves = tasks.sel(task="full", drop=True)
-    options = {"paired": True, "margin": 9, "n_resamples": 100, "intervals": EDGES, "rng": 0}
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
+def test_paired_runs_and_no_task_at_all(tasks, dtype):
+    curves = (10 * tasks.sel(task="full", drop=True)).round()
+    curves[0, :, 20:40] += 500
+    curves = curves.astype(dtype)
+    curves = curves.assign_coords(training=np.arange(60, dtype="int32"), epoch=("training", np.arange(60) // 7))
+    options = {"paired": True, "margin": 90, "n_resamples": 100, "intervals": [0, 25, 50], "rng": 0}
+    found = xcurves.ss_profile(curves.chunk(training=11), confidence_level=0.9, **options).compute()
+    assert_alike(found, xcurves.ss_profile(curves, confidence_level=0.9, **options))
+    assert found.first_significant.notnull()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_resamples", [0, 99])
+@pytest.mark.parametrize("size", [1e4, 1e7])
+def test_what_runs_share_costs_the_fractions_no_digit(tasks, size, n_resamples):
+    """Matched runs that differ far more from one another than algorithms do."""
+    shared = size * np.random.default_rng(5).normal(size=(4, 60))
+    curves = tasks.sel(task="full", drop=True) + xr.DataArray(shared, dims=("run", "training"))
+    options = {"paired": True, "n_resamples": n_resamples, "rng": 0}
     found = xcurves.ss_profile(curves.chunk(training=11), **options).compute()
-    assert_alike(found, xcurves.ss_profile(curves, **options))
-    assert found.first_significant.notnull() or found.pvalue_adjusted.min() > 0.05
+    expected = xcurves.ss_profile(curves, **options)
+    np.testing.assert_allclose(found.fraction, expected.fraction, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(found.cumulative_fraction.isel(training=-1), 1, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_resamples", [0, 19])
+def test_fractions_of_nothing_but_rounding_are_nan(n_resamples):
+    """Algorithms of the same runs in another order: no difference, whatever the order of the sums."""
+    values = np.random.default_rng(0).normal(size=(4, 40))
+    curves = make_curves(np.stack([values, values[[2, 0, 3, 1]]]))
+    for each in (curves, curves.chunk(training=7)):
+        result = xcurves.ss_profile(each, n_resamples=n_resamples, rng=0)
+        assert result.fraction.isnull().all()
+        assert (result.ss == 0).all()
+
+
+def test_one_task_is_computed_without_the_others(tasks):
+    reads = []
+
+    def read(block, block_info=None):
+        reads.append(block_info[0]["chunk-location"][0])
+        return block
+
+    lazy = tasks.chunk(task=1, training=20)
+    noted = lazy.copy(data=lazy.data.map_blocks(read, dtype=float))
+    found = xcurves.ss_profile(noted, n_resamples=0).isel(task=0).ss
+    reads.clear()
+    found.compute(scheduler="synchronous")
+    assert reads == [0] * 6  # three chunks, twice
+
+
+def test_what_is_kept_of_a_chunk_does_not_grow_with_shuffles(tasks):
+    """Tables of intervals by shuffles are joined, not kept with the levels that wait for them."""
+    lazy = xcurves.ss_profile(tasks.isel(task=0).chunk(training=20), n_resamples=999, intervals=EDGES, rng=0)
+    graph = dict(lazy.pvalue.__dask_graph__())
+    kept = [key for key in graph if str(key[0]).startswith("pick")]
+    sizes = [len(pickle.dumps(each)) for each in dask.get(graph, kept)]
+    assert len(sizes) == 6
+    assert sorted(sizes)[2] < 5_000 < sorted(sizes)[3]
 
 
 @given(st.data(), st.integers(0, 2**32 - 1), st.booleans())
@@ -157,6 +215,12 @@ def test_a_range_of_levels_is_never_written_out():
     stretches = check_intervals([-5, 0.5, 3e12, 2e13], profile.indexes["training"])
     assert stretches.start.tolist() == [0, 1, 3 * 10**11]
     assert stretches.stop.tolist() == [1, 3 * 10**11, 10**12]
+
+
+def test_ends_beside_a_level_of_a_range_are_told_from_it():
+    training = pd.RangeIndex(-(10**9), 10**9)
+    ends = check_intervals([-1e-9, 1e-9, 5], training)
+    assert ends.start.tolist() == [10**9, 10**9 + 1]
 
 
 @given(st.integers(-5, 5), st.integers(1, 4), st.integers(1, 9), st.lists(st.integers(-40, 60), min_size=2, max_size=5))

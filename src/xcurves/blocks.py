@@ -40,7 +40,7 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
 def is_long(curves: xr.DataArray) -> bool:
     """Return whether the curves of a task come in chunks along training that make more than a block together."""
     n_values = prod(curves.sizes.get(dim, 1) for dim in DIMS)
-    return len(curves.chunksizes.get("training", ())) > 1 and curves.dtype.itemsize * n_values > _BYTES
+    return len(curves.variable.chunksizes.get("training", ())) > 1 and 8 * n_values > _BYTES  # of floats
 
 
 def apart(curves: xr.DataArray) -> xr.DataArray:

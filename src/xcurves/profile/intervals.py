@@ -80,8 +80,13 @@ def _count(training: pd.Index, ends: NDArray[np.float64], *, below: bool) -> NDA
     """Return how many levels are below given ends, or below and at them."""
     if not isinstance(training, pd.RangeIndex):
         return np.asarray(training.to_numpy().searchsorted(ends, "left" if below else "right"))
-    steps = (ends - training.start) / training.step  # pandas would write out a range to search it for a float
-    return np.clip(np.ceil(steps) if below else np.floor(steps) + 1, 0, len(training)).astype(np.intp)
+    # pandas would write out a range to search it for a float.
+    steps = (ends - training.start) / training.step
+    count = np.clip(np.ceil(steps) if below else np.floor(steps) + 1, 0, len(training)).astype(np.intp)
+    compare = np.less if below else np.less_equal
+    count += compare(training.start + training.step * count, ends) & (count < len(training))  # what rounding left out
+    count -= ~compare(training.start + training.step * (count - 1), ends) & (count > 0)
+    return count
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:

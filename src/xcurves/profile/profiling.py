@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -13,6 +14,7 @@ from xcurves.arrays import check_curves
 from xcurves.blocks import apart, is_long
 from xcurves.kernels import levels
 from xcurves.profile import chunkwise
+from xcurves.profile.chunkblock import ChunkBlock
 from xcurves.profile.intervals import Intervals, check_intervals
 from xcurves.profile.levelwise import BANDS, LevelBlock, ProfileBlock
 from xcurves.progress import progress_bar
@@ -61,7 +63,8 @@ def ss_profile(
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, as for `randomized_anova`, at two training levels or more. Of dask-backed curves, the levels of a task
-        are put into one chunk if they make no more than 64 MB, and stay in their chunks if they make more.
+        are put into one chunk if they make no more than 64 MB, and stay in their chunks if they make more. Then a
+        pandas.RangeIndex of levels stays one.
     intervals : sequence of float or pandas.IntervalIndex, optional
         Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
         that begins with it, the last edge to the last interval.
@@ -162,8 +165,9 @@ def ss_profile(
     Frozen({'training': 8})
     """
     long = isinstance(curves, xr.DataArray) and is_long(curves)
-    checked = check_curves(curves, levels=not long)
-    training = (curves if long else checked)["training"]
+    ranged = long and isinstance(curves.indexes.get("training"), pd.RangeIndex)
+    checked = check_curves(curves, levels=not ranged)
+    training = (curves if ranged else checked)["training"]
     curves = checked
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     ordered = in_label_order(curves)
@@ -183,7 +187,7 @@ def ss_profile(
     bar = progress_bar(labels.check_flag("progress", progress) and not lazy)
     block: LevelBlock
     if long:
-        block, ordered = chunkwise.ChunkBlock(**options), apart(ordered)
+        block, ordered = ChunkBlock(**options), apart(ordered)
         found = chunkwise.profile(block, ordered, training.to_index())
         variables = {name: found[name] for name in _LONG_NAMES if name in found}
     else:

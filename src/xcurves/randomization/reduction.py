@@ -65,23 +65,15 @@ def _less_run_means(curves: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _measure_chunks(curves: Any, subsets: Sequence[Subset], within_runs: bool) -> Any:
-    n_curves = len(range(curves.shape[-3])[subsets[0]] if isinstance(subsets[0], slice) else subsets[0])
-    n_curves *= curves.shape[-2]
-    return merge_chunks(measure_chunks(curves, subsets, within_runs, n_curves), n_curves)
-
-
-def measure_chunks(curves: Any, subsets: Sequence[Subset], within_runs: bool, n_curves: int) -> Any:
-    """Reduce dask-backed curves of subsets of `n_curves` to packed moments, shape (..., subset, chunk, moment).
-
-    A chunk is one along training.
-    """
     import dask.array as da
 
     curves = curves.rechunk({curves.ndim - 3: -1, curves.ndim - 2: -1})
     training, subset, moment = curves.ndim - 1, curves.ndim, curves.ndim + 1
-    blockwise: Any = da.blockwise  # dask has no annotations
+    n_curves = len(range(curves.shape[-3])[subsets[0]] if isinstance(subsets[0], slice) else subsets[0])
+    n_curves *= curves.shape[-2]
     lead = tuple(range(curves.ndim - 3))
-    return blockwise(
+    blockwise: Any = da.blockwise  # dask has no annotations
+    parts = blockwise(
         _measure_chunk,
         (*lead, subset, training, moment),
         curves,
@@ -94,15 +86,9 @@ def measure_chunks(curves: Any, subsets: Sequence[Subset], within_runs: bool, n_
         dtype=np.float64,
         meta=np.empty((0,) * (len(lead) + 3)),
     )
-
-
-def merge_chunks(parts: Any, n_curves: int) -> Any:
-    """Merge the packed moments of chunks, shape (..., chunk, moment), as a tree."""
-    import dask.array as da
-
     combine = partial(_combine, n_curves=n_curves)
     reduce: Any = da.reduction
-    return reduce(parts, chunk=_keep, combine=combine, aggregate=combine, axis=parts.ndim - 2, dtype=np.float64)
+    return reduce(parts, chunk=_keep, combine=combine, aggregate=combine, axis=len(lead) + 1, dtype=np.float64)
 
 
 def _keep(packed: NDArray[np.float64], **_: Any) -> NDArray[np.float64]:
