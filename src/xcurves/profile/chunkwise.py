@@ -79,8 +79,11 @@ def _test(
         block.tests, along, surveys, joints, numbers, stairs, size, chunks=tuple(sizes.tolist()), row=len(rows)
     )
     found = _cut(tested, rows)
-    marked = training.where(outcomes.significant(found["pvalue_adjusted"], block.alpha))
-    found |= {"first_significant": marked.min("training"), "last_significant": marked.max("training")}
+    marked = outcomes.significant(found["pvalue_adjusted"], block.alpha)
+    # Without skipna: nanmin warns of nothing marked, and to silence it is not safe in threads.
+    first = training.where(marked, np.inf).min("training", skipna=False)
+    last = training.where(marked, -np.inf).max("training", skipna=False)
+    found |= {"first_significant": first.where(first < np.inf), "last_significant": last.where(last > -np.inf)}
     if len(block.stretches):
         shape = {"row": len(INTERVALS), "interval": len(block.stretches)}
         found |= _cut(apply(block.intervals, (*extra, *shape), joints, **shape), INTERVALS)
