@@ -27,7 +27,7 @@ INTERVALS = ("interval_pvalue", "interval_pvalue_adjusted")
 
 
 class _Stretch(NamedTuple):
-    """What a stretch of levels tells of a task; of the groups no more than rounding if runs are incomplete.
+    """What a stretch of levels tells of a task; of the groups nothing (NaN) if runs are incomplete.
 
     Attributes
     ----------
@@ -121,10 +121,7 @@ class ChunkBlock(LevelBlock):
         counts = np.where(np.isinf(flat).any(axis=1), np.nan, has.sum(axis=1))
         present = has.any(axis=1).reshape(len(self.algorithms), len(self.runs))
         n_levels = int(np.count_nonzero(has.any(axis=0)))
-        groups, sizes = (
-            np.flatnonzero(present.any(axis=1)),
-            tuple(size for size in present.sum(axis=1).tolist() if size),
-        )
+        groups, sizes = _groups(present)
         means, squares = np.full((2, len(present)), np.nan)
         everything, differ = 0.0, False
         uneven = self.paired and len(set(sizes)) > 1
@@ -248,10 +245,7 @@ class ChunkBlock(LevelBlock):
         if n_levels == 1:
             raise ValueError(f"{name}there is one training level; {CURE_OF_ONE_LEVEL}")
         doors.check_scale(np.array([whole.everything]), np.array([whole.differ]), [name])
-        groups, sizes = (
-            np.flatnonzero(present.any(axis=1)),
-            tuple(size for size in present.sum(axis=1).tolist() if size),
-        )
+        groups, sizes = _groups(present)
         own, everything = whole.means[np.newaxis, groups], np.array([whole.everything])
         total = _sums(whole, groups, sizes, own)
         return _Task(np.flatnonzero(present), groups, sizes, self.plan(sizes, work=n_levels), own, total, everything)
