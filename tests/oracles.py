@@ -64,7 +64,7 @@ def f_ratios(groups, paired=False):
     return {
         effect: {
             "pooled": _ratio(ms[effect], pooled),
-            "stratum": _ratio(ms[effect], strata[effect] / max(df[effect], 1)),
+            "split_plot": _ratio(ms[effect], strata[effect] / max(df[effect], 1)),
         }
         for effect in ms
     }
@@ -110,10 +110,10 @@ def exact_paired_counts(groups, tie=1e-9):
 
 def _count(groups, shuffled, tie, paired=False):
     observed = f_ratios(groups, paired)
-    counts = {effect: dict.fromkeys(("pooled", "stratum"), 0) for effect in observed}
+    counts = {effect: dict.fromkeys(("pooled", "split_plot"), 0) for effect in observed}
     for each in shuffled:
         found = f_ratios(each, paired)
-        for effect, error_term in itertools.product(counts, ("pooled", "stratum")):
+        for effect, error_term in itertools.product(counts, ("pooled", "split_plot")):
             counts[effect][error_term] += found[effect][error_term] >= observed[effect][error_term] * (1 - tie)
     return counts
 
@@ -156,8 +156,8 @@ def _rational_shares(groups):
     return {
         ("algorithm", "pooled"): algorithm / (algorithm + error),
         ("interaction", "pooled"): interaction / (interaction + error),
-        ("algorithm", "stratum"): algorithm / (algorithm + runs),
-        ("interaction", "stratum"): interaction / (interaction + runs_level),
+        ("algorithm", "split_plot"): algorithm / (algorithm + runs),
+        ("interaction", "split_plot"): interaction / (interaction + runs_level),
     }
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves, simulate_errors
-from xcurves import blocks
+from xcurves.core import chunking as blocks
 
 distributed = pytest.importorskip("distributed")
 

@@ -12,10 +12,11 @@ import pytest
 
 import xcurves
 from test_docstrings import EXPERIMENTS, FUNCTIONS
-from xcurves import outcomes, resumable
-from xcurves.study import counts
+from xcurves.core import checkpoints as resumable
+from xcurves.core import provenance
+from xcurves.simulation import counts
 
-PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.resumable.run_trials": resumable.run_trials}
+PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.core.checkpoints.run_trials": resumable.run_trials}
 # What is raised on the way, and caught before it reaches the caller.
 CAUGHT = {"xcurves.report": {"AttributeError", "ModuleNotFoundError"}}
 # Publications without a DOI, by where they appeared.
@@ -88,15 +89,15 @@ def test_every_error_is_documented(name):
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_warning_is_documented(name):
-    warns = any(thing in (outcomes.warn, outcomes.warn_of) for thing in reached(PUBLIC[name]))
+    warns = any(thing in (provenance.warn, provenance.warn_of) for thing in reached(PUBLIC[name]))
     assert ("UserWarning" in section(PUBLIC[name], "Warns")) == warns
 
 
 def test_errors_and_warnings_are_found():
     assert raised(xcurves.trials_needed) == {"ValueError"}
     assert raised(xcurves.to_frame) == {"ValueError", "TypeError"}
-    assert outcomes.warn not in reached(xcurves.trials_needed)
-    assert outcomes.warn in reached(xcurves.contrast)
+    assert provenance.warn not in reached(xcurves.trials_needed)
+    assert provenance.warn in reached(xcurves.contrast)
 
 
 def publications():
@@ -105,7 +106,7 @@ def publications():
         for entry in section(function, "References").split("\n.. "):
             if entry.strip():
                 yield name, " ".join(entry.split())
-    for kind, references in {**outcomes.REFERENCES, "study": counts.REFERENCES}.items():
+    for kind, references in {**provenance.REFERENCES, "simulation": counts.REFERENCES}.items():
         yield from ((kind, entry) for entry in references.split("; "))
 
 

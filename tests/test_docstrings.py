@@ -69,7 +69,7 @@ def test_an_experiment_says_what_it_takes_and_returns(name):
     assert not [section.strip() for section in [*parameters, "Returns\n"] if section not in EXPERIMENTS[name].__doc__]
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, "xcurves.resumable.run_trials"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, "xcurves.core.checkpoints.run_trials"])
 def test_numpydoc_finds_nothing_amiss(name):
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
     assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN]
@@ -110,8 +110,8 @@ def results():
             scores_at=[0.0], threshold=0.0, target=1.0, bounds=(-9, 9), cvar_level=[0.5]
         ),
         "compare_distributions": pool.curves.compare_distributions(),
-        "study.type_i_error": xcurves.study.type_i_error(
-            xcurves.study.autoregressive, never_rejects, n_replications=20, rng=0
+        "simulation.type_i_error": xcurves.simulation.type_i_error(
+            xcurves.simulation.autoregressive, never_rejects, n_replications=20, rng=0
         ),
         "runs_needed": curves.sel(algorithm=["a0"]).curves.runs_needed(
             test=never_rejects, n_runs=[2], n_replications=20, rng=0

@@ -28,7 +28,7 @@ def test_importing_is_light():
     code = "import sys, xarray; before = set(sys.modules); import xcurves; print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     accessors = [f"xcurves.accessors.{name}" for name in ("curves", "frames", "results")]
-    assert done.stdout.strip() == str(["xcurves", "xcurves.accessors", *accessors, "xcurves.labels"])
+    assert done.stdout.strip() == str(["xcurves", "xcurves.accessors", *accessors, "xcurves.core.labels"])
 
 
 def test_every_public_name_is_where_type_checkers_are_told():

@@ -24,7 +24,7 @@ def many():
 def test_table_has_the_papers_rows_and_columns(result):
     table = result.curves.table()
     assert table.index.tolist() == ["Interaction", "Algorithm", "Training", "Error", "Total"]
-    assert table.columns.tolist() == ["df", "SS", "MS", "F", "p", "F_stratum", "p_stratum"]
+    assert table.columns.tolist() == ["df", "SS", "MS", "F", "p", "F_split_plot", "p_split_plot"]
     assert table["df"].tolist() == [3, 1, 3, 32, 39]
 
 
@@ -36,7 +36,7 @@ def test_table_follows_from_itself_by_the_papers_arithmetic(result):
     np.testing.assert_allclose(parts["MS"], parts["SS"] / parts["df"].astype(float))
     tested = table.loc[["Interaction", "Algorithm", "Training"]]
     np.testing.assert_allclose(tested["F"], tested["MS"] / table.loc["Error", "MS"])
-    assert table.loc[["Training", "Error", "Total"], ["p", "F_stratum", "p_stratum"]].isna().all(axis=None)
+    assert table.loc[["Training", "Error", "Total"], ["p", "F_split_plot", "p_split_plot"]].isna().all(axis=None)
     assert table.loc[["Error", "Total"], "F"].isna().all()
     assert np.isnan(table.loc["Total", "MS"])
 
@@ -47,8 +47,8 @@ def test_table_shows_both_error_terms_in_their_places(result):
         for column, name, term in (
             ("F", "f", "pooled"),
             ("p", "pvalue", "pooled"),
-            ("F_stratum", "f", "stratum"),
-            ("p_stratum", "pvalue", "stratum"),
+            ("F_split_plot", "f", "split_plot"),
+            ("p_split_plot", "pvalue", "split_plot"),
         ):
             assert table.loc[row, column] == result[name].sel(effect=effect, error_term=term).item()
 
@@ -62,7 +62,7 @@ def test_table_of_several_tasks_has_them_in_its_index(many):
 
 def test_summary_goes_by_the_stratum_terms(result):
     changed = result.copy(deep=True)
-    changed.pvalue.loc[{"error_term": "pooled"}] = 1 - changed.pvalue.sel(error_term="stratum")
+    changed.pvalue.loc[{"error_term": "pooled"}] = 1 - changed.pvalue.sel(error_term="split_plot")
     assert changed.curves.summary() == result.curves.summary()
     assert result.curves.summary() == (
         "Compared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"

@@ -1,50 +1,122 @@
-"""What a result says, as a table and in sentences."""
+"""Results of any kind: which kind, as a table, in sentences, as a tidy frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import labels
-from xcurves.wording import analysis, distribution, learning, profile, randomization
-from xcurves.wording import study as study_wording
+from xcurves import kinds
+from xcurves.core.labels import DIMS, pick_one
+from xcurves.core.schema import ResultKind, View
 
-_ROWS = {source: source.capitalize() for source in labels.SOURCES}
+T = TypeVar("T")
+
+_DESCRIBED = ("units", "long_name")
+_NO_ROWS = "resample"  # the null distribution is no part of a frame
 
 
-def table(result: xr.Dataset) -> pd.DataFrame:
+def find_kind(dataset: xr.Dataset) -> ResultKind | None:
+    """Return the kind of a result, by what its attrs say or by its variables; None if it is none."""
+    named = dataset.attrs.get("xcurves_result")
+    if named in kinds.NAMES:
+        return kinds.kind(named)
+    matching = [kind for kind in map(kinds.kind, kinds.NAMES) if kind.required() <= set(dataset.variables)]
+    return max(matching, key=lambda kind: len(kind.required()), default=None)
+
+
+def kind_of(result: xr.Dataset) -> ResultKind:
+    """Return the kind of a result; refuse what is none."""
+    if not isinstance(result, xr.Dataset):
+        raise TypeError(f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}")
+    kind = find_kind(result)
+    if kind is None:
+        raise ValueError(f"this Dataset is no result of xcurves. {pick_one(result)}")
+    return kind
+
+
+def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
+    """Return the kind of a result, and the result in memory, with a dim again for every label that was selected."""
+    kind = kind_of(result)
+    result = result.compute()
+    selected = [dim for dim in kind.coords if dim in result.coords and dim not in result.dims]
+    for dim in selected:
+        label = result[dim].item()
+        of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
+        result = result.drop_vars(dim)
+        result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
+    _refuse_changed(kind, result)
+    return kind, result
+
+
+def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
+    """Refuse a Dataset whose attrs say it is a result, but whose values show that arithmetic changed it."""
+    cure = "Arithmetic keeps attrs; delete attrs['xcurves_result'], or work on single variables"
+    for name, var in kind.variables.items():
+        if name not in result:
+            continue
+        values = result[name].to_numpy()
+        if values.dtype.kind not in "iuf":
+            raise ValueError(f"{name} of a result of {kind.name} must be numeric; got dtype {values.dtype}. {cure}")
+        known = values[~np.isnan(values)]
+        if np.issubdtype(var.dtype, np.integer) and (known != np.round(known)).any():
+            raise ValueError(f"{name} of a result of {kind.name} must be whole numbers; got {known.max():g}. {cure}")
+        if name.startswith("pvalue") and ((known < 0) | (known > 1 + 1e-9)).any() and name != "pvalue_stderr":
+            raise ValueError(f"{name} of a result of {kind.name} must lie in [0, 1]; got {known.max():g}. {cure}")
+
+
+def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str) -> T:
+    """Call a function of a kind on a prepared result; name what a selection left out."""
+    try:
+        return what(result)
+    except KeyError as error:
+        missing = [each for each in kind.variables if each in str(error) and each not in result]
+        dims = [dim for dim in kind.coords if dim in str(error) or (dim not in result.dims and kind.coords[dim])]
+        if missing:
+            cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
+            raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
+        if dims:
+            cure = f"It was selected away; take .curves.{name}() of the whole result"
+            raise ValueError(f"{name} of a result of {kind.name} needs all of dim {dims[0]!r}. {cure}") from error
+        raise
+
+
+def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
     """Return a result as a table to print.
 
     Parameters
     ----------
-    result : Dataset
-        What a method returned.
+    result : Dataset or DataTree
+        What a method returned, or a selection of it, or the group of an analysis; a lazy one is computed.
 
     Returns
     -------
     DataFrame
-        Of `randomized_anova`, the ANOVA table as in the paper: rows Interaction, Algorithm, Training, Error, Total;
-        columns df, SS, MS, F and p with the pooled error, and F_stratum and p_stratum beside them. Training has an F
-        but no p, since no reassignment of runs can change it. Of `pairwise`, a row for each pair: difference, its
-        interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate, lower, upper, T,
-        p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of the simple
-        profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table of
-        learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each size:
-        prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the table
-        of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
+        Of `randomized_anova`, the split-plot table: rows Algorithm, Runs, Training, Interaction, Runs × training,
+        Total; columns df, SS, MS, F and p. Algorithm is compared with Runs, Training and Interaction with Runs × training;
+        Training has no p, since no reassignment of runs can change its F. ``anova.sel(error_term="pooled")`` gives the
+        table of the paper: rows Interaction, Algorithm, Training, Error, Total. Of `pairwise`, a row for each pair:
+        difference, its interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate,
+        lower, upper, T, p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of
+        the simple profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table
+        of learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each
+        size: prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the
+        table of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
         `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
-        Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for
-        each pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
-        Kolmogorov-Smirnov distance and its adjusted p. Of `study.type_i_error` and `study.power`, a row for each
-        setting and p-value: rate, its interval, the number n of data sets. Of `runs_needed`, a row for each number of
-        runs: power, its interval, and the runs needed. With extra dims, so for each task.
+        Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for each
+        pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
+        Kolmogorov-Smirnov distance and its adjusted p. Of `type_i_error` and `power`, a row for each setting and
+        p-value: rate, its interval, the number n of data sets. Of `runs_needed`, a row for each number of runs: power,
+        its interval, and the runs needed. With extra dims, so for each task.
 
     Raises
     ------
     ValueError, TypeError
-        If `result` is no result of this library.
+        If `result` is no result of this library, or a selection left out what the table needs.
 
     Examples
     --------
@@ -52,9 +124,16 @@ def table(result: xr.Dataset) -> pd.DataFrame:
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> result = scores.curves.randomized_anova(rng=0)
     >>> list(result.curves.table().columns)
-    ['df', 'SS', 'MS', 'F', 'p', 'F_stratum', 'p_stratum']
+    ['df', 'SS', 'MS', 'F', 'p']
     """
-    return _TABLES[labels.kind_of(result)](result)
+    if isinstance(result, xr.DataTree):
+        parts = parts_of(result)
+        if len(parts) > 1:
+            first = next(iter(parts))
+            raise ValueError(f"a whole analysis has a table for each part: tree[{first!r}].curves.table()")
+        (result,) = parts.values()
+    kind, result = prepare(result)
+    return ask(kind, result, kind.table, "table")
 
 
 def summary(result: xr.Dataset | xr.DataTree) -> str:
@@ -63,18 +142,19 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     Parameters
     ----------
     result : Dataset or DataTree
-        What a method returned, or a whole analysis.
+        What a method returned, or a selection of it, or a whole analysis; a lazy one is computed.
 
     Returns
     -------
     str
-        A line for each statement, of tests with the stratum error terms, then how it was got and what it can claim. Of
-        an analysis so for each part, under a heading; then what it does not have, and why.
+        A line for each statement, then how it was computed and what it can claim. Tests are reported with the
+        split-plot error terms. Of an analysis, the same for each part, under a heading; then what it does not have,
+        and why.
 
     Raises
     ------
     ValueError, TypeError
-        If `result` is no result of this library, or holds none.
+        If `result` is no result of this library, or holds none, or a selection left out what the sentences need.
 
     Examples
     --------
@@ -85,160 +165,165 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     """
     if isinstance(result, xr.DataTree):
         return "\n\n".join(_paragraphs(result))
-    return "\n".join(_SENTENCES[labels.kind_of(result)](result))
+    kind, result = prepare(result)
+    return ask(kind, result, lambda result: "\n".join(kind.sentences(result)), "summary")
+
+
+def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
+    """Turn curves or a result into a tidy frame.
+
+    Parameters
+    ----------
+    data : DataArray or Dataset
+        Curves, or what `to_dataset` or a method of curves returned; lazy ones are computed.
+
+    Returns
+    -------
+    DataFrame
+        Of curves, one row for each task, algorithm, run and training level, gaps too, so that `to_dataarray` gives
+        back the same; labels that are not in sorted order are categories in theirs. Of `randomized_anova`, one row for
+        each task, effect and error term; of `pairwise`, for each task, effect and pair; of `ss_profile`, for each task,
+        effect and training level; of `compare_distributions`, for each task and pair; of `predict`, for each task and
+        size; of `leave_one_size_out`, for each task and variant; of others, for each task. Variables with further dims
+        have a column ``variable_label`` for each label; the null distribution is left out. Units, names and attrs
+        stand in ``frame.attrs``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `data` is neither curves nor a result.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> frame = scores.curves.to_frame()
+    >>> frame.shape
+    (240, 4)
+    >>> result = scores.curves.randomized_anova(rng=0).curves.to_frame()
+    >>> result[["effect", "error_term", "f", "pvalue"]].round(3)
+            effect  error_term      f  pvalue
+    0    algorithm      pooled  1.265   0.411
+    1    algorithm  split_plot  0.926   0.408
+    2  interaction      pooled  0.834   0.551
+    3  interaction  split_plot  0.879   0.551
+    """
+    if isinstance(data, xr.DataArray):
+        return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)
+    if find_kind(data) is None and set(DIMS) & set(data.dims):
+        return _curves_frame(data, data.attrs)
+    kind, result = prepare(data)
+    dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
+    return _frame(_spread(result, dims), dims, result.attrs)
+
+
+def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+    tasks = [dim for dim in data.dims if dim not in DIMS]
+    dims = [*tasks, *(dim for dim in DIMS if dim in data.dims)]
+    frame = _frame(data, dims, attrs)
+    for dim in dims:
+        values = data[dim].to_numpy()
+        if values.tolist() != sorted(values.tolist()):
+            frame[dim] = pd.Categorical(frame[dim], values)
+    return frame
+
+
+def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
+    """Make a variable of its own for each label of the dims that have no rows."""
+    columns = {}
+    result = result.reset_coords()
+    for name, variable in result.data_vars.items():
+        others = [dim for dim in variable.dims if dim not in dims]
+        if _NO_ROWS in others:
+            continue
+        for place in product(*(range(variable.sizes[dim]) for dim in others)):
+            chosen = dict(zip(others, place, strict=True))
+            words = [str(result[dim].to_numpy()[i]) for dim, i in chosen.items()]
+            columns["_".join([str(name), *words])] = variable.isel(chosen, drop=True)
+    spread = xr.Dataset(columns)
+    return spread.drop_vars([name for name, coord in spread.coords.items() if not set(coord.dims) <= set(dims)])
+
+
+def _frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+    if dims:
+        frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
+    else:
+        frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
+    carried = {name: told for name, told in attrs.items() if name not in _DESCRIBED}
+    described = {key: {name: data[name].attrs[key] for name in frame if key in data[name].attrs} for key in _DESCRIBED}
+    frame.attrs = dict(carried) | described
+    return frame
+
+
+def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
+    """Return the results in a tree by their groups, in the order of `kinds`; of a group that is one, itself."""
+    if not isinstance(tree, xr.DataTree):
+        raise TypeError(f"tree must be a DataTree that analyze returned; got {type(tree).__name__}")
+    nodes = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    nodes = nodes or {tree.name or "result": tree.to_dataset()}
+    found = {name: kind for name, dataset in nodes.items() if (kind := find_kind(dataset))}
+    if not found:
+        raise ValueError(
+            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves. "
+            "Make one: curves.curves.analyze()"
+        )
+    return {name: nodes[name] for name in sorted(found, key=lambda name: kinds.NAMES.index(found[name].name))}
 
 
 def summary_of_part(part: xr.Dataset) -> str:
-    """Return the sentences of one part of an analysis: where its scores were taken, and which tasks it lacks, too."""
-    final = [analysis.final(part)] if "final" in part.attrs else []
-    left = [f"Left out: {each}" for each in analysis.left_out(part.attrs)]
-    return "\n".join([*final, summary(part), *left])
+    """Return the sentences of one part of an analysis, with its training level and the tasks that it lacks."""
+    final = [say_final(part)] if "final" in part.attrs else []
+    return "\n".join([*final, summary(part), *(f"Left out: {each}" for each in left_out(part.attrs))])
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
-    for part in labels.parts_of(tree).values():
-        yield f"{analysis.TITLES[labels.kind_of(part)]}\n{summary_of_part(part)}"
-    left = analysis.missing(tree.attrs)
-    if left:
-        yield "\n".join(["Not in this analysis:", *left])
+    for part in parts_of(tree).values():
+        yield f"{kind_of(part).question}\n{summary_of_part(part)}"
+    missing = missing_parts(tree.attrs)
+    if missing:
+        yield "\n".join(["Not in this analysis:", *missing])
 
 
-def _anova_table(result: xr.Dataset) -> pd.DataFrame:
-    tests = result[["f", "pvalue"]].rename(effect="source").reindex(source=list(labels.SOURCES))
-    pooled, stratum = (tests.sel(error_term=term, drop=True) for term in labels.ERROR_TERMS)
-    mean_square = (result["ss"] / result["df"]).where((result["source"] != "total") & (result["df"] > 0))
-    f_training = mean_square / mean_square.sel(source="error", drop=True)
-    columns = {
-        "df": result["df"],
-        "SS": result["ss"],
-        "MS": mean_square,
-        "F": pooled["f"].where(result["source"] != "training", f_training),
-        "p": pooled["pvalue"],
-        "F_stratum": stratum["f"],
-        "p_stratum": stratum["pvalue"],
-    }
-    frame = _frame(columns, ["source"])
-    frame["df"] = frame["df"].astype("Int64")
-    frame = frame.rename(index=_ROWS, level="source") if frame.index.nlevels > 1 else frame.rename(index=_ROWS)
-    return frame if frame.index.nlevels > 1 else frame.rename_axis(None)
+def say_final(part: xr.Dataset) -> str:
+    """Return at which training level the scores of a distribution are."""
+    return f"Scores at the last training level that all runs have: {part.attrs['final']}."
 
 
-def _pair_table(result: xr.Dataset) -> pd.DataFrame:
-    bounds = _bounds(result["difference_ci"])
-    p = {f"p_{effect}": result["pvalue_adjusted"].sel(effect=effect, drop=True) for effect in labels.EFFECTS}
-    return _frame({"difference": result["difference"], **bounds, **p}, ["pair"])
+def missing_parts(attrs: Mapping[Any, Any]) -> list[str]:
+    """Return which parts an analysis does not have and why, those with one reason together."""
+    parts: dict[str, list[str]] = {}
+    for line in left_out(attrs):
+        part, _, why = line.partition(": ")
+        parts.setdefault(why, []).append(part)
+    return [f"{', '.join(them)}: {why}" for why, them in parts.items()]
 
 
-def _contrast_table(result: xr.Dataset) -> pd.DataFrame:
-    bounds = _bounds(result["estimate_ci"])
-    columns = {"estimate": result["estimate"], **bounds, "T": result["statistic"], "p": result["pvalue"]}
-    return _frame(columns, [])
+def left_out(attrs: Mapping[Any, Any]) -> list[str]:
+    """Return what an analysis, or one of its parts, left out and why."""
+    return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []
 
 
-def _profile_table(result: xr.Dataset) -> pd.DataFrame:
-    simple = result.sel(effect="simple", drop=True)
-    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
-    names = {"F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}
-    columns |= {column: simple[name] for column, name in names.items() if name in simple}
-    return _frame(columns, ["training"])
+def no_method(dataset: xr.Dataset, name: str) -> str:
+    """Return the message for a method that a Dataset does not have."""
+    kind = find_kind(dataset)
+    if kind is None:
+        return f"a Dataset has no .curves.{name}. {pick_one(dataset)}.{name}"
+    taking = [other for other in kinds.NAMES if kinds.kind(other).argument == kind.name]
+    has = ["table", "summary", *["plot"] * bool(kind.views), *taking, "to_frame"]
+    *methods, last = (f".curves.{method}()" for method in has)
+    return f"a result of {kind.name} has no .curves.{name}. It has {', '.join(methods)} and {last}"
 
 
-def _fit_table(result: xr.Dataset) -> pd.DataFrame:
-    names = {"error_at_n": "e_N", "data_reliance": "beta_N"}
-    known = [name for name in ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta") if name in result]
-    return _frame({names.get(name, name): result[name] for name in known}, [])
+def no_tree_method(tree: xr.DataTree, name: str) -> str:
+    """Return the message for a method that a DataTree does not have."""
+    return (
+        f"a DataTree has no .curves.{name}. It has .curves.table(), .curves.summary(), .curves.plot() and "
+        f".curves.report(path); of one result: tree[{next(iter(tree.children), '/')!r}].to_dataset().curves.{name}"
+    )
 
 
-def _prediction_table(result: xr.Dataset) -> pd.DataFrame:
-    of_change = {f"change_{bound}": values for bound, values in _bounds(result["change_ci"]).items()}
-    columns = {"prediction": result["prediction"], **_bounds(result["prediction_ci"]), "change": result["change"]}
-    return _frame({**columns, **of_change, "extrapolated": result["extrapolated"]}, ["n"])
-
-
-def _left_out_table(result: xr.Dataset) -> pd.DataFrame:
-    levels = result["training"].to_numpy()
-    by_size = {f"{level:g}": result["rmse"].isel(training=i, drop=True) for i, level in enumerate(levels)}
-    columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}
-    return _frame(columns, ["variant"])
-
-
-def _learner_table(result: xr.Dataset) -> pd.DataFrame:
-    columns: dict[str, xr.DataArray] = {}
-    for parameter in result["param"].to_numpy():
-        here = result.sel(param=parameter, drop=True)
-        bounds = {f"{parameter}_{bound}": values for bound, values in _bounds(here["difference_ci"]).items()}
-        columns |= {str(parameter): here["difference"], **bounds}
-    multiplier = {f"multiplier_{bound}": values for bound, values in _bounds(result["data_multiplier_ci"]).items()}
-    crossings = {f"crossing_{i + 1}": result["crossing_size"].isel(crossing=i) for i in range(2)}
-    multiplier |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
-    return _frame({**columns, **crossings, "multiplier": result["data_multiplier"], **multiplier}, ["algorithm"])
-
-
-def _bounds(interval: xr.DataArray) -> dict[str, xr.DataArray]:
-    return {bound: interval.sel(ci_bound=bound, drop=True) for bound in labels.CI_BOUNDS}
-
-
-def _statistics_table(result: xr.Dataset) -> pd.DataFrame:
-    values = distribution.statistics(result).transpose(..., "param")
-    columns = {"value": values, **_bounds(result["statistic_ci"].sel(param=values["param"]))}
-    frame = _frame(columns, ["param"])
-    return frame.rename_axis(index={"param": "statistic"})
-
-
-def _distribution_pair_table(result: xr.Dataset) -> pd.DataFrame:
-    columns = {"prob_greater": result["prob_greater"], **_bounds(result["prob_greater_ci"])}
-    if "ks_statistic" in result:
-        columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
-    return _frame(columns, ["pair"])
-
-
-def _rate_table(result: xr.Dataset) -> pd.DataFrame:
-    columns = {"rate": result["rate"], **_bounds(result["rate_ci"]), "n": result["n_replications"]}
-    return _frame(columns, [])
-
-
-def _plan_table(result: xr.Dataset) -> pd.DataFrame:
-    bounds = _bounds(result["rate_ci"])
-    columns = {"power": result["rate"], **bounds, "needed": result["runs_needed"].expand_dims(n_runs=result["n_runs"])}
-    return _frame(columns, ["n_runs"])
-
-
-def _frame(columns: Mapping[str, xr.DataArray], last: list[str]) -> pd.DataFrame:
-    """Join columns to a frame whose index has the extra dims, then the `last`."""
-    dataset = xr.Dataset(columns)
-    dataset = dataset.drop_vars([name for name in dataset.coords if name not in dataset.indexes])
-    # Not in the order of the dataset's dims, which an archive may change.
-    extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
-    if not extra and not last:
-        return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
-    return dataset.to_dataframe([*extra, *last])
-
-
-_TABLES = {
-    "randomized_anova": _anova_table,
-    "pairwise": _pair_table,
-    "contrast": _contrast_table,
-    "ss_profile": _profile_table,
-    "fit_power_law": _fit_table,
-    "predict": _prediction_table,
-    "leave_one_size_out": _left_out_table,
-    "compare_learners": _learner_table,
-    "performance_cdf": _statistics_table,
-    "compare_distributions": _distribution_pair_table,
-    "study": _rate_table,
-    "runs_needed": _plan_table,
-}
-_SENTENCES = {
-    "randomized_anova": randomization.anova_sentences,
-    "pairwise": randomization.pair_sentences,
-    "contrast": randomization.contrast_sentences,
-    "ss_profile": profile.profile_sentences,
-    "fit_power_law": learning.fit_sentences,
-    "predict": learning.prediction_sentences,
-    "leave_one_size_out": learning.left_out_sentences,
-    "compare_learners": learning.learner_sentences,
-    "performance_cdf": distribution.statistic_sentences,
-    "compare_distributions": distribution.comparison_sentences,
-    "study": study_wording.rate_sentences,
-    "runs_needed": study_wording.plan_sentences,
-}
+def views_of(kind: ResultKind) -> dict[str, View]:
+    """Return the views of a kind; refuse one that has none."""
+    if not kind.views:
+        raise AttributeError(f"a result of {kind.name} has no picture. {kind.no_view}")
+    return dict(kind.views)

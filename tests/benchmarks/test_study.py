@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import xcurves
-from xcurves import study
+from xcurves import simulation
 
 TEST = partial(xcurves.randomized_anova, n_resamples=399)
 
 
 def by_study(n):
-    return study.type_i_error(study.autoregressive, TEST, n_replications=n, settings={"n_runs": [20]}, rng=0).rate[0]
+    return simulation.type_i_error(
+        simulation.autoregressive, TEST, n_replications=n, settings={"n_runs": [20]}, rng=0
+    ).rate[0]
 
 
 def by_loop(n):
@@ -20,7 +22,7 @@ def by_loop(n):
     rng = np.random.default_rng(0)
     rejected = 0.0
     for place in range(n):
-        curves = study.autoregressive(1, n_runs=20, rng=rng)[0]
+        curves = simulation.autoregressive(1, n_runs=20, rng=rng)[0]
         rejected = rejected + (TEST(curves, rng=place).pvalue <= 0.05)
     return rejected / n
 
@@ -31,7 +33,7 @@ def test_both_find_the_level():
         assert 0.0 <= float(rates.min()) <= float(rates.max()) < 0.15  # of 100 with a rate of .05
 
 
-@pytest.mark.parametrize("way", [by_study, by_loop], ids=["study", "loop"])
+@pytest.mark.parametrize("way", [by_study, by_loop], ids=["simulation", "loop"])
 def test_a_thousand_data_sets(way, benchmark):
     benchmark.group = "1,000 data sets of m2 l20 k8, 399 shuffles"
     benchmark.pedantic(way, (1000,), rounds=3, warmup_rounds=1)

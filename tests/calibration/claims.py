@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from xcurves import study
+from xcurves import simulation
 
 ALPHA = 0.05
 
@@ -70,7 +70,7 @@ class Simulation:
         test = partial(_rows, self.procedure, list(self.claims))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of few runs, exponents at the edge
-            return study.type_i_error(
+            return simulation.type_i_error(
                 self.generator,
                 test,
                 n_replications=n,

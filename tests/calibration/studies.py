@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from calibration.claims import AT_MOST, Simulation, missed, near, outside
-from xcurves.study import counts as rejections
-from xcurves.study import planning
+from xcurves.simulation import counts as rejections
+from xcurves.simulation import runs_needed as planning
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])  # 0.8 is reached from 10 runs on

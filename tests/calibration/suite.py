@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calibration import comparisons, contrasts, distributions, learning, profiles, randomization, studies
+from calibration import comparisons, contrasts, distributions, learning, profiles, randomization, simulations
 
 SIMULATIONS = [
     *randomization.SIMULATIONS,
@@ -11,5 +11,5 @@ SIMULATIONS = [
     *distributions.SIMULATIONS,
     *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
-    *studies.SIMULATIONS,
+    *simulations.SIMULATIONS,
 ]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from xcurves.core.checkpoints import stream
 from xcurves.experiments.dse import dse, one_trial
-from xcurves.resumable import stream
 
 
 def sample_hyperparameters(rng):

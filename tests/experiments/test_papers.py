@@ -42,7 +42,7 @@ def test_shuffling_finds_no_difference_in_one_algorithm_where_the_f_test_does(al
         assert f_test.sel(effect="interaction") < low
     if CASES[algorithm][0] != "tictactoe_100":  # why: scores wiggle less within a run than the pooled error says
         square = (result.error_ss / result.error_df).sel(effect="interaction").mean("split")
-        assert square.sel(error_term="stratum") < 0.9 * square.sel(error_term="pooled")
+        assert square.sel(error_term="split_plot") < 0.9 * square.sel(error_term="pooled")
 
 
 def test_table_4_has_the_paper_s_sums_of_squares_on_any_curves():

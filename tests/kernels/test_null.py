@@ -19,7 +19,7 @@ def evaluate(groups, n_resamples=None, alpha=0.05, paired=False, **options):
 
 
 def as_array(counts):
-    return np.array([[counts[e][t] for t in ("pooled", "stratum")] for e in ("algorithm", "interaction")])
+    return np.array([[counts[e][t] for t in ("pooled", "split_plot")] for e in ("algorithm", "interaction")])
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (2, 2, 2), (1, 3, 3), (2, 2, 3)])
@@ -55,7 +55,7 @@ def test_ties_of_whole_scores_are_counted_as_in_rational_arithmetic(sizes, k, se
         return
     found, _ = evaluate([np.asarray(group, float) for group in groups])
     for (i, effect), (j, term) in itertools.product(
-        enumerate(("algorithm", "interaction")), enumerate(("pooled", "stratum"))
+        enumerate(("algorithm", "interaction")), enumerate(("pooled", "split_plot"))
     ):
         if not np.isnan(found["pvalue"][i, j]):
             assert round(found["pvalue"][i, j] * total, 6) == counts[effect, term], (effect, term)

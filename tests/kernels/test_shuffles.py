@@ -33,7 +33,7 @@ def test_exact_plan_has_every_distinct_assignment_once(sizes):
     expected = {frozenset(groups) for groups in oracles.distinct_assignments(sizes)}
     assert set(found) == expected
     assert set(found.values()) == {1}
-    assert plan.n_assignments == plan.n_shuffles == len(expected)
+    assert plan.n_assignments == plan.n_resamples == len(expected)
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (2, 2, 2)])
@@ -74,13 +74,13 @@ def test_blocks_of_an_exact_plan_join_without_gap_or_overlap():
 @pytest.mark.parametrize(("ceiling", "exact", "n"), [(None, True, 92378), (92378, True, 92378), (92377, False, 92377)])
 def test_n_resamples_is_a_ceiling(ceiling, exact, n):
     plan = shuffles.make_plan((10, 10), ceiling)
-    assert (plan.exact, plan.n_shuffles) == (exact, n)
+    assert (plan.exact, plan.n_resamples) == (exact, n)
     assert plan.n_total == n + (not exact)
 
 
 def test_by_default_too_many_assignments_are_sampled():
     plan = shuffles.make_plan((10, 10, 10), None)
-    assert (plan.exact, plan.n_shuffles) == (False, 9_999)
+    assert (plan.exact, plan.n_resamples) == (False, 9_999)
 
 
 @pytest.mark.parametrize("paired", [False, True])

@@ -10,22 +10,23 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import xcurves
-from xcurves import labels
+from xcurves.accessors.documented import documented
+from xcurves.core import validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xcurves.distribution.options import Dims, Numbers
-    from xcurves.distribution.trials import Interval
-    from xcurves.grids import Method, On
+    from xcurves.anova.contrast_weights import Weights
+    from xcurves.distributions.options import Dims, Numbers
+    from xcurves.distributions.trials import Interval
     from xcurves.kernels.contrasts import Alternative
-    from xcurves.learning.options import At, Gamma, Weighting
-    from xcurves.learning.sizes import Variants
-    from xcurves.normalization import Reference
+    from xcurves.learning_curves.leave_one_size_out import Variants
+    from xcurves.learning_curves.options import At, Gamma, Weighting
+    from xcurves.preprocessing.grids import Method, On
+    from xcurves.preprocessing.normalization import Reference
     from xcurves.profile.intervals import Intervals
-    from xcurves.randomization.contrast_weights import Weights
-    from xcurves.study.modifications import Case
-    from xcurves.study.replications import Test
+    from xcurves.simulation.modifications import Case
+    from xcurves.simulation.replications import Test
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -35,20 +36,24 @@ class DataArrayCurves:
     def __init__(self, curves: xr.DataArray) -> None:
         self._curves = curves
 
+    @documented
     def align(
         self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
     ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
         return xcurves.align(self._curves, on, method=method, tolerance=tolerance)
 
+    @documented
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
         return xcurves.drop_incomplete(self._curves)
 
+    @documented
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
         return xcurves.to_frame(self._curves)
 
+    @documented
     def randomized_anova(
         self,
         *,
@@ -58,7 +63,7 @@ class DataArrayCurves:
         keep_null: bool = False,
         batch: int | None = None,
         progress: bool = False,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.randomized_anova`."""
         return xcurves.randomized_anova(
@@ -66,6 +71,7 @@ class DataArrayCurves:
             keep_null=keep_null, batch=batch, progress=progress, rng=rng,
         )  # fmt: skip
 
+    @documented
     def pairwise(
         self,
         *,
@@ -73,7 +79,7 @@ class DataArrayCurves:
         paired: bool = False,
         correction: Literal["holm", "bonferroni"] = "holm",
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.pairwise`."""
         return xcurves.pairwise(
@@ -81,6 +87,7 @@ class DataArrayCurves:
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
+    @documented
     def contrast(
         self,
         weights: Weights,
@@ -90,7 +97,7 @@ class DataArrayCurves:
         paired: bool = False,
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.contrast`."""
         return xcurves.contrast(
@@ -98,6 +105,7 @@ class DataArrayCurves:
             alternative=alternative, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
+    @documented
     def ss_profile(
         self,
         *,
@@ -110,7 +118,7 @@ class DataArrayCurves:
         confidence_level: float = 0.95,
         batch: int | None = None,
         progress: bool = False,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.ss_profile`."""
         return xcurves.ss_profile(
@@ -119,6 +127,7 @@ class DataArrayCurves:
             rng=rng,
         )  # fmt: skip
 
+    @documented
     def fit_power_law(
         self,
         *,
@@ -135,7 +144,7 @@ class DataArrayCurves:
         predict_at: At | None = None,
         n_resamples: int = 0,
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.fit_power_law`."""
         return xcurves.fit_power_law(
@@ -144,6 +153,7 @@ class DataArrayCurves:
             predict_at=predict_at, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
+    @documented
     def leave_one_size_out(
         self,
         *,
@@ -159,6 +169,7 @@ class DataArrayCurves:
             prior_strength=prior_strength,
         )  # fmt: skip
 
+    @documented
     def performance_cdf(
         self,
         *,
@@ -177,7 +188,7 @@ class DataArrayCurves:
         strata: Dims | None = None,
         unit: str | None = None,
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.performance_cdf`."""
         return xcurves.performance_cdf(
@@ -187,6 +198,7 @@ class DataArrayCurves:
             rng=rng,
         )  # fmt: skip
 
+    @documented
     def compare_distributions(
         self,
         *,
@@ -196,7 +208,7 @@ class DataArrayCurves:
         correction: Literal["holm", "bonferroni"] = "holm",
         strata: Dims | None = None,
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.compare_distributions`."""
         return xcurves.compare_distributions(
@@ -204,6 +216,7 @@ class DataArrayCurves:
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
+    @documented
     def runs_needed(
         self,
         *,
@@ -219,7 +232,7 @@ class DataArrayCurves:
         pvalue: str = "pvalue",
         progress: bool = False,
         confidence_level: float = 0.95,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.runs_needed`."""
         return xcurves.runs_needed(
@@ -228,6 +241,7 @@ class DataArrayCurves:
             progress=progress, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
+    @documented
     def plot(
         self,
         view: str | None = None,
@@ -235,26 +249,28 @@ class DataArrayCurves:
         ax: Axes | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
             self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
         )
 
+    @documented
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
         return xcurves.normalize(self._curves, low=low, high=high)
 
+    @documented
     def analyze(
         self,
         *,
-        include: Sequence[str] = labels.PARTS,
+        include: Sequence[str] | None = None,
         paired: bool = False,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         progress: bool = False,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> xr.DataTree:
         """Call :func:`xcurves.analyze`."""
         return xcurves.analyze(

@@ -9,10 +9,11 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
+from xcurves.accessors.documented import documented
 
 if TYPE_CHECKING:
-    from xcurves.columns import Duplicates
-    from xcurves.grids import Method, On
+    from xcurves.preprocessing.columns import Duplicates
+    from xcurves.preprocessing.grids import Method, On
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
@@ -22,6 +23,7 @@ class DataFrameCurves:
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
+    @documented
     def to_dataarray(
         self,
         value: str,
@@ -41,6 +43,7 @@ class DataFrameCurves:
             tolerance=tolerance, duplicates=duplicates,
         )  # fmt: skip
 
+    @documented
     def to_dataset(
         self,
         values: Sequence[str],

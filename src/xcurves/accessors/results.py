@@ -11,13 +11,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import xcurves
-from xcurves import labels
+from xcurves.accessors.documented import documented
+from xcurves.core import validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xcurves.learning.options import At
-    from xcurves.learning.prediction import Rule
+    from xcurves.learning_curves.options import At
+    from xcurves.learning_curves.predict import Rule
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -28,28 +29,36 @@ class DatasetCurves:
         self._result = result
 
     def __getattr__(self, name: str) -> object:
-        raise AttributeError(name if name.startswith("_") else labels.no_method(self._result, name))
+        from xcurves.results import no_method
 
+        raise AttributeError(name if name.startswith("_") else no_method(self._result, name))
+
+    @documented
     def table(self) -> pd.DataFrame:
         """Call :func:`xcurves.table`."""
         return xcurves.table(self._result)
 
+    @documented
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return xcurves.summary(self._result)
 
+    @documented
     def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
         """Call :func:`xcurves.predict`."""
         return xcurves.predict(self._result, n, method=method)
 
+    @documented
     def compare_learners(self, *, reference: Any) -> xr.Dataset:
         """Call :func:`xcurves.compare_learners`."""
         return xcurves.compare_learners(self._result, reference=reference)
 
+    @documented
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
         return xcurves.to_frame(self._result)
 
+    @documented
     def plot(
         self,
         view: str | None = None,
@@ -57,7 +66,7 @@ class DatasetCurves:
         ax: Axes | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
@@ -73,12 +82,21 @@ class DataTreeCurves:
         self._tree = tree
 
     def __getattr__(self, name: str) -> object:
-        raise AttributeError(name if name.startswith("_") else labels.no_tree_method(self._tree, name))
+        from xcurves.results import no_tree_method
 
+        raise AttributeError(name if name.startswith("_") else no_tree_method(self._tree, name))
+
+    @documented
+    def table(self) -> pd.DataFrame:
+        """Call :func:`xcurves.table`."""
+        return xcurves.table(self._tree)
+
+    @documented
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return xcurves.summary(self._tree)
 
+    @documented
     def plot(
         self,
         view: str | None = None,
@@ -86,13 +104,14 @@ class DataTreeCurves:
         ax: Axes | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
-        rng: labels.Rng = None,
+        rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
             self._tree, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
         )
 
+    @documented
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Call :func:`xcurves.report`."""
         return xcurves.report(self._tree, path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,13 +14,12 @@ import xarray as xr
 
 import xcurves
 from xcurves import archives
+from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
-from xcurves.labels import PARTS, find_kind
-from xcurves.randomization.anova import randomized_anova
-from xcurves.results import summary_of_part
+from xcurves.results import find_kind, parts_of, summary_of_part
 
-_TABLES = ("anova", "pairwise", "distribution")  # parts whose table has few rows
-_DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}", "F_stratum": "{:.3f}", "p_stratum": "{:.4g}"}
+_LONG = 24  # rows of a table that is not printed
+_DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
 def run(options: argparse.Namespace) -> list[Path]:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> list[Path]:
         archive = archive["curves"].to_dataset() if "curves" in archive else xr.Dataset()
     elif isinstance(archive, xr.Dataset) and (kind := find_kind(archive)):
         raise ValueError(
-            f"ARCHIVE {options.archive} holds a result of {kind}, not curves. Name the archive that it was made from"
+            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. Name the archive that it was made from"
         )
     written: list[Path] = []
     try:
@@ -56,7 +56,7 @@ def _analyse(curves: xr.DataArray, value: str | None, options: argparse.Namespac
         output = archives.write(result, _output(options, "anova", value))
         print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
     else:
-        include = PARTS if "all" in parts else parts
+        include = None if "all" in parts else parts
         tree = xcurves.analyze(curves, include=include, **given)
         output = archives.write(tree, _output(options, "analysis", value))
         _print_parts(tree)
@@ -135,16 +135,20 @@ def _shows_progress() -> bool:
 
 
 def _print_parts(tree: xr.DataTree) -> None:
-    parts = [part for part in PARTS if part in tree]
-    for part in parts:
-        result = tree[part].to_dataset()
-        table = [_format(xcurves.table(result))] if part in _TABLES else []
-        print(f"-- {part.replace('_', ' ')} --", *table, summary_of_part(result), "", sep="\n\n", end="")
+    for part, result in parts_of(tree).items():
+        table = xcurves.table(result)
+        shown = [_format(table)] if len(table) <= _LONG else []
+        print(f"-- {part.replace('_', ' ')} --", *shown, summary_of_part(result), "", sep="\n\n", end="")
     if "left_out" in tree.attrs:
         print(f"Left out:\n{tree.attrs['left_out']}\n")
 
 
 def _format(table: pd.DataFrame) -> str:
     """Return a table as text."""
-    form = {name: _DIGITS[str(name)].format for name in table if name in _DIGITS}
+    form = {name: _cell(_DIGITS[str(name)]) for name in table if name in _DIGITS}
     return table.to_string(formatters=form, float_format="{:.4g}".format, na_rep="")
+
+
+def _cell(form: str) -> Callable[[object], str]:
+    """Return what writes a cell: a number in digits, "" for a blank one."""
+    return lambda value: form.format(value) if isinstance(value, float) and value == value else ""

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import NoReturn
 
-from xcurves.labels import DIMS, PARTS
+from xcurves.core.labels import DIMS
+from xcurves.reporting.analyze import parts
 
 PROGRAM = "python -m xcurves"
 _DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
@@ -135,9 +136,9 @@ def _add_methods(made: argparse.ArgumentParser) -> None:
     methods.add_argument(
         "--include",
         nargs="+",
-        choices=(*PARTS, "all"),
+        choices=(*parts(), "all"),
         metavar="PART",
-        help=f"make an analysis of these parts: {', '.join(PARTS)}, or all; a part that does not fit is left out and "
+        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out and "
         "said (with --report: all)",
     )
     methods.add_argument(

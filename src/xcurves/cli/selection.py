@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.grids import On
+from xcurves.preprocessing.grids import On
 
 _SHOWN = 12
 _NAMED = ("intersection", "union", "final")

@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import archives, labels, tutorial
-from xcurves.alignment import align, drop_incomplete
+from xcurves import archives, tutorial
 from xcurves.cli.selection import matching, parse_levels, parse_selections
-from xcurves.frames import to_dataarray
-from xcurves.labels import DIMS
+from xcurves.core import labels
+from xcurves.core.labels import DIMS
+from xcurves.preprocessing.alignment import align, drop_incomplete
+from xcurves.preprocessing.frames import to_dataarray
 
 EXAMPLE = "tictactoe"
 _TABLES = (".csv", ".csv.gz")

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from xcurves import labels
+from xcurves.core import validation
 
 
 def check_count(name: str, value: int) -> int:
     """Return a whole number from 1."""
-    checked = labels.check_count(name, value)
+    checked = validation.check_count(name, value)
     if checked is None:
         raise TypeError(f"{name} must be a whole number; got None")
     return checked

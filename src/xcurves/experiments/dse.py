@@ -4,7 +4,7 @@ A trial draws hyper-parameters, training and test data and the algorithm's own r
 that the seed and the index of the trial make. So any trial can be run again alone, and algorithms that are given the
 same seed meet the same data in the trials of the same index.
 
-What keeps trials, resumes them and runs them side by side is `xcurves.resumable`.
+What keeps trials, resumes them and runs them side by side is `xcurves.core.checkpoints`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import labels, resumable
-from xcurves.outcomes import warn_of
-from xcurves.trial_files import ERROR, Record, Settings, error_text
+from xcurves.core import checkpoints as resumable
+from xcurves.core import validation
+from xcurves.core.checkpoint_files import ERROR, Record, Settings, error_text
+from xcurves.core.provenance import warn_of
 
 Generator = np.random.Generator
 Hyperparameters = Mapping[str, Any]
@@ -41,7 +42,7 @@ def dse(
     n_jobs: int = 1,
     batch: int = 1,
     progress: bool = False,
-    rng: labels.Rng = None,
+    rng: validation.Rng = None,
 ) -> xr.DataArray:
     """Draw hyper-parameters, data and scores, trial by trial.
 
@@ -116,7 +117,7 @@ def dse(
     >>> float(scores.curves.performance_cdf().n_trials)
     20.0
     """
-    entropy = labels.check_rng(rng) if path is None else _check_seed("where there is an archive", rng)
+    entropy = validation.check_rng(rng) if path is None else _check_seed("where there is an archive", rng)
 
     def trial(index: int) -> Record:
         return _trial(train_and_score, sample_hyperparameters, sample_data, entropy, index)
@@ -190,10 +191,10 @@ def _streams(entropy: int, index: int) -> list[Generator]:
     return [np.random.default_rng(child) for child in resumable.stream(entropy, index).spawn(3)]
 
 
-def _check_seed(why: str, rng: labels.Rng) -> int:
+def _check_seed(why: str, rng: validation.Rng) -> int:
     if not isinstance(rng, int | np.integer):
         raise TypeError(f"rng must be a whole number {why}; got {rng!r}. Try rng=0")
-    return labels.check_rng(rng)
+    return validation.check_rng(rng)
 
 
 def _check_drawn(sample_hyperparameters: SampleHyperparameters, entropy: int, kept: xr.Dataset) -> None:

@@ -23,7 +23,7 @@ class Assignments:
         self.plan = plan
         self._rows = min(batch or _ROWS, _ROWS)
         self.observed: Groups = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
-        small = plan.n_shuffles * self.observed.nbytes <= _KEPT
+        small = plan.n_resamples * self.observed.nbytes <= _KEPT
         self._kept = list(self._made()) if small else None
 
     @property

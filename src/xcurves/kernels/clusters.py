@@ -65,23 +65,23 @@ class Masses(NamedTuple):
 
 def weigh(table: Floats, threshold: Floats, df: Df) -> Masses:
     """Weigh shuffled shares, shape (task, level, shuffle), of given thresholds, shape (task, level)."""
-    n_tasks, n_levels, n_shuffles = table.shape
+    n_tasks, n_levels, n_resamples = table.shape
     above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
     place = np.flatnonzero(above)  # shuffle by shuffle, level after level
-    found = [np.zeros(n_tasks * n_shuffles) for _ in range(3)]
-    whole = np.zeros(n_tasks * n_shuffles, bool)
+    found = [np.zeros(n_tasks * n_resamples) for _ in range(3)]
+    whole = np.zeros(n_tasks * n_resamples, bool)
     if place.size:
         row, level = np.divmod(place, n_levels)
         begins = np.flatnonzero((level == 0) | (np.diff(place, prepend=-2) > 1))
         owner = row[begins]
-        task, shuffle = np.divmod(row, n_shuffles)
+        task, shuffle = np.divmod(row, n_resamples)
         mass = np.add.reduceat(f_of(table[task, level, shuffle], df), begins)
         at_first, at_last = level[begins] == 0, level[np.append(begins[1:], len(place)) - 1] == n_levels - 1
         np.maximum.at(found[0], owner, mass)
         found[1][owner[at_first]] = mass[at_first]
         found[2][owner[at_last]] = mass[at_last]
         whole[owner[at_first & at_last]] = True
-    return Masses(*(each.reshape(n_tasks, n_shuffles) for each in (*found, whole)))
+    return Masses(*(each.reshape(n_tasks, n_resamples) for each in (*found, whole)))
 
 
 def join(before: Masses, after: Masses) -> Masses:

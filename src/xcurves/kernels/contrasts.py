@@ -77,9 +77,9 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
     scale, largest = _power_of_two(np.abs(design.u).max(axis=-1)), _power_of_two(np.abs(design.weights).max())
     design = design._replace(u=design.u / scale[:, np.newaxis], weights=design.weights / largest)
     design = design._replace(u=_centre(design))
-    width = max(1, _PANEL // (plan.n_shuffles * len(design.sizes)))
+    width = max(1, _PANEL // (plan.n_resamples * len(design.sizes)))
     starts = range(0, len(design.u), width)
-    kept = list(plan.blocks()) if plan.n_shuffles * design.u.shape[-1] <= _KEPT else None
+    kept = list(plan.blocks()) if plan.n_resamples * design.u.shape[-1] <= _KEPT else None
     panels = [
         _evaluate(design._replace(u=design.u[s : s + width]), plan, kept or plan.blocks(), alternative, alpha)
         for s in starts
@@ -112,7 +112,7 @@ def _evaluate(
     nothing = np.zeros(len(design.u))
     statistic, estimate, error = (each[:, 0] for each in _statistic(design, observed, nothing))
     less, greater = (
-        plan.n_total - plan.n_shuffles + np.count_nonzero(_hits(design, observed, null, nothing, side), axis=-1)
+        plan.n_total - plan.n_resamples + np.count_nonzero(_hits(design, observed, null, nothing, side), axis=-1)
         for side in (1, -1)
     )
     one_sided = {"less": less, "greater": greater, "two-sided": 2 * np.minimum(less, greater)}
@@ -213,7 +213,7 @@ class _End:
         return _hits(self.design, self.observed, null, self.estimate + self.side * distance, self.side)
 
     def _rejected(self, distance: Floats) -> NDArray[np.bool_]:
-        count = self.plan.n_total - self.plan.n_shuffles + np.count_nonzero(self._hits(self.null, distance), axis=-1)
+        count = self.plan.n_total - self.plan.n_resamples + np.count_nonzero(self._hits(self.null, distance), axis=-1)
         return np.asarray(count <= self.most)
 
     def _step_out(self) -> Floats:
@@ -229,7 +229,7 @@ class _End:
     def _halve(self, outside: Floats, *, prune: bool) -> tuple[Floats, Floats]:
         """Close in on the end; if `prune`, forget reassignments that say the same at both ends of what is left."""
         null, kept = self.null, np.zeros_like(outside)
-        decided = np.full(len(outside), self.plan.n_total - self.plan.n_shuffles)
+        decided = np.full(len(outside), self.plan.n_total - self.plan.n_resamples)
         for step in range(_STEPS):
             if prune and step % _PRUNE == 0 and null.u.shape[1] > _FEW:
                 null, hits = self._open(null, kept, outside)

@@ -100,7 +100,7 @@ class Joint(NamedTuple):
 
 def panel_width(plan: Plan, n_levels: int, n_intervals: int) -> int:
     """Return how many tasks may be evaluated together for their tables to be one block."""
-    return max(1, _HELD // (plan.n_shuffles * max(n_levels, n_intervals)))
+    return max(1, _HELD // (plan.n_resamples * max(n_levels, n_intervals)))
 
 
 def evaluate(
@@ -119,7 +119,7 @@ def evaluate(
         interval): `interval_pvalue` and `interval_pvalue_adjusted`.
     """
     plan, observed = assignments.plan, known(design.share)
-    if design.share.size * plan.n_shuffles <= _HELD:
+    if design.share.size * plan.n_resamples <= _HELD:
         for _ in progress(range(1)):
             table = _shares(design.curves, assignments)
         local, joint = _survey(table, design, plan, rules)
@@ -136,7 +136,7 @@ def evaluate(
 
 def width(plan: Plan) -> int:
     """Return of how many levels of one task the table can be held."""
-    return max(1, _HELD // plan.n_shuffles)
+    return max(1, _HELD // plan.n_resamples)
 
 
 def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) -> tuple[Local, Joint]:
@@ -242,7 +242,7 @@ def _at_least(table: Floats, observed: Floats) -> Floats:
 
 def _critical(table: Floats, plan: Plan, rules: Rules) -> Floats:
     """Return the value that few enough of the shuffled ones are above; 1 if there is none, for no R is above that."""
-    n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_shuffles)
+    n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_resamples)
     if n_tail == 0:
         return np.ones(table.shape[:-1])
     return np.partition(table, table.shape[-1] - n_tail, axis=-1)[..., -n_tail].copy()  # a view would keep it all
@@ -254,7 +254,7 @@ def _shares(curves: Floats, assignments: Assignments) -> Floats:
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
     contrasts = complete[:, 1:].T / np.sqrt(sizes)  # of the groups; over the curves orthonormal, and free of the mean
     flat = curves.reshape(-1, curves.shape[-1])
-    table = np.empty((len(flat), assignments.plan.n_shuffles))
+    table = np.empty((len(flat), assignments.plan.n_resamples))
     for shuffles, groups in assignments.batches():
         first, *others = [contrast[groups].T for contrast in contrasts]
         for start in range(0, len(flat), assignments.width):

@@ -31,7 +31,7 @@ def evaluate(
         shuffles behind, `null_distribution`.
     """
     n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
-    n_held = min(plan.n_shuffles, 2 * n_tail + _UpperTail.SLACK)
+    n_held = min(plan.n_resamples, 2 * n_tail + _UpperTail.SLACK)
     width = max(1, min(256, panel_width(design, plan), _HELD // (4 * n_held)))
     starts = range(0, len(design.means), width)
     panels = [_evaluate(design.panel(s, s + width), plan, n_tail, keep, batch, progress) for s in starts]
@@ -70,7 +70,7 @@ def _evaluate(
     pvalue = np.maximum(plan.n_total - below, 1) / plan.n_total  # the observed assignment is one of them
     found = {
         "pvalue": pvalue,
-        "pvalue_stderr": np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_shuffles),
+        "pvalue_stderr": np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples),
         "critical_value": _f_of_share(design, tail.smallest(threshold.shape)),
     }
     if keep:

@@ -42,7 +42,7 @@ class Plan:
         Number of distinct assignments, the observed one included.
     exact : bool
         Whether every distinct assignment is evaluated once.
-    n_shuffles : int
+    n_resamples : int
         Number of assignments evaluated: `n_assignments` if exact, else the number of random draws.
     entropy : int
         Seed of the random blocks.
@@ -53,18 +53,18 @@ class Plan:
     labelled: bool
     n_assignments: int
     exact: bool
-    n_shuffles: int
+    n_resamples: int
     entropy: int
 
     @property
     def n_total(self) -> int:
         """Denominator of the p-value: all assignments, or the random ones and the observed one."""
-        return self.n_shuffles if self.exact else self.n_shuffles + 1
+        return self.n_resamples if self.exact else self.n_resamples + 1
 
     @property
     def n_blocks(self) -> int:
         """Number of blocks."""
-        return -(-self.n_shuffles // BLOCK)
+        return -(-self.n_resamples // BLOCK)
 
     def blocks(self) -> Iterator[Order]:
         """Yield every block in turn."""
@@ -73,7 +73,7 @@ class Plan:
     def block(self, number: int) -> Order:
         """Return block `number`, shape (at most BLOCK, curve)."""
         start = number * BLOCK
-        stop = min(start + BLOCK, self.n_shuffles)
+        stop = min(start + BLOCK, self.n_resamples)
         if self.exact:
             return self._enumeration.orders(np.arange(start, stop))
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number)))

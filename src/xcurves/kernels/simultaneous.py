@@ -31,7 +31,7 @@ def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Flo
     means = np.stack([apart[:, assignments.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
     residuals = np.moveaxis(apart - means[:, assignments.observed], 1, 2)
     compare = _within_runs if plan.paired else _between_groups
-    largest = np.zeros((n_tasks, plan.n_shuffles))
+    largest = np.zeros((n_tasks, plan.n_resamples))
     for level in range(0, n_levels, assignments.width):
         part = residuals[:, level : level + assignments.width]
         for shuffles, groups in assignments.batches():

@@ -89,12 +89,12 @@ def count_reached(family: Unions, observed: Floats) -> Floats:
     return counts
 
 
-def stairs(counts: Floats, observed: Floats, n_shuffles: int) -> Floats:
+def stairs(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
     """Return the largest observed value that so many shuffles or more reach, shape (1 + shuffles,); -inf if none.
 
     The larger of the stairs of two parts of a family are those of the whole.
     """
-    highest = np.full(1 + n_shuffles, -np.inf)
+    highest = np.full(1 + n_resamples, -np.inf)
     np.maximum.at(highest, counts.astype(np.intp), observed)
     return np.maximum.accumulate(highest[::-1])[::-1]
 

@@ -7,7 +7,7 @@ Symbols as in Piater & Cohen: ``m`` algorithms, ``N`` curves, ``k`` training lev
     SS_interaction =   Σ_i (Σ_{j,j'∈i} C_jj') / l_i          of the total  trace C
 
 Neither total changes when whole curves change places, so a shuffle costs the same whatever ``k`` is.
-Arrays over effects have the order (algorithm, interaction), over error terms (pooled, stratum).
+Arrays over effects have the order (algorithm, interaction), over error terms (pooled, split_plot).
 """
 
 from __future__ import annotations

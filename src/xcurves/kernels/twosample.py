@@ -160,7 +160,7 @@ def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
 def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     """Return the p-value of D when the two trials of a run may change places, (task,), all of as many runs."""
     n_tasks, width = merged.order.shape
-    hits = np.full(n_tasks, plan.n_total - plan.n_shuffles)
+    hits = np.full(n_tasks, plan.n_total - plan.n_resamples)
     n_runs = width // 2
     for order in plan.blocks():
         sign = np.ones((len(order), width), np.int32)

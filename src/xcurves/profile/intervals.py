@@ -60,7 +60,7 @@ class Stretches:
         return [f"interval {opening}{left:g}, {right:g}{end}" for left, right, end in ends]
 
 
-def check_intervals(intervals: Intervals | None, training: pd.Index) -> Stretches:
+def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
     """Return the stretches that are given by edges or an IntervalIndex; none for None."""
     if intervals is None:
         intervals = pd.IntervalIndex([])
@@ -76,17 +76,9 @@ def check_intervals(intervals: Intervals | None, training: pd.Index) -> Stretche
     return Stretches(left, right, closed, start, stop)
 
 
-def _count(training: pd.Index, ends: NDArray[np.float64], *, below: bool) -> NDArray[np.intp]:
+def _count(training: NDArray[np.float64], ends: NDArray[np.float64], *, below: bool) -> NDArray[np.intp]:
     """Return how many levels are below given ends, or below and at them."""
-    if not isinstance(training, pd.RangeIndex):
-        return np.asarray(training.to_numpy().searchsorted(ends, "left" if below else "right"))
-    # pandas would write out a range to search it for a float.
-    steps = (ends - training.start) / training.step
-    count = np.clip(np.ceil(steps) if below else np.floor(steps) + 1, 0, len(training)).astype(np.intp)
-    compare = np.less if below else np.less_equal
-    count += compare(training.start + training.step * count, ends) & (count < len(training))  # what rounding left out
-    count -= ~compare(training.start + training.step * (count - 1), ends) & (count > 0)
-    return count
+    return training.searchsorted(ends, "left" if below else "right")
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:

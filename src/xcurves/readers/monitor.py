@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 from xcurves.readers import paths
 
 _UNITS = {"step": "steps", "episode_length": "steps", "time": "s"}
@@ -122,6 +122,6 @@ def _warn_of(logs: Sequence[_Log]) -> None:
     """Warn once of lines cut short, and once of logs without an episode."""
     cut = np.array([bool(log.cut) for log in logs])
     paths = [str(log.path) for log in logs]
-    outcomes.warn_of(cut, paths, lambda i: f": the last line is cut short and left out: {logs[i].cut!r}", "files")
+    provenance.warn_of(cut, paths, lambda i: f": the last line is cut short and left out: {logs[i].cut!r}", "files")
     empty = np.array([log.rows.empty for log in logs])
-    outcomes.warn_of(empty, paths, lambda _: " has no finished episode and is left out", "files")
+    provenance.warn_of(empty, paths, lambda _: " has no finished episode and is left out", "files")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 from xcurves.readers import paths
 
 _HEAD, _TAIL = 12, 4  # bytes of a record around its event
@@ -55,13 +55,13 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     logs = paths.find_logs(root, lambda path: "tfevents" in path.name, "event files (*tfevents*)")
     files = [file for run in logs.values() for file in run]
     cut = np.array([_is_cut(file) for file in files])
-    outcomes.warn_of(cut, list(map(str, files)), lambda _: ": the last event is cut short and left out", "files")
+    provenance.warn_of(cut, list(map(str, files)), lambda _: ": the last event is cut short and left out", "files")
     runs = {folder: _run(folder) for folder in logs}
     frames = [run.assign(**paths.name_folders(root, folder, names)) for folder, run in runs.items() if len(run)]
     if not frames:
         raise ValueError(f"root {str(root)!r}: no event file has a scalar. Check what was logged")
     empty = np.array([run.empty for run in runs.values()])
-    outcomes.warn_of(empty, list(map(str, runs)), lambda _: " has no scalar and is left out", "runs")
+    provenance.warn_of(empty, list(map(str, runs)), lambda _: " has no scalar and is left out", "runs")
     frame = paths.join(frames, names)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 
 _BETWEEN = " - "
 _BOUNDS = ("__MIN", "__MAX")
@@ -65,7 +65,7 @@ def history(
     if empty or not frames:
         raise ValueError(f"histories have no rows{f' of {empty[0]}' if empty else ''}. Leave such runs out")
     sampled = np.array([len(rows) == samples and _has_gaps(rows) for rows in frames.values()])
-    outcomes.warn_of(
+    provenance.warn_of(
         sampled,
         list(map(str, frames)),
         lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",
@@ -169,7 +169,7 @@ def chart(path: str | Path) -> pd.DataFrame:
 def _warn_of_means(path: str | Path, numbers: pd.DataFrame, columns: list[str]) -> None:
     bounded = [column for column in columns if {column + bound for bound in _BOUNDS} <= set(numbers)]
     low, high = (numbers[[column + bound for column in bounded]].to_numpy() for bound in _BOUNDS)
-    outcomes.warn_of(
+    provenance.warn_of(
         np.asarray((low < high).any(axis=0)),
         [f"{path}: {column!r}" for column in bounded],
         lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",

@@ -1,19 +1,16 @@
-"""The tables of a report: what was compared, and results, short ones where there are several tasks."""
+"""The tables of a report: what was compared, and the results, short ones where there are several tasks."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import labels, results
+from xcurves.core import labels
+from xcurves.core.schema import ResultKind
+from xcurves.plotting.captions import means_of_all
 from xcurves.reporting import markup
-from xcurves.wording import distribution, pictures
-
-_Digest = tuple[pd.DataFrame, str]
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:
@@ -22,7 +19,7 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
     has = squeezed.notnull()
     present = has.any("training")
     absent = [[str(run) for run in curves["run"].to_numpy()[~row]] for row in present.to_numpy()]
-    means = pictures.means_of_all(squeezed).isel(training=has.any(["algorithm", "run"]).to_numpy())
+    means = means_of_all(squeezed).isel(training=has.any(["algorithm", "run"]).to_numpy())
     last = means.isel(training=-1)
     return pd.DataFrame(
         {
@@ -61,69 +58,8 @@ def _span(counts: NDArray[np.int64]) -> str:
     return " to ".join(map(str, ends)) or "none"
 
 
-def of_result(result: xr.Dataset, n_tasks: int) -> _Digest:
+def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> tuple[pd.DataFrame, str]:
     """Return the table of a result and its caption, a short one if it has several tasks."""
-    kind = labels.kind_of(result)
-    if n_tasks > 1 and kind in _SHORT:
-        return _SHORT[kind](result)
-    frame = results.table(result)
-    if kind == "performance_cdf":
-        frame = frame.rename(index=lambda name: distribution.say_statistic(result, name), level="statistic")
-    return frame, _CAPTIONS.get(kind, f"Result of {kind}.")
-
-
-def _short_anova(result: xr.Dataset) -> _Digest:
-    columns = {
-        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
-        for term, suffix in (("stratum", ""), ("pooled", ", pooled"))
-        for effect in labels.EFFECTS
-        for symbol, name in (("F", "f"), ("p", "pvalue"))
-    }
-    return _by_task(result, columns), (
-        "Analyses of variance, a row for each task: F and p by the error of each effect itself (stratum), on which the "
-        "sentences rest, then by the paper's pooled one."
-    )
-
-
-def _short_profile(result: xr.Dataset) -> _Digest:
-    simple = result.sel(effect="simple", drop=True)
-    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
-    columns = {said: result[name] for name, said in names.items() if name in result}
-    half = (simple["cumulative_fraction"] >= 0.5 - 1e-12).idxmax("training")
-    columns["half of the difference by"] = half.where(simple["cumulative_fraction"].notnull().any("training"))
-    return _by_task(result, columns), (
-        "First and last training level at which the curves are shown to differ, adjusted over levels, and the level by "
-        "which half of the observed difference is gathered; a row for each task."
-    )
-
-
-def _short_distribution(result: xr.Dataset) -> _Digest:
-    values = distribution.statistics(result)
-    columns = {"trials": result["n_trials"]}
-    columns |= {"at training": result["training"]} if "training" in result.coords else {}
-    for name in values["param"].to_numpy():
-        columns[distribution.say_statistic(result, str(name))] = values.sel(param=name, drop=True)
-    return _by_task(result, columns), "Statistics of the final scores, a row for each task and algorithm."
-
-
-def _by_task(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
-    dims = labels.task_dims(result)
-    bare = {name: column.reset_coords(drop=True) for name, column in columns.items()}
-    return xr.Dataset(bare).to_dataframe(dims)
-
-
-_CAPTIONS = {
-    "randomized_anova": "Analysis of variance. F and p are by the paper's pooled error term; F_stratum and p_stratum "
-    "by the error of each effect itself, on which the sentences rest.",
-    "pairwise": "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
-    "number of pairs), and p of level and of shape, adjusted.",
-    "ss_profile": "Training levels: simple sum of squares, its share of the whole and the running share, F, p of the "
-    "level by itself and adjusted over levels.",
-    "fit_power_law": "Learning curves: error e_N and data-reliance beta_N at the size N, and the parameters.",
-    "performance_cdf": "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
-}
-_SHORT: Mapping[str, Callable[[xr.Dataset], _Digest]] = {
-    "randomized_anova": _short_anova,
-    "ss_profile": _short_profile,
-    "performance_cdf": _short_distribution,
-}
+    if n_tasks > 1 and kind.digest:
+        return kind.digest(result)
+    return kind.table(result), kind.table_caption

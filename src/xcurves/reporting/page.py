@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves import labels, outcomes, results
+from xcurves import results
 from xcurves.archives.places import put_whole
-from xcurves.plots.axes import label_of
+from xcurves.core import labels, provenance
+from xcurves.core.axes import label_of
+from xcurves.core.schema import ResultKind
+from xcurves.plotting import captions
 from xcurves.reporting import digests, markup, pictures
-from xcurves.wording import analysis as words
-from xcurves.wording import pictures as shown
+from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
+
+Parts = Mapping[str, xr.Dataset]
 
 _DRAWN = 12  # tasks whose curves are drawn
 _SAID = 12  # sentences of a part that stand there unfolded
@@ -79,7 +83,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     >>> folder.cleanup()
     """
     path = Path(path)
-    parts = labels.parts_of(tree)
+    parts = parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves)
     put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
@@ -93,13 +97,13 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[Any, Any], parts: words.Parts, curves: xr.DataArray | None) -> str:
+def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
     sections = [
         ("answer", "In short", _answer(attrs, parts)),
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
-        *((name, words.TITLES[labels.kind_of(result)], _part(result)) for name, result in parts.items()),
+        *((name, kind_of(result).question, _part(result)) for name, result in parts.items()),
         ("settings", "Settings and versions", _settings(attrs, parts)),
-        ("references", "References", markup.references(outcomes.references_of(parts.values()))),
+        ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
     title = _title(curves)
     body = [
@@ -136,14 +140,16 @@ def _lead(curves: xr.DataArray) -> str:
     )
 
 
-def _answer(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
-    said = list(words.short_answer(parts))
-    left = words.missing(attrs)
+def _answer(attrs: Mapping[Any, Any], parts: Parts) -> str:
+    """Return the answers in a few sentences, what they do not say, and which parts are not there."""
+    known = [prepare(result) for result in parts.values()]
+    cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
+    missing = missing_parts(attrs)
     return "".join(
         [
-            markup.items(said) if said else markup.paragraph("No test of a difference is part of this analysis."),
-            *(markup.paragraph(each, "caution") for each in words.caution(parts)),
-            markup.paragraph("Not in this analysis:") + markup.items(left) if left else "",
+            markup.items([kind.answer(result) for kind, result in known]),
+            *(markup.paragraph(each, "caution") for each in cautions),
+            markup.paragraph("Not in this analysis:") + markup.items(missing) if missing else "",
         ]
     )
 
@@ -167,18 +173,19 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
         uri = pictures.draw(task)
         if uri is None:
             return markup.paragraph(pictures.MISSING)
-        caption = f"{name}." if len(names) > 1 else shown.CURVES
-        figures.append(markup.figure(uri, shown.curves_alternative(task), caption))
+        caption = f"{name}." if len(names) > 1 else captions.CURVES
+        figures.append(markup.figure(uri, captions.curves_alternative(task), caption))
     if len(names) == 1:
         return figures[0]
     rest = len(names) - len(figures)
     more = f" The first {len(figures)} of {len(names)} tasks are drawn; the archive has all." if rest else ""
-    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(shown.CURVES + more)
+    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES + more)
 
 
 def _part(result: xr.Dataset) -> str:
-    """Return sentences, table and picture of one result."""
-    dims = [dim for dim in labels.task_dims(result) if dim != "algorithm"]
+    """Return sentences, table and pictures of one result."""
+    kind, result = prepare(result)
+    dims = [dim for dim in kind.task_dims(result) if dim != "algorithm"]
     tasks = prod(result.sizes[dim] for dim in dims)
     if tasks == 1:
         result = result.squeeze(dims).drop_vars(dims, errors="ignore")
@@ -186,28 +193,25 @@ def _part(result: xr.Dataset) -> str:
     sentences = markup.items(said)
     if len(said) > _SAID:
         sentences = markup.folded(f"In {len(said)} sentences", sentences)
-    left = words.left_out(result.attrs)
+    left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
-    final = markup.paragraph(words.final(result)) if "final" in result.attrs else ""
-    return (
-        final
-        + sentences
-        + missing
-        + markup.table(*digests.of_result(result, tasks))
-        + (_picture(result) if tasks == 1 else "")
-    )
+    final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
+    table = markup.table(*digests.of_result(kind, result, tasks))
+    return final + sentences + missing + table + (_pictures(kind, result) if tasks == 1 else "")
 
 
-def _picture(result: xr.Dataset) -> str:
-    """Return the picture of one task's result with what it shows in words."""
-    kind = labels.kind_of(result)
-    if kind not in shown.CAPTIONS:
-        return ""
-    uri = pictures.draw(result)
-    return "" if uri is None else markup.figure(uri, shown.alternative(result), shown.CAPTIONS[kind])
+def _pictures(kind: ResultKind, result: xr.Dataset) -> str:
+    """Return the default pictures of one task's result, each with what it shows in words."""
+    if not kind.views:
+        return markup.paragraph(kind.no_view)
+    figures = []
+    for name, view in kind.views.items():
+        uri = pictures.draw(result, name) if view.default else None
+        figures.append("" if uri is None else markup.figure(uri, view.alternative(result), view.caption))
+    return "".join(figures)
 
 
-def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
+def _settings(attrs: Mapping[Any, Any], parts: Parts) -> str:
     """Return what it takes to get the same numbers again."""
     given = {
         name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
@@ -232,7 +236,7 @@ def _settings(attrs: Mapping[Any, Any], parts: words.Parts) -> str:
     )
 
 
-def _again(given: Mapping[Any, Any], parts: words.Parts) -> str:
+def _again(given: Mapping[Any, Any], parts: Parts) -> str:
     """Return the code that opens an archive and repeats the analysis."""
     options = {
         "include": repr(str(given.get("include", "")).split(", ")),

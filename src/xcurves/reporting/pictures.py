@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import xarray as xr
 
-from xcurves import labels
-from xcurves.plotting import plot
+from xcurves.core import labels
+from xcurves.plotting.dispatch import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -22,14 +22,14 @@ _LONG = 28  # letters of a name that fit beside a panel
 _LARGE = 400_000  # bytes of a drawing, beyond which dots take less
 
 
-def draw(data: xr.DataArray | xr.Dataset) -> str | None:
-    """Return the picture of curves or of a result as a data URI; None without matplotlib."""
+def draw(data: xr.DataArray | xr.Dataset, view: str | None = None) -> str | None:
+    """Return the picture of curves, or a view of a result, as a data URI; None without matplotlib."""
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError:
         return None
     with plt.rc_context({"svg.hashsalt": "xcurves"}):
-        axes = plot(_plain(data), rng=0) if isinstance(data, xr.DataArray) else plot(_plain(data))
+        axes = plot(_plain(data), rng=0) if isinstance(data, xr.DataArray) else plot(_plain(data), view)
         figure = np.ravel([axes])[0].figure
         try:
             return _encode(figure)

@@ -1,0 +1,89 @@
+"""The randomized ANOVA of a block of tasks, from the moments of their curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.core import run_checks
+from xcurves.core.packing import Floats
+from xcurves.core.task_blocks import Block, alike, as_float
+from xcurves.kernels import moments, null, sums
+from xcurves.kernels.reassign import Progress
+
+
+@dataclass(frozen=True)
+class AnovaBlock(Block):
+    """The randomized ANOVA of a block of tasks: moments in, packed results out."""
+
+    keep_null: bool
+    lazy: bool
+    batch: int | None
+    progress: Progress
+
+    def __call__(self, *arrays: Any) -> Floats:
+        """Test tasks, given packed moments, shape (..., 1, moment), within runs too if paired, and their numbers."""
+        *packed, numbers = arrays
+        n_curves = len(self.algorithms) * len(self.runs)
+        parts = [moments.unpack(each.reshape(numbers.size, -1), n_curves) for each in packed]
+        part = parts[0]
+        names = [self.names[number] for number in numbers.ravel()]
+        present = self.present(part.counts, part.n_levels, names)
+        check_moments(part, names)
+        groups = alike(present, part.n_levels)
+        for tasks in groups:
+            run_checks.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
+        found = [self._group(parts, present[tasks[0]], tasks) for tasks in groups]
+        layout = self.layout if self.lazy else self.layout.resized(resample=_longest_null(found))
+        out = layout.blank(len(names))
+        out["n_levels"] = part.n_levels
+        out["n_runs"] = present.sum(axis=-1, dtype=float)
+        out["n_resamples"][:] = 0
+        for tasks, fields in zip(groups, found, strict=True):
+            if self.keep_null:
+                null_f = fields.pop("null_distribution")
+                out["null_distribution"][tasks, ..., : null_f.shape[-1]] = null_f
+            for name, values in fields.items():
+                out[name][tasks] = values
+        return layout.pack(out, numbers.shape)
+
+    def _group(
+        self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
+    ) -> dict[str, Any]:
+        """Test tasks in which the same curves are present at equally many levels."""
+        design = design_of(parts, present, tasks)
+        sizes = design.sizes
+        plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
+        found = null.evaluate(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
+        return {
+            **sums.table(design, parts[0].level_ss[tasks]),
+            **found,
+            "n_resamples": plan.n_resamples,
+            "n_assignments": as_float(plan.n_assignments),
+        }
+
+
+def _longest_null(found: list[dict[str, Any]]) -> int:
+    return max(
+        (fields["null_distribution"].shape[-1] for fields in found if "null_distribution" in fields),
+        default=0,
+    )
+
+
+def check_moments(part: moments.Moments, names: list[str]) -> None:
+    """Refuse tasks whose squares overflow or vanish."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.abs(part.means).max(axis=-1) ** 2 + np.trace(part.comoment, axis1=-2, axis2=-1)
+    run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), names)
+
+
+def design_of(parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> sums.Design:
+    """Return the design of tasks that are alike from their moments, and those within runs if paired."""
+    curves = np.flatnonzero(present)
+    sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
+    means, comoment, magnitude = moments.subset(parts[0], tasks, curves)
+    within = moments.subset(parts[1], tasks, curves)[:2] if len(parts) > 1 else None
+    return sums.make_design(means, comoment, int(parts[0].n_levels[tasks[0]]), sizes, magnitude, within)

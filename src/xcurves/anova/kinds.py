@@ -1,0 +1,128 @@
+"""The kinds of results of randomization tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.anova import plots, tables, text
+from xcurves.core.applicability import comparable
+from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, SOURCES
+from xcurves.core.provenance import PIATER
+from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
+
+_BY_EFFECT = ("task", "effect", "error_term")
+_BY_PAIR = ("task", "effect", "pair")
+_N_RESAMPLES = "number of reassignments evaluated"
+_N_ASSIGNMENTS = "number of distinct assignments"
+
+RANDOMIZED_ANOVA = ResultKind(
+    name="randomized_anova",
+    question="Do the algorithms differ?",
+    argument="curves",
+    variables={
+        "pvalue": Var(_BY_EFFECT, "randomization p-value"),
+        "f": Var(_BY_EFFECT, "F ratio"),
+        "ss": Var(("task", "source"), "sum of squares", "score^2"),
+        "df": Var(("task", "source"), "degrees of freedom"),
+        "critical_value": Var(_BY_EFFECT, "critical value of the F ratio: reject above it"),
+        "pvalue_stderr": Var(_BY_EFFECT, "Monte Carlo standard error of the p-value"),
+        "pvalue_parametric": Var(_BY_EFFECT, "p-value by the F distribution, for comparison only"),
+        "eta_sq_partial": Var(_BY_EFFECT, "partial eta squared"),
+        "eta_sq_generalized": Var(_BY_EFFECT, "generalized eta squared"),
+        "error_ss": Var(_BY_EFFECT, "sum of squares of the error term", "score^2"),
+        "error_df": Var(_BY_EFFECT, "degrees of freedom of the error term"),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
+        "n_levels": Var(("task",), "number of training levels", dtype=np.int64),
+        "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
+        "n_assignments": Var(("task",), _N_ASSIGNMENTS),
+        "pvalue_rank": Var(_BY_EFFECT, "p-value by the rank of the closest null value", when="keep_null"),
+        "null_distribution": Var((*_BY_EFFECT, "resample"), "F ratio of a reassignment", when="keep_null"),
+    },
+    coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": SOURCES},
+    rows=("effect", "error_term"),
+    references=PIATER,
+    table=tables.anova_table,
+    table_caption="Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
+    "runs by training for the interaction.",
+    sentences=text.anova_sentences,
+    answer=text.anova_answer,
+    caution=text.anova_caution,
+    digest=tables.anova_digest,
+    part=Part("anova", 0, comparable, ("n_resamples", "paired", "progress")),
+    views={
+        "f": View(
+            plots.draw_f,
+            "F ratios over their critical values: beyond 1 (dashed) is significant. Filled: the split-plot error "
+            "terms, which conclusions rest on; open: the pooled one of the paper.",
+            plots.say_f,
+        )
+    },
+)
+
+PAIRWISE = ResultKind(
+    name="pairwise",
+    question="Which ones differ, and by how much?",
+    argument="curves",
+    variables={
+        "pvalue_adjusted": Var(_BY_PAIR, "randomization p-value adjusted over pairs"),
+        "pvalue": Var(_BY_PAIR, "randomization p-value"),
+        "f": Var(_BY_PAIR, "F ratio, split-plot error term"),
+        "difference": Var(("task", "pair"), "difference of mean scores over training", "score"),
+        "difference_ci": Var(("task", "pair", "ci_bound"), "confidence interval of the difference", "score"),
+        "n_resamples": Var(("task", "pair"), _N_RESAMPLES, dtype=np.int64),
+        "n_assignments": Var(("task", "pair"), _N_ASSIGNMENTS),
+    },
+    coords={"effect": EFFECTS, "pair": (), "ci_bound": CI_BOUNDS},
+    coord_vars=PAIR_COORDS,
+    rows=("effect", "pair"),
+    references=PIATER,
+    table=tables.pair_table,
+    table_caption="Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
+    "number of pairs), and p of level and of shape, adjusted.",
+    sentences=text.pair_sentences,
+    answer=text.pair_answer,
+    caution=text.pair_caution,
+    part=Part("pairwise", 1, comparable, ("n_resamples", "paired")),
+    views={
+        "difference": View(
+            plots.draw_differences,
+            "Differences of mean scores over training with their intervals; arrows have no end. Beside: p adjusted "
+            "over pairs.",
+            plots.say_differences,
+            rows=lambda result: result.sizes["pair"],
+        )
+    },
+)
+
+CONTRAST = ResultKind(
+    name="contrast",
+    question="A planned comparison",
+    argument="curves",
+    variables={
+        "pvalue": Var(("task",), "randomization p-value"),
+        "statistic": Var(("task",), "studentized contrast"),
+        "estimate": Var(("task",), "contrast of scores", "score"),
+        "estimate_ci": Var(("task", "ci_bound"), "confidence interval of the contrast", "score"),
+        "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
+        "n_assignments": Var(("task",), _N_ASSIGNMENTS),
+        "weights": Var(("algorithm",), "weight of the algorithm in the contrast", when="given"),
+        "training_weights": Var(
+            ("training",), "weight of the training level; NaN: equal weights over each task's grid", when="given"
+        ),
+    },
+    coords={"ci_bound": CI_BOUNDS},
+    references=PIATER,
+    table=tables.contrast_table,
+    table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
+    sentences=text.contrast_sentences,
+    answer=text.contrast_answer,
+    views={
+        "estimate": View(
+            plots.draw_contrast,
+            "The contrast of scores with its interval; arrows have no end.",
+            plots.say_contrast,
+            rows=lambda result: result["estimate"].size,
+        )
+    },
+    overlaid=None,
+)

@@ -1,0 +1,193 @@
+"""All pairs of algorithms, in level and in shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.anova.anova_block import check_moments, design_of
+from xcurves.anova.kinds import PAIRWISE
+from xcurves.anova.reduction import moments_for
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.packing import Floats
+from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_label_order
+from xcurves.core.validation import check_curves
+from xcurves.kernels import contrasts, moments, null, shuffles, sums
+from xcurves.kernels.adjustments import ADJUSTMENTS
+
+
+def pairwise(
+    curves: xr.DataArray,
+    *,
+    n_resamples: int | None = None,
+    paired: bool = False,
+    correction: Literal["holm", "bonferroni"] = "holm",
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Compare every pair of algorithms, in level and in shape.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms.
+    correction : {"holm", "bonferroni"}
+        How p-values are adjusted for the number of pairs, for each effect by itself.
+    confidence_level : float, default 0.95
+        Of each interval; the intervals are not adjusted for the number of pairs.
+    rng : int, Generator or None
+        Seed of the random reassignments.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` and `f`, with the
+        split-plot error terms. On (pair): `difference` of mean scores over training (first minus second, in score
+        units), `n_resamples` and `n_assignments` (of the F ratios); `difference_ci` (pair, ci_bound). `pair` has labels
+        ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a task.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `randomized_anova`.
+
+    Warns
+    -----
+    UserWarning
+        If no adjusted p-value can reach ``1 - confidence_level``, or a pair leaves nothing to test.
+
+    Notes
+    -----
+    A pair is tested on its own curves alone: shuffling all algorithms together would test that *none* differs, and
+    reject equal pairs because of a third. The interval has all shifts δ of one algorithm against the other that the
+    studentized two-sided permutation test of `contrast` does not reject; with too few assignments it is unbounded.
+
+    .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
+    .. [2] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 5.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> pairs = scores.curves.pairwise(n_resamples=999, rng=0)
+    >>> pairs.pair.values.tolist()
+    ['rate 0.001 - rate 0.8', 'rate 0.001 - rate 0.1', 'rate 0.8 - rate 0.1']
+    >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
+    True
+    """
+    curves = check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
+    validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
+    ordered = in_label_order(curves)
+    pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
+    if not pairs:
+        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    block = _PairBlock(
+        PAIRWISE.layout({"effect": 2, "pair": len(pairs), "ci_bound": 2}),
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
+        pairs=pairs,
+        correction=correction,
+    )
+    arrays = moments_for(ordered, [list(pair) for pair in pairs], paired=block.paired)
+    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length)
+    attrs = provenance.result_attrs(
+        PAIRWISE.name,
+        curves,
+        PAIRWISE.references,
+        block.entropy,
+        confidence_level,
+        n_resamples=n_resamples,
+        paired=paired,
+        correction=correction,
+    )
+    coords = {**packed.coords, **labels.pair_coords(curves)}
+    result = PAIRWISE.dataset(block.layout.unpack(packed), coords, attrs, curves)
+    if curves.chunks is None:
+        _warn_pairs(result, block)
+        most = n_resamples or shuffles.EXACT_LIMIT
+        if bool((2 * result["n_assignments"] <= most).all()):  # the intervals' labelled plans are exact too
+            provenance.record_exact_rng(result, rng)
+    return result
+
+
+@dataclass(frozen=True)
+class _PairBlock(Block):
+    """All pairs in a block of tasks."""
+
+    pairs: list[tuple[int, int]]
+    correction: str
+
+    def __call__(self, *arrays: Any) -> Floats:
+        """Compare pairs, given packed moments, shape (..., pair, moment), if paired within runs too, and numbers."""
+        *packed, numbers = arrays
+        names = [self.names[number] for number in numbers.ravel()]
+        by_pair = [each.reshape(numbers.size, len(self.pairs), -1) for each in packed]
+        out = self.layout.blank(len(names))
+        out["n_resamples"][:] = 0
+        for column, pair in enumerate(self.pairs):
+            parts = [moments.unpack(each[:, column], 2 * len(self.runs)) for each in by_pair]
+            part = parts[0]
+            present = self.present(part.counts, part.n_levels, names, [self.algorithms[i] for i in pair])
+            check_moments(part, names)
+            comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
+            for tasks in alike(present, np.where(comparable, part.n_levels, 0)):
+                if self.paired:
+                    matched = [self.algorithms[i] for i in pair]
+                    run_checks.check_groups(present[tasks[0]], names[tasks[0]], matched, self.runs, paired=True)
+                for name, values in self._pair(parts, present[tasks[0]], tasks).items():
+                    place = out[name][:, :, column] if "effect" in self.layout.dims[name] else out[name][:, column]
+                    place[tasks] = values
+        out["pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["pvalue"])
+        return self.layout.pack(out, numbers.shape)
+
+    def _pair(
+        self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
+    ) -> dict[str, Floats | float]:
+        """Test one pair in tasks in which the same of its runs are present."""
+        design = design_of(parts, present, tasks)
+        sizes = design.sizes
+        plan = self.plan(sizes)
+        found = null.evaluate(design, plan, self.alpha)
+        shifted = contrasts.Design(design.means, sizes, np.array([1.0, -1.0]), self.paired)
+        interval = contrasts.evaluate(shifted, self.plan(sizes, labelled=True), "two-sided", self.alpha)
+        return {
+            "pvalue": found["pvalue"][..., 1],
+            "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
+            "difference": interval["estimate"],
+            "difference_ci": interval["estimate_ci"],
+            "n_resamples": plan.n_resamples,
+            "n_assignments": as_float(plan.n_assignments),
+        }
+
+
+def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
+    """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
+    n_tasks = len(block.names)
+    smallest = provenance.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
+    exact = provenance.is_exact(result.transpose(..., "pair")).ravel()
+    undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
+    unreachable = ~undefined & ~provenance.significant(smallest, block.alpha)
+
+    def unreached(place: int) -> str:
+        few = "runs are so few" if exact[place] else "n_resamples is so small"
+        return f"{few} that no adjusted p reaches {block.alpha:g}"
+
+    cases = (
+        (undefined, lambda _: "p is NaN: runs or error are missing"),
+        (unreachable, unreached),
+    )
+    where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
+    for affected, say in cases:
+        provenance.warn_of(affected, where, say, "comparisons")

@@ -1,0 +1,148 @@
+"""Pictures of the randomized ANOVA, of pairs and of contrasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, validation
+from xcurves.core.axes import Intervals, Style, draw_intervals, label_of, list_rows
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import joined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BLACK = Style("black", "-", "o")
+_GREY = "#BBBBBB"
+_HIGH = 0.75  # of a null distribution, in rows
+_BINS = 80
+_TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
+_TESTS = tuple(product(labels.EFFECTS, reversed(labels.ERROR_TERMS)))
+
+
+def draw_f(result: xr.Dataset, ax: Axes) -> None:
+    """Draw F ratios over their critical values, the split-plot error term filled, on the null distributions if kept."""
+    ax.set_xscale("log")
+    ax.axvline(1, color="black", linewidth=1, linestyle="--")
+    for row, (effect, term) in enumerate(_TESTS):
+        test = result.sel(effect=effect, error_term=term)
+        f, critical = test["f"].item(), test["critical_value"].item()
+        if not 0 < critical < np.inf:
+            continue
+        if "null_distribution" in test:
+            _draw_null(test["null_distribution"].to_numpy() / critical, row, ax)
+        fill = "black" if term == "split_plot" else "white"
+        if f > 0:
+            ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(low, 0.45), max(high, 2.2))
+    if max(high, 2.2) < 100 * min(low, 0.45):
+        ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.minorticks_off()
+    list_rows(ax, [f"{effect}, {term}" for effect, term in _TESTS])
+    ax.set_ylim(len(_TESTS) - 0.5, -0.9)
+    tests = [result.sel(effect=effect, error_term=term) for effect, term in _TESTS]
+    _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
+    alpha = validation.check_confidence_level(result.attrs.get("confidence_level", 0.95))
+    ax.set_xlabel(f"F ratio / critical value at the {alpha:g} level")
+
+
+def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
+    """Draw a histogram on a row, of ratios that are so large that they can be seen."""
+    ratios = ratios[ratios > 0]  # and no padding, which is NaN
+    if not ratios.size:
+        return
+    edges = np.geomspace(np.quantile(ratios, 0.005), ratios.max() * 1.0001, _BINS)
+    counts, _ = np.histogram(ratios, edges)
+    heights = row - _HIGH * counts / max(counts.max(), 1)
+    ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1)
+
+
+def draw_differences(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the difference of every pair with its interval."""
+    pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])]
+    _draw_estimates(ax, result["difference"], result["difference_ci"])
+    list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
+    _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p: level, shape")
+
+
+def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the contrast of every task with its interval."""
+    dims = labels.task_dims(result["estimate"])
+    names = [name.removesuffix(": ") for name in labels.result_names(result["estimate"])]
+    flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
+    _draw_estimates(ax, flat["estimate"], flat["estimate_ci"])
+    list_rows(ax, names if len(names) > 1 else [names[0] or "contrast"])
+    _beside(ax, [_say_p(p) for p in flat["pvalue"].to_numpy().tolist()])
+
+
+def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> None:
+    low, high = (bounds.sel(ci_bound=bound).to_numpy() for bound in labels.CI_BOUNDS)
+    ax.axvline(0, color="0.6", linewidth=1)
+    draw_intervals(ax, [Intervals(np.arange(float(estimate.size)), estimate.to_numpy(), low, high, _BLACK)])
+    ax.set_xlabel(label_of(estimate))
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _beside(ax: Axes, said: Sequence[str], title: str = "") -> None:
+    """Write a line beside each row."""
+    for row, line in enumerate(said):
+        ax.text(1.04, row, line, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.text(1.04, 1.01, title, transform=ax.transAxes, va="bottom", fontsize="small")
+
+
+def _say_p(p: float) -> str:
+    return f"p = {p:.3g}" if p == p else "no p"
+
+
+def _say_f(f: float) -> str:
+    return f"F = {f:.3g}" if f == f else "no F"
+
+
+def _say_pair(pvalues: xr.DataArray) -> str:
+    values = [pvalues.sel(effect=effect).item() for effect in labels.EFFECTS]
+    return ", ".join(f"{p:.3g}" for p in values) if not np.isnan(values).all() else "no p"
+
+
+def say_f(result: xr.Dataset) -> str:
+    """Return what the picture of F ratios shows."""
+    said = []
+    for effect, term in _TESTS:
+        test = result.sel(effect=effect, error_term=term)
+        ratio = (test["f"] / test["critical_value"]).item()
+        said.append(f"{effect}, {term}: {ratio:.3g} (F = {test['f'].item():.3g}, p = {test['pvalue'].item():.3g})")
+    return f"Chart of F ratios over their critical values. {joined(said, '; ')}."
+
+
+def say_differences(result: xr.Dataset) -> str:
+    """Return what the picture of differences shows."""
+    said = []
+    for place in range(result.sizes["pair"]):
+        pair = result.isel(pair=place)
+        p = pair["pvalue_adjusted"].sel(effect="algorithm").item()
+        difference = (
+            f"{pair['difference'].item():.4g} (interval {_limits(pair['difference_ci'])}), adjusted p = {p:.3g}"
+        )
+        said.append(f"{pair['pair'].item()}: {difference}")
+    return f"Chart of differences of mean scores over training with intervals. {joined(said, '; ')}."
+
+
+def say_contrast(result: xr.Dataset) -> str:
+    """Return what the picture of a contrast shows."""
+    names = labels.result_names(result["estimate"])
+    said = [
+        f"{name}{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])}), {_say_p(task['pvalue'].item())}"
+        for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True)
+    ]
+    return f"Chart of the contrast of scores with its interval. {joined(said, '; ')}."
+
+
+def _limits(interval: xr.DataArray) -> str:
+    low, high = interval.to_numpy()
+    return "without limits" if np.isinf([low, high]).all() else f"{low:.4g} to {high:.4g}"

@@ -1,0 +1,126 @@
+"""The tables of randomization tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.tables import bounds, by_task, frame_of
+
+_ROWS = {
+    "algorithm": "Algorithm",
+    "runs": "Runs",
+    "training": "Training",
+    "interaction": "Interaction",
+    "runs_by_training": "Runs × training",
+    "error": "Error",
+    "matched_runs": "Matched runs",
+    "total": "Total",
+}
+_PAIRED_ROWS = _ROWS | {"runs": "Algorithm × runs", "runs_by_training": "Algorithm × runs × training"}
+Row = dict[str, xr.DataArray]
+
+
+def anova_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return the split-plot table, or that of the papers where only the pooled error term is there."""
+    paired = bool(result.attrs.get("paired", 0))
+    is_pooled = "split_plot" not in result["error_term"].to_numpy()
+    rows = _pooled_rows(result) if is_pooled else _split_plot_rows(result, paired=paired)
+    columns = {
+        column: xr.concat([_cell(row, column) for row in rows.values()], pd.Index(list(rows), name="source"))
+        for column in ("df", "SS", "MS", "F", "p")
+    }
+    frame = frame_of(columns, ["source"])
+    frame["df"] = frame["df"].astype("Int64")
+    source = frame.index.get_level_values("source")
+    for column in ("MS", "F", "p"):  # blank where a row has no such number
+        blank = [name for name, row in rows.items() if column not in row and not (column == "MS" and name != "total")]
+        frame[column] = frame[column].astype(object).where(~source.isin(blank), "")
+    named = _PAIRED_ROWS if paired else _ROWS
+    several = frame.index.nlevels > 1
+    frame = frame.rename(index=named, level="source" if several else None)
+    return frame if several else frame.rename_axis(None)
+
+
+def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
+    """Return the rows of the effects that are there, each with the error it is compared with."""
+    effects = result["effect"].to_numpy()
+    rows: dict[str, Row] = {}
+    if "algorithm" in effects:
+        rows |= {"algorithm": _effect(result, "algorithm", "split_plot"), "runs": _error(result, "algorithm")}
+    rows["training"] = _source(result, "training")
+    if "interaction" in effects:
+        error = _error(result, "interaction")
+        rows["training"] |= {"F": _mean_square(rows["training"]) / _mean_square(error)}
+        rows |= {"interaction": _effect(result, "interaction", "split_plot"), "runs_by_training": error}
+    total = _source(result, "total")
+    if paired and len(effects) == 2:
+        rows["matched_runs"] = {name: total[name] - sum(row[name] for row in rows.values()) for name in ("df", "SS")}
+    return rows | {"total": total}
+
+
+def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
+    """Return the rows of the papers' table."""
+    error = _source(result, "error")
+    training = _source(result, "training")
+    return {
+        **{name: _effect(result, name, "pooled") for name in labels.SOURCES if name in result["effect"].to_numpy()},
+        "training": training | {"F": _mean_square(training) / _mean_square(error)},
+        "error": error,
+        "total": _source(result, "total"),
+    }
+
+
+def _source(result: xr.Dataset, source: str) -> Row:
+    return {"df": result["df"].sel(source=source, drop=True), "SS": result["ss"].sel(source=source, drop=True)}
+
+
+def _effect(result: xr.Dataset, effect: str, error_term: str) -> Row:
+    test = result[["f", "pvalue"]].sel(effect=effect, error_term=error_term, drop=True)
+    return _source(result, effect) | {"F": test["f"], "p": test["pvalue"]}
+
+
+def _error(result: xr.Dataset, effect: str) -> Row:
+    """Return the error of an effect itself."""
+    error = result[["error_df", "error_ss"]].sel(effect=effect, error_term="split_plot", drop=True)
+    return {"df": error["error_df"], "SS": error["error_ss"]}
+
+
+def _mean_square(row: Row) -> xr.DataArray:
+    return row["SS"] / row["df"].where(row["df"] > 0)
+
+
+def _cell(row: Row, column: str) -> xr.DataArray:
+    if column == "MS":
+        return _mean_square(row)
+    return row[column] if column in row else xr.full_like(row["SS"], np.nan)
+
+
+def anova_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+    """Return a row for each task: F and p by both error terms."""
+    dims = labels.task_dims(result["n_resamples"])
+    columns = {
+        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
+        for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
+        for effect in labels.EFFECTS
+        for symbol, name in (("F", "f"), ("p", "pvalue"))
+    }
+    return by_task(columns, dims), (
+        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), on which "
+        "the sentences rest, then by the paper's pooled one."
+    )
+
+
+def pair_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair."""
+    adjusted = result["pvalue_adjusted"]
+    p = {f"p_{effect}": adjusted.sel(effect=effect, drop=True) for effect in result["effect"].to_numpy()}
+    return frame_of({"difference": result["difference"], **bounds(result["difference_ci"]), **p}, ["pair"])
+
+
+def contrast_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return one row for each task."""
+    interval = bounds(result["estimate_ci"])
+    return frame_of({"estimate": result["estimate"], **interval, "T": result["statistic"], "p": result["pvalue"]})

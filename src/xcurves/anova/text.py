@@ -1,0 +1,223 @@
+"""The sentences about randomization tests, for a reader who is no statistician."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import counted, joined, span, unadjusted_over_tasks
+
+LIMITS = (
+    "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
+    "does not say which algorithm is better or by how much; a large one does not say that they are equal."
+)
+CLAIMS = {
+    "algorithm": ("Algorithm effect", "the algorithms' mean scores over training"),
+    "interaction": ("Interaction", "the algorithms' changes of score with training"),
+}
+_ERRORS = {
+    False: {
+        "algorithm": "differences between runs",
+        "interaction": "changes over training of the differences between runs",
+    },
+    True: {"algorithm": "algorithm by run", "interaction": "algorithm by run by training"},
+}
+
+
+def anova_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and effect, then what holds for all."""
+    errors = _ERRORS[bool(result.attrs.get("paired", 0))]
+    tasks, names = zip(*_named_tasks(result), strict=True)
+    if len(tasks) == 1:
+        yield _compared(tasks[0])
+    for task, name in zip(tasks, names, strict=True):
+        for effect in labels.EFFECTS:
+            yield name + _claim(task, effect, errors[effect])
+    yield _how(list(tasks))
+    yield LIMITS
+    if len(tasks) > 1:
+        yield by_chance(result)
+
+
+def pair_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and pair, then what holds for all."""
+    for task, name in _named_tasks(result):
+        for pair in task["pair"].to_numpy():
+            yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
+    yield (
+        f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
+        "intervals are not. Each pair was tested on its own runs alone, with the split-plot error terms."
+    )
+    yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
+
+
+def _pair_claim(pair: xr.Dataset) -> str:
+    if pair["f"].isnull().all():
+        return "nothing can be said; runs or error are missing."
+    alpha = provenance.alpha_of(pair)
+    p = {effect: pair["pvalue_adjusted"].sel(effect=effect).item() for effect in labels.EFFECTS}
+    said = [
+        f"{what} {_verdict(p[effect], alpha)} (p = {p[effect]:.3g})"
+        for effect, what in (("algorithm", "mean scores over training"), ("interaction", "changes with training"))
+    ]
+    return f"difference {_interval(pair['difference'], pair['difference_ci'], alpha)}; {said[0]}, {said[1]}."
+
+
+def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task, then what holds for all."""
+    words = {"two-sided": "differs from zero", "greater": "is above zero", "less": "is below zero"}
+    verdict = words[result.attrs.get("alternative", "two-sided")]
+    for task, name in _named_tasks(result):
+        alpha, p = provenance.alpha_of(task), task["pvalue"].item()
+        if p != p:
+            yield f"{name}The contrast of scores: nothing can be said; T is undefined."
+            continue
+        shown = verdict if provenance.significant(p, alpha) else f"is not shown to be one that {verdict}"
+        at = _interval(task["estimate"], task["estimate_ci"], alpha)
+        level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
+        yield f"{name}The contrast of scores, {at}, {shown} {level}."
+    yield (
+        "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
+        "interval holds all shifts that the test does not reject."
+    )
+    yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
+
+
+def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
+    low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+    limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
+    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {limits})"
+
+
+def by_chance(result: xr.Dataset) -> str:
+    """Return how many tasks of an ANOVA chance alone would show to differ."""
+    alpha = provenance.alpha_of(result)
+    tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
+    return (
+        f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
+        "expected to show one by chance, for each of the two effects."
+    )
+
+
+def _named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
+    names = labels.result_names(result["n_resamples"])
+    return zip(labels.tasks_of(result, "n_resamples"), names, strict=True)
+
+
+def _verdict(pvalue: float, alpha: float) -> str:
+    return "differ" if provenance.significant(pvalue, alpha) else "are not shown to differ"
+
+
+def _compared(task: xr.Dataset) -> str:
+    sizes = task["n_runs"].to_numpy().tolist()
+    runs = ", ".join(f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True))
+    return f"Compared: {runs}, at {task['n_levels'].item()} training levels."
+
+
+def _claim(task: xr.Dataset, effect: str, error: str) -> str:
+    title, what = CLAIMS[effect]
+    test = task.sel(effect=effect, error_term="split_plot")
+    f, p, df_error = (test[name].item() for name in ("f", "pvalue", "error_df"))
+    if p != p:
+        return f"{title}: nothing can be said; F is undefined."
+    alpha = provenance.alpha_of(task)
+    df = task["df"].sel(source=effect).item()
+    return (
+        f"{title}: {what} {_verdict(p, alpha)} at the {alpha:g} level; F({df:.0f}, {df_error:.0f}) = {f:.4g} against "
+        f"{error} (split-plot error term), p = {p:.3g}."
+    )
+
+
+def _how(tasks: list[xr.Dataset]) -> str:
+    """Say what the p-values of all tasks are made from."""
+    exact = {task["n_assignments"].item() for task in tasks if provenance.is_exact(task)}
+    random = {task["n_resamples"].item() for task in tasks if not provenance.is_exact(task)} - {0}
+    kinds = [f"all {span(exact)} distinct ones"] * bool(exact)
+    if random:
+        errors = [task["pvalue_stderr"].sel(error_term="split_plot").max().item() for task in tasks]
+        known = [error for error in errors if error == error]
+        kinds.append(f"{span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
+    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
+    smallest = {provenance.smallest_pvalue(task).item() for task in tasks if task["n_resamples"] > 0}
+    return (
+        f"p is the share of reassignments of {what} with an F at least as large, among "
+        f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {span(smallest, '.3g') or 'undefined'}."
+    )
+
+
+def anova_answer(result: xr.Dataset) -> str:
+    """Return the verdict on both effects, or in how many tasks they are shown."""
+    if result["n_resamples"].size == 1:
+        task = result.squeeze(labels.task_dims(result["n_resamples"]), drop=True)
+        error = _ERRORS[bool(result.attrs.get("paired", 0))]
+        return " ".join(_claim(task, effect, error[effect]) for effect in labels.EFFECTS)
+    alpha = provenance.alpha_of(result)
+    p = result["pvalue"].sel(error_term="split_plot")
+    said = [counted(p.sel(effect=effect).to_numpy().ravel(), alpha, what) for effect, (_, what) in CLAIMS.items()]
+    return " ".join([*said, by_chance(result)])
+
+
+def anova_caution(result: xr.Dataset) -> Iterator[str]:
+    """Yield what was tested, and that nothing can be shown where runs are too few."""
+    tested = result["n_resamples"].to_numpy() > 0
+    yield LIMITS
+    yield from _out_of_reach(result, np.where(tested, provenance.smallest_pvalue(result), np.nan), "tasks")
+
+
+def pair_answer(result: xr.Dataset) -> str:
+    """Return which pairs differ, or how many of all tasks."""
+    alpha = provenance.alpha_of(result)
+    p = result["pvalue_adjusted"].sel(effect="algorithm")
+    if p.size > p.sizes["pair"]:
+        return counted(p.to_numpy().ravel(), alpha, "mean scores over training", "pairs within a task, adjusted in it,")
+    p = p.squeeze([dim for dim in p.dims if dim != "pair"])
+    differ = p["pair"].to_numpy()[np.asarray(provenance.significant(p.to_numpy(), alpha))].tolist()
+    tested = int(p.notnull().sum())
+    adjusted = f", adjusted for {tested} pairs" if tested > 1 else ""
+    if differ:
+        return f"Pairs that differ in mean score over training{adjusted}: {joined(differ)}."
+    if tested:
+        return f"No pair is shown to differ in mean score over training{adjusted}."
+    return "No pair could be tested: runs or error are missing."
+
+
+def pair_caution(result: xr.Dataset) -> Iterator[str]:
+    """Yield what was tested, and that nothing can be shown where runs are too few."""
+    yield LIMITS
+    yield from _out_of_reach(result, provenance.smallest_adjusted_pvalue(result), "pairs")
+
+
+def contrast_answer(result: xr.Dataset) -> str:
+    """Return the verdict on the contrast, or in how many tasks it is shown."""
+    if result["pvalue"].size == 1:
+        return next(contrast_sentences(result))
+    return counted(result["pvalue"].to_numpy().ravel(), provenance.alpha_of(result), "the contrasted scores")
+
+
+def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
+    """Yield that nothing can be shown where runs are too few for a small p; NaN where nothing was tested."""
+    alpha = provenance.alpha_of(result)
+    tested = ~np.isnan(smallest)
+    smallest = smallest[tested]
+    short = ~provenance.significant(smallest, alpha)
+    exact = provenance.is_exact(result.transpose(..., "pair", missing_dims="ignore"))[tested]
+    if short.any():
+        where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"
+        adjusted = "adjusted " * (things == "pairs")
+        yield (
+            f"{_few(exact[short])} are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: "
+            f"nothing can be shown of them at the {alpha:g} level, whatever the scores."
+        )
+
+
+def _few(exact: NDArray[np.bool_]) -> str:
+    """Return what is too few: runs where every reassignment was made, else reassignments."""
+    if exact.all():
+        return "The runs"
+    return "The runs, or the reassignments (n_resamples)," if exact.any() else "The reassignments (n_resamples)"

@@ -1,0 +1,69 @@
+"""To which curves a method applies, and why not to others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, run_checks
+
+
+class NotApplicableError(Exception):
+    """A method does not apply to the curves; the message says why, `expected` that nobody need be warned."""
+
+    def __init__(self, message: str, *, expected: bool = False) -> None:
+        super().__init__(message)
+        self.expected = expected
+
+
+def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the curves of the tasks that can be compared, others absent, and in attrs why these cannot."""
+    why = _why_not(curves, least_levels)
+    if all(why):
+        raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
+    if not any(why):
+        return curves, {}, {}
+    extra = labels.extra_dims(curves)
+    compared = np.array([not reason for reason in why]).reshape([curves.sizes[dim] for dim in extra])
+    left_out = "\n".join(reason for reason in why if reason)
+    return curves.where(xr.DataArray(compared, dims=extra)), {}, {"left_out": left_out}
+
+
+def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
+    """Return for each task why its algorithms cannot be compared, "" where they can."""
+    has = curves.notnull()
+    known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
+    known = known.compute()
+    names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
+    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1).astype(float)
+    n_levels = known["in_grid"].to_numpy().reshape(len(names)).astype(float)
+    words = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in runs]
+
+    def why(task: int) -> str:
+        one = slice(task, task + 1)
+        if n_levels[task] < least_levels:
+            needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
+            return names[task] + (needed if n_levels[task] else "no run has a score")
+        try:
+            present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
+            shape = (len(algorithms), len(runs))
+            run_checks.check_groups(present.reshape(shape), names[task], algorithms, runs, paired=False)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    return [why(task) for task in range(len(names))]
+
+
+def is_error(curves: xr.DataArray) -> bool:
+    """Return whether the name of curves, long_name or standard_name says that they are errors."""
+    called = (curves.name, curves.attrs.get("long_name"), curves.attrs.get("standard_name"))
+    return any(re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower()) for words in called if words is not None)
+
+
+def is_lower_better(curves: xr.DataArray) -> bool:
+    """Return whether a low score is a good one, by the name of curves or attrs["higher_is_better"]."""
+    return not curves.attrs.get("higher_is_better", not is_error(curves))

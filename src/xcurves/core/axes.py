@@ -1,0 +1,179 @@
+"""Drawing helpers: new axes, one style for each algorithm, intervals, labels from attrs, a scale for training."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import ceil
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core.packing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHADE = 0.2
+INSIDE = 4  # entries of a legend that fit into a panel
+# The colours of Okabe and Ito, which the colour-blind can tell apart, dark enough for white paper: wine for yellow.
+ALGORITHMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
+# The colours of what is no algorithm, such as a pair of them, by Tol.
+OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
+_LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+_MARKERS = "os^DvPX*"
+_EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
+_LARGE = 10_000  # from where levels are written short: 20k, 1.5M
+_NAMED = 12  # levels that get a tick each
+_APART = 0.07  # share of an axis between the labels of two levels
+_LINE = 32  # letters in a line of a label
+_HIGH = 12  # entries of a legend below each other
+
+
+class Style(NamedTuple):
+    """How an algorithm looks: the first 40 differ."""
+
+    color: str
+    linestyle: Any
+    marker: str
+
+
+def style_of(place: int, colours: Sequence[str] = ALGORITHMS) -> Style:
+    """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
+    return Style(colours[place % len(colours)], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
+
+
+class Intervals(NamedTuple):
+    """Values of one style with their intervals and the rows they are in, each of shape (row,)."""
+
+    y: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    style: Style
+    label: str | None = None
+
+
+def new_axes(n_rows: int = 1, n_columns: int = 1, *, height: float = 3.2, **options: Any) -> NDArray[Any]:
+    """Return new axes, shape (row, column), 5 inches wide each."""
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
+    size = (5 * n_columns, height * n_rows)
+    _, axes = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained", **options)
+    return np.asarray(axes)
+
+
+def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = None, **options: Any) -> None:
+    """Name what was drawn, beside the panel if it is much or would hide something; nothing if it has no name."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    if not handles:
+        return
+    if outside or len(handles) > INSIDE:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+        options |= beside | {"ncols": ceil(len(handles) / _HIGH)}
+    ax.legend(handles=handles, **{"fontsize": "small", "frameon": False, "handlelength": 3.2, **options})
+
+
+def make_room(axes: NDArray[Any]) -> None:
+    """Widen the figure of new axes, shape (row, column), by the legends beside them: panels keep their width."""
+    figure = axes[0, 0].figure
+    beside = [max(map(_beside, column)) for column in axes.T]
+    figure.set_figwidth(figure.get_figwidth() + sum(beside) / figure.dpi)
+
+
+def _beside(ax: Axes) -> float:
+    """Return the width of what a legend takes beside its panel."""
+    legend = ax.get_legend()
+    box = None if legend is None else legend.get_window_extent()
+    return 0.0 if box is None or box.x0 < ax.get_window_extent().x1 else float(box.width)
+
+
+def label_of(variable: xr.DataArray) -> str:
+    """Return long_name, or the name, and the units if they are not its last word already."""
+    name = str(variable.attrs.get("long_name", variable.name or "score"))
+    units = str(variable.attrs.get("units", "1"))
+    return name if units in ("1", "") or name.endswith(f" {units}") else f"{name} ({units})"
+
+
+def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None) -> None:
+    """Label the x axis and scale it: linear if levels are even, else log, symlog if 0 is one of them.
+
+    `grids` has the levels of each algorithm, if each has its own: then each has to be even, and they to end alike.
+    """
+    ax.set_xlabel(wrapped(label_of(training)))
+    levels = training.to_numpy()
+    grids = [levels] if grids is None else grids
+    ends = [grid[-1] for grid in grids]
+    if all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
+        if np.abs(levels).max() >= _LARGE:
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        return
+    if levels[0] < 0:
+        return
+    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
+    if len(levels) <= _NAMED:
+        ax.set_xticks(levels, _tick_labels(levels, ax.xaxis.get_transform()), fontsize="small", rotation=30)
+        ax.minorticks_off()
+    elif levels[0] == 0:
+        decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
+        ax.set_xticks([0, *10**decades])
+
+
+def _tick_labels(levels: Floats, transform: Any) -> list[str]:
+    """Return labels of levels, "" for one too near the label before it or the last one."""
+    from matplotlib.ticker import EngFormatter
+
+    short = EngFormatter(sep="")
+    x = transform.transform(levels)
+    least = _APART * (x[-1] - x[0])
+    said = [True] * len(levels)
+    before = x[0]
+    for place in range(1, len(levels) - 1):
+        said[place] = x[place] - before >= least and x[-1] - x[place] >= least
+        before = x[place] if said[place] else before
+    labels = [short(level) if level >= _LARGE else f"{level:g}" for level in levels]
+    return [label if shown else "" for label, shown in zip(labels, said, strict=True)]
+
+
+def _is_even(levels: Floats) -> bool:
+    steps = np.diff(levels)
+    return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
+
+
+def wrapped(label: str) -> str:
+    """Return a long label in lines."""
+    return fill(label, _LINE)
+
+
+def draw_intervals(ax: Axes, groups: Iterable[Intervals]) -> None:
+    """Draw values with their intervals, a row each; what has no end reaches the edge of the panel as an arrow."""
+    groups = list(groups)
+    for group in groups:
+        start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
+        ax.hlines(group.y, start, stop, color=group.style.color)
+        ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label)
+    limits = ax.get_xlim()  # all that is finite
+    for group in groups:
+        for side, bound in enumerate((group.low, group.high)):
+            here = np.isinf(bound) & np.isfinite(group.value)
+            edge = np.full(np.count_nonzero(here), limits[side])
+            ax.hlines(group.y[here], edge, group.value[here], color=group.style.color)
+            ax.scatter(edge, group.y[here], marker="<>"[side], s=20, color=group.style.color, clip_on=False, zorder=3)
+    ax.set_xlim(limits)
+
+
+def list_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name rows on the y axis, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def say_task(task: Mapping[Hashable, Any]) -> str:
+    """Return the title of one task's panel."""
+    return ", ".join(f"{dim} = {label}" for dim, label in task.items())

@@ -1,0 +1,100 @@
+"""The names of dims, labels and tasks, and how messages say them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+DIMS = ("algorithm", "run", "training")
+EFFECTS = ("algorithm", "interaction")
+ERROR_TERMS = ("pooled", "split_plot")
+CI_BOUNDS = ("lower", "upper")
+SOURCES = ("interaction", "algorithm", "training", "error", "total")
+# Dims that results bring, which no input may have, with their long names.
+LONG_NAMES = {
+    "effect": "effect",
+    "error_term": "error term",
+    "source": "source of variation",
+    "resample": "number of the reassignment",
+    "pair": "pair of algorithms",
+    "ci_bound": "bound of the interval",
+    "param": "parameter or statistic",
+    "cov_param": "parameter of the second dim of the covariance",
+    "n": "training size of the prediction",
+    "crossing": "number of the crossing",
+    "score": "score",
+    "probability": "probability",
+    "cvar_level": "level of the conditional value at risk",
+    "threshold": "threshold of the score",
+    "interval": "training interval",
+    "variant": "variant of the power law",
+    "task_effect": "claim: for these tasks (fixed), or for tasks like these (random)",
+    "budget_fraction": "fraction of the training budget",
+    "look": "number of the look",
+}
+RESERVED = frozenset(LONG_NAMES)
+
+
+def words(values: Iterable[Any]) -> list[str]:
+    """Return labels as they are written in messages."""
+    return [repr(value) for value in np.asarray(values).tolist()]
+
+
+def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> tuple[Hashable, ...]:
+    """Return the dims that broadcast: all but the core dims of a method."""
+    return tuple(dim for dim in curves.dims if dim not in core)
+
+
+def task_names(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> list[str]:
+    """Return a prefix for messages about each task, in C order over the extra dims: "task 'Hopper': "."""
+    return task_prefixes(curves, extra_dims(curves, core))
+
+
+def task_prefixes(data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]) -> list[str]:
+    """Return a prefix for messages about each combination of labels of dims."""
+    labels = [[f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims]
+    return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
+
+
+def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
+    """Return the position of each task in `task_names`, for an array whose extra dims are `dims`."""
+    shape = [array.sizes[dim] for dim in dims]
+    return xr.DataArray(np.arange(prod(shape)).reshape(shape), dims=list(dims))
+
+
+def pair_coords(curves: xr.DataArray) -> dict[Hashable, Any]:
+    """Return the coordinates of all pairs of algorithms: their labels "a - b", and each of the two."""
+    first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
+    return {
+        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
+        "algorithm_a": ("pair", np.array(first)),
+        "algorithm_b": ("pair", np.array(second)),
+    }
+
+
+def pick_one(dataset: xr.Dataset) -> str:
+    """Return the advice for a Dataset where one of its variables is wanted."""
+    name = next(iter(dataset.data_vars), "return")
+    return f"Pick one variable: ds[{name!r}].curves"
+
+
+def task_dims(variable: xr.DataArray, core: Collection[Hashable] = ()) -> tuple[Hashable, ...]:
+    """Return the dims of a variable of a result that broadcast: all but reserved ones and those of the method."""
+    return extra_dims(variable, RESERVED.union(core))
+
+
+def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> list[str]:
+    """Return the prefix of `task_names` for each task of a variable of a result."""
+    return task_names(variable, RESERVED.union(core))
+
+
+def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[xr.Dataset]:
+    """Yield the tasks of a result in C order; the variable has the dims of tasks."""
+    dims = task_dims(result[variable], core)
+    for place in product(*(range(result.sizes[dim]) for dim in dims)):
+        yield result.isel(dict(zip(dims, place, strict=True)))

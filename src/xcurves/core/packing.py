@@ -1,0 +1,96 @@
+"""Many named outputs through one array: what a block function returns, and the variables cut from it.
+
+An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call; one packed
+array does neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.kernels.moments import Floats as Floats
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names of variables with the sizes of their dims, in the order in which they are packed."""
+
+    dims: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a variable in one task."""
+        return tuple(self.sizes[dim] for dim in self.dims[name])
+
+    @property
+    def length(self) -> int:
+        """Length of the packed array of one task."""
+        return sum(prod(self.shape(name)) for name in self.dims)
+
+    def resized(self, **sizes: int) -> Layout:
+        """Return the layout with other sizes of some dims."""
+        return replace(self, sizes={**self.sizes, **sizes})
+
+    def blank(self, n_tasks: int) -> dict[str, Floats]:
+        """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
+        return self.views(np.full((n_tasks, self.length), np.nan))
+
+    def views(self, packed: Floats) -> dict[str, Floats]:
+        """Return the variables, shape (task, ...), as views into a packed array, shape (task, length)."""
+        ends = np.cumsum([prod(self.shape(name)) for name in self.dims])
+        parts = np.split(packed, ends[:-1], axis=1)
+        return {name: part.reshape(len(packed), *self.shape(name)) for name, part in zip(self.dims, parts, strict=True)}
+
+    def pack(self, variables: Mapping[str, Floats], lead: Sequence[int]) -> Floats:
+        """Put variables of shape (task, ...) into one array of shape (*lead, length)."""
+        flat = [variables[name].reshape(*lead, prod(self.shape(name))) for name in self.dims]
+        return np.concatenate(flat, axis=-1)
+
+    def unpack(self, packed: xr.DataArray) -> dict[str, xr.Variable]:
+        """Cut a packed array, dims (..., _packed), into variables; lazy if it is."""
+        return dict(self._cut(packed))
+
+    def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:
+        cut, start = _part if packed.chunks is None else _lazy_part, 0
+        for name, dims in self.dims.items():
+            stop = start + prod(self.shape(name))
+            yield name, xr.Variable((*packed.dims[:-1], *dims), cut(packed.data, start, stop, self.shape(name)))
+            start = stop
+
+
+def _part(packed: Floats, start: int, stop: int, shape: tuple[int, ...]) -> Floats:
+    """Cut out one variable; the rest of the packed array is not kept in memory with it."""
+    return packed[..., start:stop].reshape((*packed.shape[:-1], *shape)).copy()
+
+
+def _block_part(packed: list[Floats], **options: Any) -> Floats:
+    """Cut the one block that there is along the packed dim."""
+    return _part(packed[0], **options)
+
+
+def _lazy_part(packed: Any, start: int, stop: int, shape: tuple[int, ...]) -> Any:
+    """Cut a dask array with one node for each chunk."""
+    import dask.array as da
+
+    blockwise: Any = da.blockwise  # dask has no annotations
+    lead = tuple(range(packed.ndim - 1))
+    new = tuple(range(packed.ndim, packed.ndim + len(shape)))
+    return blockwise(
+        _block_part,
+        (*lead, *new),
+        packed,
+        (*lead, packed.ndim - 1),
+        start=start,
+        stop=stop,
+        shape=shape,
+        new_axes=dict(zip(new, shape, strict=True)),
+        concatenate=False,
+        dtype=np.float64,
+        meta=np.empty((0,) * (len(lead) + len(new))),
+    )

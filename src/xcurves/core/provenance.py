@@ -1,0 +1,130 @@
+"""What all results share: attributes, warnings, and facts about their p-values."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core.validation import check_confidence_level
+from xcurves.kernels.adjustments import ADJUSTMENTS
+
+PIATER = (
+    "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
+    "ICML, 430-438",
+    "Piater & Cohen, A Randomized ANOVA Procedure for Comparing Performance Curves (longer version)",
+)
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside this package that made the call."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("xcurves."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level + 1)
+
+
+def warn_of(
+    affected: NDArray[np.bool_], names: Sequence[str], say: Callable[[int], str], things: str = "tasks"
+) -> None:
+    """Warn once of all that is affected: name the first, say why, count the others."""
+    if affected.any():
+        first, count = int(affected.argmax()), int(affected.sum())
+        warn(names[first] + say(first) + (f" (in {count} {things})" if count > 1 else ""))
+
+
+@cache
+def _version() -> str:
+    from importlib.metadata import version  # slow to import
+
+    return version("xcurves")
+
+
+def result_attrs(
+    name: str,
+    curves: xr.DataArray | xr.Dataset,
+    references: Iterable[str],
+    entropy: int,
+    confidence_level: float,
+    **given: Any,
+) -> dict[str, Any]:
+    """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
+    call = ", ".join(f"{name}={value}" for name, value in given.items())
+    return {
+        "xcurves_result": name,
+        "xcurves_version": _version(),
+        "references": "; ".join(references),
+        "rng": str(entropy),
+        "confidence_level": float(confidence_level),
+        "history": history(curves, f"{name}({call})"),
+        **{name: _plain(value) for name, value in given.items() if value is not None},
+    }
+
+
+def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
+    """Return the steps that led to curves, and one more, a line each."""
+    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
+    return "\n".join([*steps, step])
+
+
+def record(curves: xr.DataArray, step: str) -> xr.DataArray:
+    """Add a step to the history of curves."""
+    return curves.assign_attrs(history=history(curves, step))
+
+
+def _plain(value: Any) -> str | int | float:
+    """Return a value of a kind that every archive holds."""
+    if isinstance(value, str):
+        return value
+    whole = isinstance(value, int | np.integer | np.bool_)
+    return int(value) if whole and abs(int(value)) < 2**31 else float(value)
+
+
+def references_of(results: Iterable[xr.Dataset]) -> list[str]:
+    """Return the references of results, each once."""
+    every = (each for result in results for each in str(result.attrs.get("references", "")).split("; "))
+    return [each for each in dict.fromkeys(every) if each]
+
+
+def record_exact_rng(result: xr.Dataset, rng: object) -> None:
+    """Record seed 0 where none was given and all assignments were evaluated: any seed repeats the result."""
+    if rng is None and bool(is_exact(result).all()):
+        result.attrs["rng"] = "0"
+
+
+def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
+    """Return, for each task, whether all distinct assignments were evaluated."""
+    return np.asarray(result["n_resamples"].to_numpy() == result["n_assignments"].to_numpy())
+
+
+def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
+    """Return, for each task, the smallest p-value that its reassignments can give."""
+    n_resamples = result["n_resamples"].to_numpy()
+    return np.asarray(1 / np.where(is_exact(result), n_resamples, n_resamples + 1))
+
+
+def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
+    """Return, shape (..., pair), the smallest adjusted p-value that there can be; NaN where nothing was tested.
+
+    Adjusted p-values rise with every p, so that they are smallest where all are. By Holm's steps a pair of few runs
+    beside pairs of many can reach less than its own smallest p times the number of pairs.
+    """
+    result = result.transpose(..., "pair")
+    smallest = np.where(result["n_resamples"].to_numpy() > 0, smallest_pvalue(result), np.nan)
+    return ADJUSTMENTS[result.attrs["correction"]](smallest)
+
+
+def significant(pvalue: Any, alpha: float) -> Any:
+    """Return whether p-values are at most alpha, in counts rather than in binary fractions."""
+    return pvalue <= alpha + 1e-12
+
+
+def alpha_of(result: xr.Dataset) -> float:
+    """Return the significance level that a result was made for."""
+    return check_confidence_level(result.attrs.get("confidence_level", 0.95))

@@ -1,0 +1,120 @@
+"""Blocks of tasks: functions that run wherever the tasks are, in memory or in a dask worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import chunking as blocks
+from xcurves.core import labels, run_checks, validation
+from xcurves.core.packing import Floats, Layout
+from xcurves.kernels import shuffles
+
+
+@dataclass(frozen=True)
+class Block:
+    """A randomization test of a block of tasks: the layout of its results, names for messages, and how to plan."""
+
+    layout: Layout
+
+    names: list[str]
+    algorithms: list[str]
+    runs: list[str]
+    n_resamples: int | None
+    paired: bool
+    alpha: float
+    entropy: int
+
+    def plan(
+        self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
+    ) -> shuffles.Plan:
+        """Plan the reassignments of groups of `sizes`."""
+        return shuffles.make_plan(
+            sizes,
+            self.n_resamples,
+            paired=self.paired,
+            labelled=labelled,
+            allow_exact=allow_exact,
+            work=work,
+            entropy=self.entropy,
+        )
+
+    def present(
+        self, counts: Floats, n_levels: Floats, names: list[str], algorithms: list[str] | None = None
+    ) -> NDArray[np.bool_]:
+        """Return which runs are present, shape (task, algorithm, run); refuse incomplete and infinite ones."""
+        algorithms = self.algorithms if algorithms is None else algorithms
+        curves = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in self.runs]
+        present = run_checks.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
+        return present.reshape(-1, len(algorithms), len(self.runs))
+
+
+def as_float(count: int) -> float:
+    """Return a count as a float, infinity where it is beyond the largest."""
+    return float(count) if count < 2**1000 else np.inf
+
+
+def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
+    """Group the tasks that have any level by number of levels and by the runs that are present."""
+    pattern = np.column_stack([present.reshape(len(present), -1), n_levels])
+    _, group = np.unique(pattern, axis=0, return_inverse=True)
+    members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
+    return [tasks for tasks in members if n_levels[tasks[0]]]
+
+
+def block_options(
+    curves: xr.DataArray,
+    ordered: xr.DataArray,
+    n_resamples: int | None,
+    paired: bool,
+    confidence_level: float,
+    rng: validation.Rng,
+    least: int = 1,
+) -> dict[str, Any]:
+    """Check the options that all randomization tests share; return what every `Block` is made from."""
+    return {
+        "names": labels.task_names(curves),
+        "algorithms": labels.words(ordered["algorithm"]),
+        "runs": labels.words(ordered["run"]),
+        "n_resamples": validation.check_count("n_resamples", n_resamples, least),
+        "paired": validation.check_flag("paired", paired),
+        "alpha": validation.check_confidence_level(confidence_level),
+        "entropy": validation.check_rng(rng),
+    }
+
+
+def apply_block(
+    block: Callable[..., Floats], arrays: Sequence[xr.DataArray], core_dims: Sequence[Sequence[str]], length: int
+) -> xr.DataArray:
+    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed)."""
+    tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
+    # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
+    bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
+    bare = [blocks.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
+    chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
+    last: tuple[xr.DataArray, list[str]] = (tasks, [])
+    if chunks and hasattr(block, "names"):
+        block, names = blocks.Named.of(block, tasks)
+        last = (names.chunk(chunks), ["_name"])
+    packed: xr.DataArray = xr.apply_ufunc(
+        block,
+        *bare,
+        last[0],
+        input_core_dims=[*core_dims, last[1]],
+        output_core_dims=[["_packed"]],
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"_packed": length}, "allow_rechunk": True},
+    )
+    return packed
+
+
+def in_label_order(curves: xr.DataArray) -> xr.DataArray:
+    """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
+    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
+    return curves.sortby(unsorted) if unsorted else curves

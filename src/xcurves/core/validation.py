@@ -1,0 +1,240 @@
+"""Validation of options and of arrays: every `check_*` returns what it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core.labels import DIMS, RESERVED, pick_one
+
+Rng = int | np.random.Generator | None
+
+_SYNONYMS = {
+    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
+    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
+    "timesteps train_size train_sizes",
+}
+_ASKED_FIRST = ("run", "algorithm", "training")
+_AT_ONCE = 2**20  # levels
+_USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
+
+
+def check_confidence_level(confidence_level: float) -> float:
+    """Return alpha = 1 - confidence_level, without the dust of binary fractions."""
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
+    return round(1 - float(confidence_level), 12)
+
+
+def check_alpha(alpha: float) -> float:
+    """Return a significance level."""
+    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Usual: 0.05")
+    return float(alpha)
+
+
+def check_count(name: str, value: int | None, least: int = 1) -> int | None:
+    """Return a whole number that is not too small, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number or None; got {value!r}. Leave it out for the default")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}. Leave it out for the default")
+    return int(value)
+
+
+def check_number(name: str, value: float) -> float:
+    """Return a finite number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
+def check_flag(name: str, value: bool) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return one of the choices."""
+    if value not in choices:
+        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        raise ValueError(f"{name} must be {said}; got {value!r}")
+    return value
+
+
+def check_rng(rng: Rng) -> int:
+    """Return the seed of a plan: a given int itself, else one that is drawn from the generator."""
+    if isinstance(rng, Integral) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None")
+        return int(rng)
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
+    return int(np.random.default_rng(rng).integers(2**63))
+
+
+def check_curves(
+    curves: xr.DataArray,
+    core: Sequence[str] = DIMS,
+    name: str = "curves",
+    *,
+    levels: bool = True,
+    reserved: Collection[str] = (),
+) -> xr.DataArray:
+    """Return the array as float64, the core dims of a method last, with checked coordinates.
+
+    `name` is that of the argument, `reserved` the names of the variables of the result. Dims that are not core
+    broadcast; of those, algorithm, run and training are checked like the core ones where they are present. Without
+    `levels` training loses its coordinate once that is checked: hundreds of millions of levels, given as a
+    pandas.RangeIndex, then take no memory.
+    """
+    if isinstance(curves, xr.Dataset):
+        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(curves)}")
+    if not isinstance(curves, xr.DataArray):
+        raise TypeError(
+            f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
+        )
+    _check_dims(curves, core, name, RESERVED.union(reserved))
+    if curves.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
+    values: dict[str, NDArray[Any]] = {
+        dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
+    }
+    if "training" in (core if "training" not in curves.coords else curves.dims):
+        _check_levels(curves, name)
+        if levels:
+            values["training"] = curves["training"].to_numpy().astype(np.float64)
+        else:
+            curves = curves.drop_vars("training")
+    changed = {
+        dim: (dim, checked, _attrs(curves, dim))
+        for dim, checked in values.items()
+        if dim not in curves.coords or curves[dim].dtype != checked.dtype
+    }
+    # To assign, transpose or cast what is right already would be most of the cost of this check.
+    curves = curves.assign_coords(changed) if changed else curves
+    curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
+    return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+
+def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
+    return curves[name].attrs if name in curves.coords else {}
+
+
+def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
+    dims = tuple(map(str, curves.dims))
+    for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
+        if needed not in dims:
+            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
+    lasting = {str(coord) for coord, values in curves.coords.items() if not set(values.dims) & set(core)}
+    taken = sorted(lasting.union(dims).intersection(reserved))
+    if taken:
+        cure = ", ".join(f"{each}='{each}_'" for each in taken)
+        raise ValueError(f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})")
+    for dim, size in curves.sizes.items():
+        if size == 0:
+            raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
+
+
+def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
+    if needed in curves.coords:
+        label = repr(curves[needed].to_numpy().item())
+        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
+        return f"A selection dropped it; keep it with a list: da.{kept}"
+    missing = [name for name in core if name not in curves.dims]
+    strange = [str(name) for name in curves.dims if name not in DIMS]
+    renames = {s: name for name in missing for s in strange if s.lower() in _SYNONYMS.get(name, "").split()}
+    left = [s for s in strange if s not in renames and s.lower() not in _USUAL_EXTRAS]
+    unmet = [name for name in missing if name not in renames.values()]
+    renames.update(zip(left, unmet, strict=False))
+    if needed not in renames.values():
+        example = -1 if needed == "training" else 0
+        return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+    return "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
+
+
+def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
+    """Return labels that are unique, and all strings or all numbers."""
+    index = curves.indexes.get(name)
+    if index is not None and index.nlevels > 1:
+        raise TypeError(
+            f"{name} labels must be all strings or all numbers; got a MultiIndex. "
+            f"Number them: da.reset_index({name!r}, drop=True)"
+        )
+    labels = curves[name].to_numpy()
+    as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
+    if labels.dtype.kind in "OT":
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        if len(kinds) > 1 and kinds != ["float", "int"]:
+            raise TypeError(
+                f"{name} labels must be all strings or all numbers; got {' and '.join(kinds)}. {as_strings}"
+            )
+        labels = np.array(labels.tolist())
+    if labels.dtype.kind not in "Uiuf":
+        raise TypeError(f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
+    if (labels[1:] > labels[:-1]).all():
+        return labels  # no two are equal, told without sorting millions
+    values, counts = np.unique(labels, return_counts=True)
+    if len(values) < len(labels):
+        repeated = values[counts > 1].tolist()
+        raise ValueError(
+            f"{name} labels must be unique; got {repeated[0]!r} {counts[counts > 1][0]} times. "
+            f"Number them: da.assign_coords({name}=range(da.sizes[{name!r}]))"
+        )
+    return labels
+
+
+def _check_levels(curves: xr.DataArray, name: str) -> None:
+    """Refuse training levels that are not finite, strictly increasing amounts."""
+    if "training" not in curves.coords:
+        raise ValueError(
+            f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+        )
+    index, levels = curves.indexes.get("training"), curves["training"]
+    units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
+    if levels.dtype.kind == "m":
+        raise TypeError(
+            f"training must be numeric; got {levels.dtype}, which decoding makes of time units. "
+            "Open with xr.open_dataset(path, decode_timedelta=False)"
+        )
+    if levels.dtype.kind == "M" or " since " in units:
+        dated = levels.dtype.kind == "M"
+        got = levels.dtype if dated else f"units {units!r}"
+        cure = "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')" if dated else "Name another unit"
+        raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
+    if levels.dtype.kind not in "iuf":
+        raise TypeError(
+            f"training must be numeric; got dtype {levels.dtype}. "
+            "Convert: da.assign_coords(training=da.training.astype(float))"
+        )
+    if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
+        return  # what needs no memory is not to be written out
+    values = levels.to_numpy()
+    for start in range(0, len(values), _AT_ONCE):
+        _check_increasing(values[start : start + _AT_ONCE + 1].astype(np.float64))
+
+
+def _check_increasing(levels: NDArray[np.float64]) -> None:
+    if not np.isfinite(levels).all():
+        raise ValueError(
+            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. "
+            "Drop it: da.isel(training=np.isfinite(da.training))"
+        )
+    falls = np.flatnonzero(levels[1:] <= levels[:-1])
+    if falls.size:
+        before, after = levels[falls[0]], levels[falls[0] + 1]
+        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")

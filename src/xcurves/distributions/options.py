@@ -1,0 +1,159 @@
+"""Validation of options about trials: every `check_*` returns what it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, validation
+from xcurves.core.packing import Floats
+from xcurves.kernels.summaries import Summaries
+
+Numbers = float | Sequence[float] | Floats | xr.DataArray
+Dims = str | Sequence[str]
+
+_PERCENT = np.arange(1, 100) / 100
+
+
+def check_dims(dim: Dims) -> tuple[str, ...]:
+    """Return the dims that trials run along."""
+    dims = _names("dim", dim)
+    if not dims or len(set(dims)) < len(dims):
+        raise ValueError(f"dim must name one or more dims, each once; got {dim!r}. Try dim='run'")
+    return dims
+
+
+def check_strata(dims: tuple[str, ...], strata: Dims | None) -> tuple[str, ...]:
+    """Return the dims whose labels are strata."""
+    within = () if strata is None else _names("strata", strata)
+    for name in within:
+        if name not in dims:
+            raise ValueError(
+                f"strata must be among the dims of trials, dim={dims}; got {name!r}. "
+                f"Pool it too: dim={(name, *dims)}, strata={name!r}"
+            )
+    if within and set(within) == set(dims):
+        raise ValueError(f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out")
+    return within
+
+
+def check_design(
+    dims: tuple[str, ...], strata: Dims | None, unit: str | None, interval: str, n_resamples: int | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the dims of strata and that of units, which only a bootstrap knows."""
+    validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
+    within = check_strata(dims, strata)
+    if unit is not None and (unit not in dims or unit in within):
+        raise ValueError(
+            f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {unit!r}. "
+            f"Pool it too: dim={(unit, *dims)}, unit={unit!r}"
+        )
+    for name, value in (("strata", strata), ("unit", unit), ("n_resamples", n_resamples)):
+        if interval == "exact" and value is not None:
+            raise ValueError(
+                f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
+                f"{name}={value!r}. Use interval='percentile' or 'bca'"
+            )
+    return within, () if unit is None else (unit,)
+
+
+def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str, ...]) -> list[str]:
+    """Return the name of a stratum without a trial for each group of trials, "" where there is none."""
+    present = scores.notnull().any([dim for dim in dims if dim not in within]).transpose(..., *within)
+    words = [labels.words(scores[dim].to_numpy()) for dim in within]
+    names = [", ".join(f"{dim} {word}" for dim, word in zip(within, each, strict=True)) for each in product(*words)]
+    flat = present.to_numpy().reshape(-1, len(names))
+    return ["" if row.all() else names[row.argmin()] for row in flat]
+
+
+def number(value: float) -> str:
+    """Return a number in as many digits as it has."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def check_statistics(
+    cvar_level: Numbers,
+    cvar: str,
+    iqm: str,
+    threshold: Numbers | None,
+    target: float | None,
+    higher_is_better: bool,
+) -> Summaries:
+    """Return which statistics are wanted, and in which of their kinds."""
+    return Summaries(
+        levels=_check_levels(cvar_level),
+        conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
+        trim=validation.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
+        thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
+        targets=np.zeros(0) if target is None else np.array([validation.check_number("target", target)]),
+        higher=validation.check_flag("higher_is_better", higher_is_better),
+    )
+
+
+def _check_levels(cvar_level: Numbers) -> Floats:
+    """Return levels of CVaR."""
+    levels = _check_distinct("cvar_level", cvar_level)
+    for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
+        raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
+    return levels
+
+
+def check_probabilities(probabilities: Numbers | None) -> Floats:
+    """Return probabilities, by default each hundredth between 0 and 1."""
+    checked = _PERCENT if probabilities is None else check_numbers("probabilities", probabilities)
+    for probability in checked[(checked < 0) | (checked > 1)][:1]:
+        raise ValueError(f"probabilities must lie between 0 and 1; got {probability:g}. The median is at 0.5")
+    return checked
+
+
+def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the smallest and the largest score that there can be."""
+    if bounds is None:
+        return -np.inf, np.inf
+    low, high = _pair(bounds)
+    if not low < high:
+        raise ValueError(f"bounds must be a smaller and a larger score; got {bounds!r}. Try bounds=(0, 1)")
+    return low, high
+
+
+def _pair(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise TypeError(f"bounds must be two numbers; got {bounds!r}. Try bounds=(0, 1)") from None
+    return low, high
+
+
+def check_numbers(name: str, values: Numbers) -> Floats:
+    """Return finite numbers in one dimension."""
+    numbers = np.asarray(values)
+    if numbers.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be numbers; got {values!r}. Give a number or a list of them")
+    numbers = np.atleast_1d(numbers.astype(np.float64))
+    if numbers.ndim > 1 or numbers.size == 0:
+        raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
+    for number in numbers[~np.isfinite(numbers)][:1]:
+        raise ValueError(f"{name} must be finite; got {number:g}. Give a number or a list of them")
+    return numbers
+
+
+def _check_distinct(name: str, values: Numbers) -> Floats:
+    """Return finite numbers in one dimension, no two of them the same."""
+    numbers = check_numbers(name, values)
+    seen, times = np.unique(numbers, return_counts=True)
+    for twice in seen[times > 1][:1]:
+        raise ValueError(f"{name} names {number(twice)} twice. Give each once")
+    return numbers
+
+
+def _names(argument: str, dims: Dims) -> tuple[str, ...]:
+    names = (dims,) if isinstance(dims, str) or not isinstance(dims, Sequence) else tuple(dims)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} must name dims; got {name!r}. Try dim='run'")
+    return names

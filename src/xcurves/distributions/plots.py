@@ -1,0 +1,229 @@
+"""Pictures of performance distributions and of comparisons of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.axes import (
+    OTHERS,
+    SHADE,
+    Intervals,
+    Style,
+    draw_intervals,
+    label_of,
+    legend,
+    list_rows,
+    style_of,
+)
+from xcurves.core.sentences import joined
+from xcurves.distributions.text import statistics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BLACK = Style("black", "-", "o")
+_SPREAD = 0.6  # of the groups around the place of a statistic
+_OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
+
+
+def _groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
+    """Yield the trials of each algorithm that has any with its style."""
+    if "algorithm" not in result["n_trials"].dims:
+        yield style_of(0), result
+        return
+    for place in range(result.sizes["algorithm"]):
+        group = result.isel(algorithm=place)
+        if group["n_trials"].any():
+            yield style_of(place), group
+
+
+def _line(style: Style) -> dict[str, Any]:
+    return {"color": style.color, "linestyle": style.linestyle}
+
+
+def _name(group: xr.Dataset) -> str | None:
+    return str(group["algorithm"].item()) if "algorithm" in group.coords else None
+
+
+def _bounds(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    low, high = (interval.sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    return low, high
+
+
+def _limit(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
+    """Scale the y axis to all that is finite, and return its limits, at which infinite values are drawn."""
+    values = np.concatenate([np.ravel(each) for each in drawn])
+    values = values[np.isfinite(values)]
+    if values.size:
+        margin = 0.05 * np.ptp(values) or 0.5
+        ax.set_ylim(values.min() - margin, values.max() + margin)
+    low, high = ax.get_ylim()
+    return low, high
+
+
+def _shade(result: xr.Dataset, what: str) -> str:
+    return f"shade: {100 * float(result.attrs.get('confidence_level', 0.95)):g} %, {what}"
+
+
+def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
+    """Draw scores against probability with pointwise intervals."""
+    result = result.sortby("probability")
+    limits = _limit(ax, result["score_quantile"], result["score_quantile_ci"])
+    for style, group in _groups(result):
+        low, high = (bound.clip(*limits) for bound in _bounds(group["score_quantile_ci"]))
+        p = group["probability"]
+        ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(p, group["score_quantile"], where="mid", label=_name(group), **_line(style))
+    ax.set_xlabel(f"probability ({_shade(result, 'pointwise')})")
+    ax.set_ylabel(label_of(result["score_quantile"]))
+    ax.set_xlim(0, 1)
+    legend(ax)
+
+
+def draw_cdf(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the share of trials at or below a score."""
+    _over_scores(result, ax, above=False)
+    ax.set_ylabel(f"share of trials at or below\n{_shade_of_cdf(result)}")
+
+
+def draw_profile(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the share of trials above a score."""
+    _over_scores(result, ax, above=True)
+    ax.set_ylabel(f"share of trials above\n{_shade_of_cdf(result)}")
+
+
+def _shade_of_cdf(result: xr.Dataset) -> str:
+    return _shade(result, "simultaneous" if "cdf_band" in result else "pointwise")
+
+
+def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
+    if "cdf" not in result:
+        raise ValueError("this result has no CDF. Say where: performance_cdf(scores_at=...)")
+    result = result.sortby("score")
+    band = "cdf_band" if "cdf_band" in result else "cdf_ci"
+    for style, group in _groups(result):
+        cdf, (low, high) = group["cdf"], _bounds(group[band])
+        cdf, low, high = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
+        ax.fill_between(group["score"], low, high, step="post", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(group["score"], cdf, where="post", label=_name(group), **_line(style))
+    units = str(result["score_mean"].attrs.get("units", "1"))
+    ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
+    ax.set_ylim(-0.02, 1.02)
+    legend(ax)
+
+
+def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the statistics on the scale of scores with their intervals, a row each."""
+    values = statistics(result)
+    names = _on_scale_of_scores(result)
+    values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
+    groups = list(_groups(result))
+    offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
+    drawn = []
+    for offset, (style, group) in zip(offsets, groups, strict=True):
+        at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
+        value, low, high = (each.sel(at).to_numpy() for each in (values, *_bounds(intervals)))
+        drawn.append(Intervals(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
+    draw_intervals(ax, drawn)
+    list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
+    units = str(result["score_mean"].attrs.get("units", "1"))
+    ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
+    ax.grid(axis="x", alpha=0.3)
+    legend(ax, outside=True)
+
+
+def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
+    return [name for name in result["param"].to_numpy().tolist() if name.split(" ")[0] not in _OTHER_SCALES]
+
+
+def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the probability of every pair with its interval."""
+    low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))
+    ax.axvline(0.5, color="0.6", linewidth=1)
+    pairs = result["pair"].to_numpy().tolist()
+    draw_intervals(ax, [Intervals(np.arange(float(len(pairs))), result["prob_greater"].to_numpy(), low, high, _BLACK)])
+    list_rows(ax, pairs)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel("probability that the first scores higher")
+
+
+def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the difference of inverse CDFs of every pair with its band."""
+    ax.axhline(0, color="0.6", linewidth=1)
+    shaded = "quantile_difference_band" in result
+    drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
+    limits = _limit(ax, *(result[name] for name in drawn))
+    for place, pair in enumerate(_pairs(result)):
+        p, style = pair["probability"], style_of(place, OTHERS)
+        if shaded:
+            low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
+            ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
+        ax.step(p, pair["quantile_difference"], where="mid", label=str(pair["pair"].item()), **_line(style))
+    ax.set_xlabel(f"probability ({_shade(result, 'simultaneous')})" if shaded else "probability")
+    ax.set_ylabel(label_of(result["quantile_difference"]))
+    ax.set_xlim(0, 1)
+    legend(ax)
+
+
+def statistic_rows(result: xr.Dataset) -> float:
+    """Return the height of the picture of statistics, in rows."""
+    return len(_on_scale_of_scores(result)) * result.sizes.get("algorithm", 1) / 2
+
+
+def say_inverse_cdf(result: xr.Dataset) -> str:
+    """Return what the picture of the inverse CDF shows."""
+    return f"Step chart of scores by the share of runs that do not exceed them. {_say_groups(result)}."
+
+
+def say_cdf(result: xr.Dataset) -> str:
+    """Return what the picture of the CDF shows."""
+    return f"Step chart of the share of trials at or below a score. {_say_groups(result)}."
+
+
+def say_profile(result: xr.Dataset) -> str:
+    """Return what the picture of the profile shows."""
+    return f"Step chart of the share of trials above a score. {_say_groups(result)}."
+
+
+def say_statistics(result: xr.Dataset) -> str:
+    """Return what the picture of statistics shows."""
+    return f"Chart of statistics of scores with intervals. {_say_groups(result)}."
+
+
+def _say_groups(result: xr.Dataset) -> str:
+    groups = zip(labels.tasks_of(result, "score_mean"), labels.result_names(result["score_mean"]), strict=True)
+    return joined(
+        [
+            f"{name}{int(group['n_trials'].item())} runs, mean {group['score_mean'].item():.4g}, "
+            f"median {group['score_median'].item():.4g}"
+            for group, name in groups
+        ],
+        "; ",
+    )
+
+
+def say_prob_greater(result: xr.Dataset) -> str:
+    """Return what the picture of probabilities shows."""
+    said = []
+    for pair in _pairs(result):
+        low, high = pair["prob_greater_ci"].to_numpy()
+        said.append(f"{pair['pair'].item()}: {pair['prob_greater'].item():.3g} (interval {low:.3g} to {high:.3g})")
+    return f"Chart of probabilities that the first of a pair scores higher. {joined(said, '; ')}."
+
+
+def say_quantile_difference(result: xr.Dataset) -> str:
+    """Return what the picture of differences of inverse CDFs shows."""
+    said = []
+    for pair in _pairs(result):
+        difference = pair["quantile_difference"].to_numpy()
+        said.append(f"{pair['pair'].item()}: from {difference.min():.4g} to {difference.max():.4g}")
+    return f"Step chart of differences of scores by the share of trials that do not exceed them. {joined(said, '; ')}."
+
+
+def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
+    return (result.isel(pair=place) for place in range(result.sizes["pair"]))

@@ -1,0 +1,202 @@
+"""The sentences about performance distributions, for a reader who is no statistician."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.sentences import joined
+from xcurves.kernels.bootstrap import are_few
+from xcurves.kernels.ecdf import Ints
+
+_WHAT = {
+    "score_mean": "mean",
+    "score_median": "median",
+    "score_std": "standard deviation",
+    "iqm": "IQM",
+    "optimality_gap": "optimality gap",
+}
+_SHARES = ("cvar", "cvar_lower", "partial_mean_above", "prob_above")
+_HOW = {
+    "exact": "Intervals hold for independent trials of one distribution, whatever it is. Trials that share a "
+    "hyper-parameter draw, a data set or a seed are not independent, and a pool of tasks is not one distribution.",
+    "percentile": "Intervals are percentile bootstrap intervals",
+    "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
+}
+_SAMPLES = {
+    False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
+    "spread as well: it covers less than it says if the smaller sample is the more spread one.",
+    True: "All hold for independent pairs of trials.",
+}
+_VERDICTS = {
+    1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
+    -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
+    2: "each of them scores higher somewhere outside the band: which is better depends on how lucky a trial is",
+    0: "nowhere does one of them score higher outside the band",
+}
+
+
+def statistics(result: xr.Dataset) -> xr.DataArray:
+    """Return the statistics of a performance distribution that it has, in the order of their intervals."""
+    found = {str(name): _statistic(result, str(name)) for name in result["param"].to_numpy()}
+    known = {name: value for name, value in found.items() if value is not None}
+    values = xr.concat(list(known.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
+    return values.assign_coords(param=list(known))
+
+
+def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """Return a statistic by its name, "cvar 0.5"; None if its level was left out of the result."""
+    variable, *at = name.split(" ")
+    if not at or variable not in result:
+        return result.get(variable)
+    dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
+    array = result[variable] if dim in result.dims else result[variable].expand_dims(dim)
+    places = np.flatnonzero(array[dim].to_numpy() == float(at[0]))
+    return array.isel({dim: places[0]}, drop=True) if places.size else None
+
+
+def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each group of trials, then what the intervals are."""
+    values = statistics(result)
+    bounds = result["statistic_ci"].sel(param=values["param"])
+    dims = labels.task_dims(result["score_mean"])
+    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, values.sizes["param"])
+    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
+    counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
+    n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
+    said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
+    for group, name in enumerate(labels.result_names(result["score_mean"])):
+        if n_trials[group] == 0:
+            yield f"{name}no trial."
+            continue
+        if n_units[group] == 0:
+            yield f"{name}{n_trials[group]} trials, but none in a stratum: nothing can be said."
+            continue
+        each = "; ".join(
+            f"{what} {_interval(*numbers)}"
+            for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
+        )
+        yield f"{name}{n_trials[group]} trials: {each}."
+    interval = result.attrs.get("interval", "exact")
+    level = 100 * float(result.attrs.get("confidence_level", 0.95))
+    what = _say_intervals(result, interval, n_trials, n_units)
+    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
+
+
+def statistic_answer(result: xr.Dataset) -> str:
+    """Return the mean and the median of each group of trials."""
+    said = [
+        f"{name}{group['score_mean'].item():.4g} and {group['score_median'].item():.4g}"
+        for group, name in zip(
+            labels.tasks_of(result, "score_mean"), labels.result_names(result["score_mean"]), strict=True
+        )
+        if group["score_mean"].notnull()
+    ]
+    return f"Mean and median score: {joined(said, '; ') or 'no trial'}."
+
+
+def say_statistic(result: xr.Dataset, name: str) -> str:
+    """Return a statistic in words, by its name: of "cvar 0.5" that it is the mean of the best half."""
+    variable, *at = name.split(" ")
+    if variable not in _SHARES:
+        return _WHAT[variable]
+    higher = bool(result.attrs.get("higher_is_better", 1))
+    if variable in ("cvar", "cvar_lower"):
+        side = "best" if variable == "cvar" else "worst"
+        return f"mean of the {side} {_percent(float(at[0]))} %"
+    side = "at least" if higher else "at most"
+    return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
+
+
+def _percent(level: float) -> str:
+    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    return f"{100 * (1 - level):.6g}"
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    if np.isfinite(low) and np.isfinite(high):
+        return f"{value:.4g} ({low:.4g} to {high:.4g})"
+    one_sided = f" (at least {low:.4g})" * bool(np.isfinite(low)) + f" (at most {high:.4g})" * bool(np.isfinite(high))
+    return f"{value:.4g}{one_sided}"
+
+
+def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
+    if interval == "exact":
+        return _HOW[interval]
+    whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
+    within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
+    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
+    where = " in the smallest stratum" * stratified
+    few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
+    none = f" From one{where} there are none." * bool((n_units == 1).any())
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
+
+
+def pair_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and pair, then what holds for all."""
+    names = labels.result_names(result["prob_greater"])
+    for task, name in zip(labels.tasks_of(result, "prob_greater"), names, strict=True):
+        for place in range(result.sizes["pair"]):
+            yield f"{name}{_compared(task.isel(pair=place))}"
+    if "ks_statistic" not in result:
+        yield (
+            "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "
+            "within strata, approximate."
+            f"{_say_few(result)} KS test and band are for one distribution, and left out."
+        )
+        return
+    yield (
+        "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
+        f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
+    )
+
+
+def pair_answer(result: xr.Dataset) -> str:
+    """Return in which pairs one scores higher more often than not, or in how many of all tasks."""
+    probability = result["prob_greater"]
+    low, high = (result["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    shown, known = (low > 0.5) | (high < 0.5), probability.notnull()
+    if probability.size > probability.sizes["pair"]:
+        counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a task"
+        return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
+    said = [
+        f"{pair['algorithm_a' if p > 0.5 else 'algorithm_b'].item()} than "
+        f"{pair['algorithm_b' if p > 0.5 else 'algorithm_a'].item()} (probability {max(p, 1 - p):.3g})"
+        for pair, p, is_shown in zip(
+            (result.isel(pair=place) for place in range(result.sizes["pair"])),
+            probability.to_numpy().ravel().tolist(),
+            shown.to_numpy().ravel().tolist(),
+            strict=True,
+        )
+        if is_shown
+    ]
+    if said:
+        return f"Shown to score higher more often, not adjusted for pairs: {joined(said)}."
+    if known.any():
+        return "No algorithm is shown to score higher more often than another."
+    return "No pair could be compared: trials are missing."
+
+
+def _say_few(result: xr.Dataset) -> str:
+    n_units = result["n_units"].to_numpy().ravel()
+    poor = n_units[(n_units > 1) & are_few(n_units, n_units, stratified=True)]
+    few = f" With {poor.min()} trials in the smallest stratum it covers less than it says." if poor.size else ""
+    return few + " From one trial in a stratum there is none." * bool((n_units == 1).any())
+
+
+def _compared(pair: xr.Dataset) -> str:
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    low, high = pair["prob_greater_ci"].to_numpy()
+    if pair["prob_greater"].isnull():
+        return f"{a} - {b}: nothing can be said; trials are missing."
+    limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
+    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
+    if "dominance" not in pair:
+        return f"{said}."
+    verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
+    distance, p = pair["ks_statistic"].item(), pair["ks_pvalue_adjusted"].item()
+    return f"{said}; {verdict}; KS distance {distance:.3g}, p = {p:.3g}."

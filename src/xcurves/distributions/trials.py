@@ -1,0 +1,223 @@
+"""The performance distributions of a block of tasks, in memory or in a dask worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.core.packing import Floats, Layout
+from xcurves.kernels import bootstrap, ecdf
+from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.summaries import Summaries
+
+Interval = Literal["exact", "percentile", "bca"]
+
+
+class Alike(NamedTuple):
+    """Tasks of a block that have equally many trials in every stratum, or the same trials in every unit.
+
+    Attributes
+    ----------
+    tasks : ndarray
+        Their places in the block.
+    x, order : ndarray, shape (task, trial)
+        Trials in ascending order, and the places that they come from.
+    by_stratum : ndarray, shape (task, stratum, trial)
+        Trials of each stratum in ascending order, missing ones last.
+    design : Design
+        How resamples are drawn.
+    """
+
+    tasks: NDArray[np.intp]
+    x: Floats
+    order: Ints
+    by_stratum: Floats
+    design: bootstrap.Design
+
+
+@dataclass(frozen=True)
+class DistributionBlock:
+    """What is wanted of every task, and how intervals are made.
+
+    Attributes
+    ----------
+    layout : Layout
+        How the results are packed; what was not asked for is not in it.
+    names : list of str
+        Prefixes of messages, one for each task of the whole array.
+    shape : tuple of int
+        Numbers of strata, of units in a stratum and of trials in a unit, as the core dims of a task fold.
+    stratified, by_unit : bool
+        Whether there are strata, and whether units of several trials are resampled.
+    bounds : tuple of float
+        Smallest and largest score that there can be.
+    """
+
+    layout: Layout
+    names: list[str]
+    shape: tuple[int, int, int]
+    stratified: bool
+    by_unit: bool
+    wanted: Summaries
+    scores_at: Floats | None
+    probabilities: Floats
+    bounds: tuple[float, float]
+    interval: Interval
+    n_resamples: int
+    alpha: float
+    entropy: int
+
+    @property
+    def _points(self) -> Floats:
+        return np.zeros(0) if self.scores_at is None else self.scores_at
+
+    def __call__(self, scores: Floats, numbers: NDArray[np.int64]) -> Floats:
+        """Describe tasks, given their scores, shape (..., *core), and numbers, shape (...)."""
+        trials = scores.reshape(numbers.size, *self.shape)
+        names = [self.names[number] for number in numbers.ravel()]
+        x = np.sort(trials.reshape(numbers.size, -1), axis=-1)
+        n = ecdf.count(x, np.array([[np.inf]]))[:, 0]
+        self._check(x, n, names)
+        found = self._estimates(x, n)
+        units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
+        n_units = np.count_nonzero(units, axis=-1).min(axis=-1)  # of the smallest stratum
+        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units)
+        for values in found.values():
+            values[n_units == 0] = np.nan
+        facts = {"n_trials": n.astype(float), "n_units": n_units.astype(float)}
+        return self.layout.pack(found | facts, numbers.shape)
+
+    def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
+        least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
+        for task in np.flatnonzero((n > 0) & (np.isinf(least) | np.isinf(most)))[:1]:
+            raise ValueError(
+                f"{names[task]}scores has infinite values. Mask them as missing: scores.where(np.isfinite(scores))"
+            )
+        low, high = self.bounds
+        for task in np.flatnonzero((n > 0) & ((least < low) | (most > high)))[:1]:
+            outside = least[task] if least[task] < low else most[task]
+            raise ValueError(
+                f"{names[task]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
+                "Give bounds that no score can leave, or leave them out"
+            )
+
+    def _estimates(self, x: Floats, n: Ints) -> dict[str, Floats]:
+        statistics = self.wanted.observe(x, n)
+        levels, thresholds = len(self.wanted.levels), len(self.wanted.thresholds)
+        ends = np.cumsum([1, 1, 1, 1, levels, levels, thresholds, thresholds])
+        names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
+        found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
+        found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
+        found["cdf"] = ecdf.count(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
+        return found
+
+    def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
+        """Return intervals for independent trials of any distribution."""
+        epsilon = ecdf.dkw(n, self.alpha)
+        some = np.maximum(n, 1)[:, np.newaxis]
+        at_most = ecdf.count(x, self._points[np.newaxis])
+        band = at_most / some
+        ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
+        low, high = self.bounds
+        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high)
+        statistic = self.wanted.bounds(x, n, epsilon, low, high)
+        statistic[:, 1] = quantiles[:, -1]
+        thresholds = len(self.wanted.thresholds)
+        share = 4 + 2 * len(self.wanted.levels) + thresholds
+        met = ecdf.count(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
+        met = some - met if self.wanted.higher else met
+        statistic[:, share : share + thresholds] = np.stack(ecdf.clopper_pearson(met, some, self.alpha), axis=-1)
+        return {
+            "statistic_ci": statistic,
+            "score_quantile_ci": quantiles[:, :-1],
+            "cdf_ci": np.stack(ecdf.clopper_pearson(at_most, some, self.alpha), axis=-1),
+            "cdf_band": np.clip(
+                np.stack([band - epsilon[:, np.newaxis], band + epsilon[:, np.newaxis]], axis=-1), 0, 1
+            ),
+        }
+
+    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp]) -> dict[str, Floats]:
+        """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
+
+        One unit shows no spread, and where a stratum has no more there are none.
+        """
+        found = {
+            "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),
+            "score_quantile_ci": np.full((len(x), len(self.probabilities), 2), np.nan),
+            "cdf_ci": np.full((len(x), len(self._points), 2), np.nan),
+        }
+        for part in self._alike(trials, x, n_units > 1):
+            if self.by_unit:
+                statistic, points = self._with_points(part)
+                ends = [len(self._points)]
+                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = np.split(points, ends, axis=1)
+            else:
+                statistic = self._intervals(part, self.wanted.resampled, self.wanted.length)
+                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = self._limits(part)
+            found["statistic_ci"][part.tasks] = statistic
+        return found
+
+    def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
+        """Group the tasks that are wanted by which trials they have."""
+        if not self.by_unit:
+            trials = trials.reshape(len(trials), self.shape[0], -1, 1)
+            trials = np.sort(trials, axis=2) if self.shape[0] > 1 else x.reshape(trials.shape)
+        present = ~np.isnan(trials)
+        _, group = np.unique(present.reshape(len(present), -1), axis=0, return_inverse=True)
+        for number in range(group.max(initial=-1) + 1):
+            tasks = np.flatnonzero((group.ravel() == number) & wanted)
+            if tasks.size:
+                yield self._fold(tasks, trials[tasks], present[tasks[0]])
+
+    def _fold(self, tasks: NDArray[np.intp], trials: Floats, present: NDArray[np.bool_]) -> Alike:
+        flat = trials[:, present]
+        units = present.any(axis=-1)
+        number = (np.cumsum(units) - 1).reshape(units.shape)
+        unit = np.broadcast_to(number[..., np.newaxis], present.shape)[present]
+        sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
+        single = len(sizes) == 1 and not self.by_unit
+        design = bootstrap.Design(sizes, None if single else unit, self.n_resamples, self.entropy)
+        order = np.argsort(flat, axis=-1, kind="stable")
+        by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
+        return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
+
+    def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
+        bca = self.interval == "bca"
+        return bootstrap.intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
+
+    def _with_points(self, part: Alike) -> tuple[Floats, Floats]:
+        """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""
+
+        def points(x: Floats, cumulative: Floats) -> Floats:
+            at_most = ecdf.count(x, self._points[np.newaxis])
+            return bootstrap.resampled_points(x, cumulative, at_most, self.probabilities)
+
+        length = len(self._points) + len(self.probabilities)
+        drawn = bootstrap.intervals(part.x, part.order, part.design, points, length, self.alpha, bca=False)
+        return self._intervals(part, self.wanted.resampled, self.wanted.length), drawn
+
+    def _limits(self, part: Alike) -> tuple[Floats, Floats]:
+        """Return the limits of intervals of F and F⁻¹ for infinitely many resamples."""
+        sizes = np.array(part.design.sizes)
+        n_tasks, n_strata, _ = part.by_stratum.shape
+        rows = part.by_stratum.reshape(n_tasks * n_strata, -1)
+
+        def at_most(z: Floats) -> Ints:
+            """Count the trials of each stratum, shape (task, point, stratum)."""
+            counts = ecdf.count(rows, np.repeat(z, n_strata, axis=0))
+            return counts.reshape(n_tasks, n_strata, -1).swapaxes(1, 2)
+
+        def at_most_trial(rank: Ints) -> Ints:
+            z = np.concatenate([np.take_along_axis(part.x, each - 1, axis=-1) for each in rank], axis=-1)
+            return np.stack(np.split(at_most(z), len(rank), axis=1))
+
+        points = at_most(np.broadcast_to(self._points, (n_tasks, len(self._points))))
+        n = np.full(n_tasks, part.x.shape[-1])
+        ranks = ecdf.quantile_ranks(self.probabilities, n)
+        limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
+        quantiles = np.stack([np.take_along_axis(part.x, limit - 1, axis=-1) for limit in limits], axis=-1)
+        return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles

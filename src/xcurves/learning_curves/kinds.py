@@ -1,0 +1,164 @@
+"""The kinds of results of learning curves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.schema import Part, ResultKind, Var, View
+from xcurves.learning_curves import plots, tables, text
+from xcurves.learning_curves.error_rates import applicable_errors
+
+COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
+_SIZE = ("task", "training")
+_PARAM = ("task", "param")
+_N = ("task", "n")
+_HOIEM = (
+    "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, ICML, PMLR 139, "
+    "4287-4296",
+)
+_PREDICTION = Var(_N, "predicted error", "rate")
+_PREDICTION_CI = Var((*_N, "ci_bound"), "confidence interval of the predicted error", "rate")
+_EXTRAPOLATED = Var(_N, "1 where the size lies far outside the measured ones", dtype=np.int8)
+_OF_PARAM = "that of param"
+
+FIT_POWER_LAW = ResultKind(
+    name="fit_power_law",
+    question="What would more data buy?",
+    argument="errors",
+    variables={
+        "error_at_n": Var(("task",), "error at the size N", "rate"),
+        "data_reliance": Var(("task",), "data-reliance at the size N", "rate"),
+        "gamma": Var(("task",), "exponent of the learning curve"),
+        "alpha": Var(("task",), "asymptotic error", "rate"),
+        "eta": Var(("task",), "factor of n^gamma", "eta"),
+        "delta": Var(("task",), "factor of n^(2 gamma)", "delta", when="quadratic"),
+        "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
+        "stderr": Var(_PARAM, "standard error of the parameter, the exponent's uncertainty included", _OF_PARAM),
+        "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
+        "covariance": Var(
+            (*_PARAM, "cov_param"),
+            "covariance of the parameters, the exponent's uncertainty included",
+            "that of param times that of cov_param",
+        ),
+        "fitted": Var(_SIZE, "error by the learning curve", "rate"),
+        "r_squared": Var(("task",), "share of the variance of the mean errors that the curve explains"),
+        "objective": Var(("task",), "weighted sum of squares (Eq. 2), errors in percent", "objective"),
+        "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
+        "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
+        "gamma_at_edge": Var(
+            ("task",), "1 where the exponent is the flattest of the grid, -1 where the steepest", dtype=np.int8
+        ),
+        "at_extrapolated": Var(("task",), "1 where N lies far outside the measured sizes", dtype=np.int8),
+        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate"),
+        "prediction": Var(_N, _PREDICTION.long_name, "rate", when="predict_at"),
+        "prediction_ci": Var((*_N, "ci_bound"), _PREDICTION_CI.long_name, "rate", when="predict_at"),
+        "extrapolated": Var(_N, _EXTRAPOLATED.long_name, dtype=np.int8, when="predict_at"),
+    },
+    coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": ()},
+    coord_vars={"at": Var(("task",), "the size N", "training")},
+    core=("run", "training"),
+    references=_HOIEM,
+    table=tables.fit_table,
+    table_caption="Learning curves: error e_N and data-reliance beta_N at the size N, and the parameters.",
+    sentences=text.fit_sentences,
+    answer=text.fit_answer,
+    part=Part("power_law", 3, applicable_errors, refuses=True),
+    views={
+        "curve": View(
+            plots.draw_curves,
+            "Error against training size, so scaled that an exponent of -0.5 is a straight line. Circles are mean "
+            "errors, shades intervals of the curve.",
+            plots.say_curves,
+        ),
+        "scatter": View(
+            plots.draw_scatter,
+            "Error against data-reliance, a point for each learner, with intervals.",
+            plots.say_scatter,
+            default=False,
+        ),
+    },
+    overlaid=("algorithm",),
+)
+
+PREDICT = ResultKind(
+    name="predict",
+    question="Which errors are predicted?",
+    argument="fit_power_law",
+    variables={
+        "prediction": _PREDICTION,
+        "prediction_ci": _PREDICTION_CI,
+        "prediction_ci_given_gamma": Var(
+            (*_N, "ci_bound"), "confidence interval of the predicted error, given the exponent", "rate"
+        ),
+        "change": Var(_N, "predicted error less that at the size N", "rate"),
+        "change_ci": Var((*_N, "ci_bound"), "confidence interval of the change of the error", "rate"),
+        "extrapolated": _EXTRAPOLATED,
+    },
+    coords={"n": (), "ci_bound": CI_BOUNDS},
+    coord_vars={"at": Var(("task",), "the size N", "training")},
+    rows=("n",),
+    core=(),
+    references=_HOIEM,
+    table=tables.prediction_table,
+    table_caption="Predicted errors with intervals, and the change from the size N.",
+    sentences=text.prediction_sentences,
+    answer=text.prediction_answer,
+    no_view="The picture of the fit shows its predictions.",
+)
+
+LEAVE_ONE_SIZE_OUT = ResultKind(
+    name="leave_one_size_out",
+    question="Does the power law fit?",
+    argument="errors",
+    variables={
+        "rmse": Var(
+            ("task", "variant", "training"),
+            "root mean squared error of predicting the mean error at a size from the other sizes",
+            "rate",
+        ),
+        "r_squared": Var(
+            ("task", "variant"), "share of the variance of the mean errors that the curve explains, all sizes fitted"
+        ),
+        "pvalue": Var(("task", "variant"), "p-value of the paired t-test against the first variant"),
+        "n_curves": Var(("task",), "number of curves", dtype=np.int64),
+    },
+    coords={"variant": ()},
+    rows=("variant",),
+    references=_HOIEM,
+    table=tables.left_out_table,
+    table_caption="Variants of the learning curve: R², root mean squared error of predicting each size from the "
+    "others, their mean, and p of the comparison with the first variant.",
+    sentences=text.left_out_sentences,
+    answer=text.left_out_answer,
+    no_view="The table has all numbers: a row for each variant, a column for each size.",
+)
+
+COMPARE_LEARNERS = ResultKind(
+    name="compare_learners",
+    question="Which learner needs more data?",
+    argument="fit_power_law",
+    variables={
+        "difference": Var(_PARAM, "difference to the reference learner", "rate"),
+        "difference_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the difference", "rate"),
+        "crossing_size": Var(("task", "crossing"), "training size at which the curves cross", "training"),
+        "crossing_extrapolated": Var(
+            ("task", "crossing"), "1 where the crossing lies far outside the measured sizes", dtype=np.int8
+        ),
+        "data_multiplier": Var(("task",), "times the data that the reference needs for the same error"),
+        "data_multiplier_ci": Var(("task", "ci_bound"), "confidence interval of the data multiplier"),
+        "data_multiplier_extrapolated": Var(
+            ("task",), "1 where the multiplied data lie far outside the reference's measured sizes", dtype=np.int8
+        ),
+    },
+    coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": ()},
+    coord_vars={"at": Var(("task",), "the size N", "training")},
+    core=(),
+    references=_HOIEM,
+    table=tables.learner_table,
+    table_caption="Learners beside the reference: differences with their intervals, the sizes at which the curves "
+    "cross, and how many times the data the difference is worth.",
+    sentences=text.learner_sentences,
+    answer=text.learner_answer,
+    no_view="The picture of the fit shows the learners together.",
+)

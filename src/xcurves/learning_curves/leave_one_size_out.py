@@ -1,0 +1,212 @@
+"""How well learning curves predict errors at sizes that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.core.packing import Floats, Layout
+from xcurves.core.task_blocks import apply_block
+from xcurves.core.validation import check_curves
+from xcurves.kernels import powerlaw, wls
+from xcurves.kernels.learning import Model, Sizes
+from xcurves.learning_curves import error_rates
+from xcurves.learning_curves.fit_power_law import core_dims
+from xcurves.learning_curves.kinds import LEAVE_ONE_SIZE_OUT
+from xcurves.learning_curves.options import check_model
+
+Variants = Mapping[str, Mapping[str, Any]]
+
+PAPER: Variants = {
+    "power law": {},
+    "power law, weights variance": {"weights": "variance"},
+    "power law, weights uniform": {"weights": "uniform"},
+    "gamma -0.5": {"gamma": -0.5},
+    "gamma -0.5, quadratic": {"gamma": -0.5, "quadratic": True},
+    "quadratic": {"quadratic": True},
+}
+_OPTIONS = {"gamma": "search", "quadratic": False, "weights": "variance-folds"}
+
+
+def leave_one_size_out(
+    errors: xr.DataArray,
+    *,
+    variants: Variants | None = None,
+    units: Literal["percent", "fraction"] | None = None,
+    sigma0_sq: float = 0.02,
+    sigma_hat_sq: float | None = None,
+    prior_strength: float = 5.0,
+) -> xr.Dataset:
+    r"""Predict the mean error at each size from all other sizes, by several variants of the learning curve.
+
+    Parameters
+    ----------
+    errors : DataArray, dims (..., training), with run and algorithm or without
+        Test errors, as for `fit_power_law`. Curves of all algorithms are pooled; further dims broadcast.
+    variants : mapping, optional
+        Options of `fit_power_law` (gamma, quadratic, weights) by the names of the variants; what is not said is the
+        default. The first is the one that others are tested against. By default the six of the paper's Figure 2.
+    units : {"percent", "fraction"}, optional
+        As for `fit_power_law`.
+    sigma0_sq : float, default 0.02
+        As for `fit_power_law`, in percent squared.
+    sigma_hat_sq : float, optional
+        As for `fit_power_law`, in percent squared.
+    prior_strength : float, default 5.0
+        As for `fit_power_law`.
+
+    Returns
+    -------
+    Dataset
+        With the further dims of `errors` in front: `rmse` (variant, training), in the unit of `errors`, over
+        algorithms; `r_squared` (variant), with all sizes fitted, mean over algorithms; `pvalue` (variant), NaN for
+        the first; `n_curves`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `fit_power_law`; if a curve has not one size more than a variant needs; if a variant has other options.
+
+    Notes
+    -----
+    With :math:`\hat e_{a,-h}` the curve of algorithm a fitted without the size :math:`n_h`,
+
+    .. math:: RMSE_h = \sqrt{\frac{1}{m} \sum_a \left( \bar e_{ah} - \hat e_{a,-h}(n_h) \right)^2}
+
+    p is that of a two-sided paired t-test of absolute prediction errors, a pair for each curve and size. Errors of
+    one curve are not independent: between variants that predict equally well it can be .05 or less in a third of
+    data sets, see docs/calibration.md. Take it as a guide, as in the paper.
+
+    References
+    ----------
+    .. [1] Hoiem, D., Gupta, T., Li, Z. & Shlapentokh-Rothman, M. (2021). Learning curves for analysis of deep networks.
+       Proc. 38th Int. Conf. on Machine Learning, PMLR 139, 4287-4296. Section 4.1.
+
+    Examples
+    --------
+    >>> import xarray as xr, xcurves
+    >>> errors = xr.DataArray(
+    ...     [50.8, 40.5, 32.9, 27.9, 24.6], {"training": [25, 50, 100, 200, 400]}, ["training"], attrs={"units": "%"}
+    ... )
+    >>> tried = xcurves.leave_one_size_out(errors, sigma_hat_sq=20)
+    >>> tried.rmse.sel(variant=["power law", "gamma -0.5"], training=400).round(2).values.tolist()
+    [0.42, 0.42]
+    """
+    core = core_dims(errors)
+    errors = check_curves(errors, core=core, name="errors", reserved=LEAVE_ONE_SIZE_OUT.reserved())
+    unit = error_rates.check_unit(errors, units)
+    error_rates.refuse_accuracy(errors, unit)
+    n = error_rates.check_sizes(errors)
+    named = _check_variants(PAPER if variants is None else variants)
+    numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
+    models = {name: check_model(n, **options, **numbers) for name, options in named.items()}
+    pooled = ("algorithm",) if "algorithm" in errors.dims else ()
+    names = labels.task_names(errors.transpose(..., *pooled, *core), core)
+    absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
+    shaped = errors.expand_dims(absent).transpose(..., "algorithm", "run", "training")
+    block = _LeaveOutBlock(names, models, unit, shaped.sizes["algorithm"])
+    packed = apply_block(block, [shaped], [("algorithm", "run", "training")], block.layout.length)
+    coords = {**packed.coords, "variant": list(models), "training": errors["training"]}
+    given = {"variants": str({name: dict(options) for name, options in named.items()}), "units": unit.name, **numbers}
+    attrs = provenance.result_attrs(LEAVE_ONE_SIZE_OUT.name, errors, LEAVE_ONE_SIZE_OUT.references, 0, 0.95, **given)
+    return LEAVE_ONE_SIZE_OUT.dataset(block.layout.unpack(packed), coords, attrs, errors, {"rate": unit.written})
+
+
+def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
+    """Return all options of every variant."""
+    if not variants:
+        raise ValueError("variants is empty. Give one at least: {'power law': {}}")
+    for name, options in variants.items():
+        unknown = sorted(set(options) - set(_OPTIONS))
+        if unknown:
+            raise ValueError(f"variant {name!r} has the option {unknown[0]!r}; options are {', '.join(_OPTIONS)}")
+    return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
+
+
+@dataclass(frozen=True)
+class _LeaveOutBlock:
+    """Predictions of left-out sizes for a block of tasks, each with the curves of all algorithms."""
+
+    names: list[str]
+    models: dict[str, Model]
+    unit: error_rates.Unit
+    n_algorithms: int
+
+    @property
+    def layout(self) -> Layout:
+        n_sizes = len(next(iter(self.models.values())).n)
+        return LEAVE_ONE_SIZE_OUT.layout({"variant": len(self.models), "training": n_sizes})
+
+    def __call__(self, errors: Floats, numbers: NDArray[np.int64]) -> Floats:
+        """Predict, given errors, shape (..., algorithm, run, size), and numbers of tasks."""
+        places = (numbers.reshape(-1, 1) * self.n_algorithms + np.arange(self.n_algorithms)).ravel()
+        names = [self.names[place] for place in places]
+        errors = errors.reshape(len(names), *errors.shape[-2:])
+        error_rates.check_values(errors, self.unit, names)
+        sizes = Sizes(*wls.measure(errors * self.unit.percent))
+        curves = np.flatnonzero(sizes.folds.any(axis=1))
+        kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
+        first = next(iter(self.models.values()))
+        error_rates.refuse_rising(first, kept, self.unit, kept_names, known=first.sigma_hat_sq is not None)
+        shape = (numbers.size, self.n_algorithms)
+        residual = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
+        explained = np.full((len(self.models), len(names)), np.nan)
+        for i, (variant, model) in enumerate(self.models.items()):
+            residual[i, curves] = self._left_out(variant, model, kept, kept_names)
+            explained[i, curves] = _explained(model, kept)
+        by_task = np.abs(residual).reshape(len(self.models), *shape, -1).swapaxes(0, 1)
+        out = {
+            "rmse": np.sqrt(_mean(by_task**2, axis=2)) / self.unit.percent,
+            "r_squared": _mean(explained.reshape(len(self.models), *shape).swapaxes(0, 1), axis=2),
+            "pvalue": _paired_t(by_task.reshape(numbers.size, len(self.models), -1)),
+            "n_curves": sizes.folds.any(axis=1).reshape(shape).sum(axis=1).astype(float),
+        }
+        return self.layout.pack(out, numbers.shape)
+
+    def _left_out(self, variant: str, model: Model, sizes: Sizes, names: Sequence[str]) -> Floats:
+        """Return predicted less mean errors, shape (curve, size), in percent."""
+        n_sizes = (sizes.folds > 0).sum(axis=1)
+        for curve in np.flatnonzero(n_sizes <= model.n_parameters)[:1]:
+            raise ValueError(
+                f"{names[curve]}errors has {n_sizes[curve]} training sizes; variant {variant!r} needs "
+                f"{model.n_parameters + 1}, one of them to leave out. Add sizes, or give variants without it"
+            )
+        residual = np.full(sizes.means.shape, np.nan)
+        at = np.full(len(sizes.means), model.n[-1])
+        for size in range(len(model.n)):
+            without = sizes.without(size)
+            left = [f"{name}without size {model.n[size]:g}: " for name in names]
+            error_rates.check_fittable(model, without, model.known_variance(without), left)
+            theta = model.fit(at, without).theta
+            residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
+        return np.where(sizes.folds > 0, residual, np.nan)
+
+
+def _explained(model: Model, sizes: Sizes) -> Floats:
+    """Return R² of the mean errors, all sizes fitted."""
+    at = np.full(len(sizes.means), model.n[-1])
+    return wls.r_squared(sizes.folds, sizes.means, powerlaw.curve(model.fit(at, sizes).theta, model.n, at))
+
+
+def _mean(values: Floats, axis: int) -> Floats:
+    """Return means of what is not NaN; NaN where nothing is."""
+    has = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(has, values, 0.0).sum(axis=axis) / has.sum(axis=axis))
+
+
+def _paired_t(values: Floats) -> Floats:
+    """Return p of the paired t-test of each variant against the first, values of shape (task, variant, pair)."""
+    differences = values - values[:, :1]
+    counts = (~np.isnan(differences)).sum(axis=-1)
+    mean = _mean(differences, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = _mean((differences - mean[..., np.newaxis]) ** 2, axis=-1) / (counts - 1)
+        return np.asarray(2 * scipy.special.stdtr(counts - 1, -np.abs(mean) / np.sqrt(spread)))

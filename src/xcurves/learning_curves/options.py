@@ -1,0 +1,126 @@
+"""The doors of the options of learning curves: every `check_*` returns what it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.packing import Floats
+from xcurves.kernels.learning import Model
+from xcurves.learning_curves import error_rates
+
+Gamma = float | Literal["search"]
+Weighting = Literal["variance-folds", "variance", "uniform"]
+At = float | Sequence[float] | Floats | xr.DataArray
+
+_WEIGHTS = ("variance-folds", "variance", "uniform")
+
+
+def check_model(
+    n: Floats,
+    *,
+    gamma: Gamma,
+    quadratic: bool,
+    weights: str,
+    sigma0_sq: float,
+    sigma_hat_sq: float | None,
+    prior_strength: float,
+) -> Model:
+    """Return the model of curves of sizes `n`."""
+    if weights not in _WEIGHTS:
+        raise ValueError(f"weights must be one of {', '.join(map(repr, _WEIGHTS))}; got {weights!r}")
+    searched = isinstance(gamma, str)
+    if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
+        raise ValueError(f"gamma must be 'search' or a negative number; got {gamma!r}. Usual: -0.5")
+    numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
+    for name, value in numbers.items():
+        if value is not None and (isinstance(value, bool) or not (isinstance(value, Real) and 0 <= value < np.inf)):
+            raise ValueError(f"{name} must be a number from 0; got {value!r}. Leave it out for the default")
+    exponent = None if searched else float(gamma)
+    return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength)
+
+
+def check_resamples(n_resamples: int) -> int:
+    """Return a whole number from 0."""
+    if not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 0:
+        raise ValueError(f"n_resamples must be a whole number from 0; got {n_resamples!r}. Usual: 0 or 999")
+    return int(n_resamples)
+
+
+def check_n(name: str, n: At) -> Floats:
+    """Return training sizes, shape (size,)."""
+    given = np.atleast_1d(np.asarray(n))
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a size or a list of sizes; got {n!r}. For example {name}=[800, 1600]")
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"{name} must be a size or a list of sizes; got shape {given.shape}")
+    values: Floats = given.astype(np.float64)
+    if not (np.isfinite(values) & (values > 0)).all():
+        bad = values[~(np.isfinite(values) & (values > 0))][0]
+        raise ValueError(f"{name} must be positive and finite; got {bad:g}. A curve has no value there")
+    if len(np.unique(values)) < len(values):
+        raise ValueError(f"{name} has sizes twice; got {values.tolist()}. Give each once")
+    return values
+
+
+def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | xr.DataArray | None) -> xr.DataArray:
+    """Return the size N of each curve, on some of the extra dims."""
+    where = at if isinstance(at, xr.DataArray) else xr.DataArray(errors["training"][-1].item() if at is None else at)
+    if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
+        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}; got {at!r}. Usual: the largest size")
+    _like(errors, where, "at")
+    check_n("at", np.unique(where.to_numpy()))
+    names = [name for name in where.coords if name not in where.dims]
+    return where.astype(np.float64).drop_vars(names)
+
+
+def check_aggregates(
+    errors: xr.DataArray,
+    standard_error: xr.DataArray | None,
+    n_folds: int | xr.DataArray | None,
+    sigma_hat_sq: float | None,
+    unit: error_rates.Unit,
+) -> list[xr.DataArray]:
+    """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
+    if standard_error is None:
+        if n_folds is not None:
+            raise ValueError("n_folds belongs to means with standard_error; folds themselves are counted. Leave it out")
+        return []
+    if sigma_hat_sq is not None:
+        raise ValueError(f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out")
+    if "run" in errors.dims:
+        raise ValueError("standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')")
+    if not isinstance(standard_error, xr.DataArray):
+        got = type(standard_error).__name__
+        raise TypeError(f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)")
+    theirs = error_rates.check_unit(standard_error, None, "standard_error")
+    if theirs.stated and theirs.name != unit.name:
+        raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
+    counts = xr.DataArray(1 if n_folds is None else n_folds)
+    return [_like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
+
+
+def is_one(n_folds: int | xr.DataArray) -> bool:
+    """Return whether every mean is said to be of one fold, if that is known before dask computes."""
+    return getattr(n_folds, "chunks", None) is None and bool(np.all(xr.DataArray(n_folds) == 1))
+
+
+def _like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
+    """Return an array with the dims of errors."""
+    if not set(array.dims) <= set(errors.dims):
+        raise ValueError(f"{name} must have dims of errors, {errors.dims}; got {array.dims}")
+    for dim in array.dims:
+        shared = dim in array.indexes and dim in errors.indexes
+        equal = array.indexes[dim].equals(errors.indexes[dim]) if shared else array.sizes[dim] == errors.sizes[dim]
+        if not equal:
+            raise ValueError(f"{name} must have the labels of errors; its {dim!r} differs. Select the same ones")
+    return spread(array.astype(np.float64), dict(errors.sizes))
+
+
+def spread(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:
+    """Return an array without coordinates on dims of these sizes."""
+    return xr.DataArray(array.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # xarray has no annotation

@@ -1,0 +1,139 @@
+"""Pictures of learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels
+from xcurves.core.axes import INSIDE, SHADE, Style, label_of, legend, style_of
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import joined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POINTS = 200
+_TICKS = 10
+
+
+def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw mean errors and fitted curves with intervals against n^-0.5."""
+    from xcurves.learning_curves.predict import predict  # which needs the kinds, and these the pictures
+
+    levels = fit["training"].to_numpy()[_measured(fit)]
+    if not levels.size:
+        ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
+        return
+    right, bar = levels[0] ** -0.5, (4 * levels[-1]) ** -0.5
+    x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
+    curves = predict(fit, x**-2)
+    heights = []
+    for style, curve, name in _curves(fit):
+        found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
+        _draw_curve(ax, x, found, style, f"{name}{_legend(curve)}")
+        errors = curve["mean_error"].sel(training=levels)
+        dots: dict[str, Any] = {"color": style.color, "markeredgecolor": "black", "markeredgewidth": 0.5}
+        ax.plot(levels**-0.5, errors, style.marker, **dots)
+        heights += [found["prediction"].to_numpy()[x >= bar], curve["mean_error"].to_numpy()]
+    ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
+    ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
+    ax.set_xlim(0, 1.06 * right)
+    _leave_room(ax, np.concatenate(heights))
+    _mark_sizes(ax, levels)
+    units = fit["error_at_n"].attrs.get("units", "1")
+    ax.set_ylabel("error" if units == "1" else f"error ({units})")
+    ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
+    legend(ax, loc="upper left")
+
+
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style, label: str) -> None:
+    """Draw one fitted curve with its interval."""
+    low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    ax.plot(x, found["prediction"], label=label, color=style.color, linestyle=style.linestyle)
+    ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
+
+
+def _leave_room(ax: Axes, heights: Floats) -> None:
+    """Leave room on the y axis around what is drawn, above it for the legend."""
+    low, high = np.nanmin(heights), np.nanmax(heights)
+    n_named = len(ax.get_legend_handles_labels()[0])
+    room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)
+    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
+
+
+def _legend(curve: xr.Dataset) -> str:
+    at = f"{curve['at'].item():g}"
+    values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
+    return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}"
+
+
+def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
+    """Return which sizes have errors of any curve."""
+    return np.asarray((fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"]))
+
+
+def _mark_sizes(ax: Axes, levels: Floats) -> None:
+    """Label the x axis with n^-0.5 and, in parentheses, n: endless data, the bar, and measured sizes that have room."""
+    far = 4 * levels[-1]
+    room = levels[0] ** -0.5 / _TICKS
+    marks = [(0.0, r"$\infty$")]
+    if far**-0.5 >= 0.6 * room:
+        marks.append((far**-0.5, f"{far:g}"))
+    for level in levels[::-1]:
+        if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
+            marks.append((level**-0.5, f"{level:g}"))
+    ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
+
+
+def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw error against data-reliance, with intervals, a point for each curve."""
+    for style, curve, name in _curves(fit):
+        x, y = curve["data_reliance"].item(), curve["error_at_n"].item()
+        widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
+        look: dict[str, Any] = {"color": style.color, "fmt": style.marker, "capsize": 3}
+        ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **look)
+    sizes = np.unique(fit["at"].to_numpy())
+    where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
+    for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
+        setter(label_of(fit[name]).replace("at the size N", where))
+    legend(ax)
+
+
+def _arms(curve: xr.Dataset, name: str) -> Floats:
+    """Return the lengths of an error bar below and above."""
+    bounds = curve["estimate_ci"].sel(param=name).to_numpy()
+    return np.asarray(np.abs(bounds - curve[name].item())[:, np.newaxis])
+
+
+def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
+    """Yield the style of each algorithm that has errors, its curve and its name."""
+    if "algorithm" not in fit.dims:
+        yield style_of(0), fit, ""
+        return
+    for place, label in enumerate(fit["algorithm"].to_numpy()):
+        curve = fit.isel(algorithm=place)
+        if curve["n_folds"].any():
+            yield style_of(place), curve, f"{label}: "
+
+
+def say_curves(fit: xr.Dataset) -> str:
+    """Return what the picture of learning curves shows."""
+    said = [
+        f"{name}error {curve['error_at_n'].item():.4g} at {curve['at'].item():g}, exponent {curve['gamma'].item():.3g}"
+        for _, curve, name in _curves(fit)
+    ]
+    return f"Learning curves with intervals. {joined(said, '; ')}."
+
+
+def say_scatter(fit: xr.Dataset) -> str:
+    """Return what the picture of error against data-reliance shows."""
+    said = [
+        f"{name}error {curve['error_at_n'].item():.4g}, data-reliance {curve['data_reliance'].item():.4g}"
+        for _, curve, name in _curves(fit)
+    ]
+    return f"Scatter chart of error against data-reliance. {joined(said, '; ')}."

@@ -1,1 +1,0 @@
-"""Drawing of results with matplotlib (extra `plot`), one module for each family of methods."""

@@ -1,0 +1,1 @@
+"""Pictures of curves, and of any result by its views."""

@@ -1,0 +1,205 @@
+"""Ragged runs to a common training grid, and incomplete runs left out."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.core.validation import check_curves
+from xcurves.kernels import ragged
+from xcurves.preprocessing import grids
+from xcurves.preprocessing.grids import Asked, Levels, Method, On
+
+
+def align(
+    curves: xr.DataArray, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+) -> xr.DataArray:
+    """Bring runs to common training levels, task by task and run by run, and say what was lost.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and has no say.
+    on : {"intersection", "union", "final"} or sequence of float
+        The grid of each task: the levels that every run of the task has; those that any has; the last level that
+        every run has, so that unequal budgets are compared where all have been; or the levels given, the same for
+        all tasks.
+    method : {None, "previous", "linear", "nearest", "mean"}
+        How a run gets a score at a level. None: it has one there or it has not. "previous": its last score up to the
+        level is held. "linear": on the line between its neighbouring scores. "nearest": its nearest score, the earlier
+        of two equally near. "mean": the mean of its scores after the level before and up to this one; the first bin
+        takes all up to its level. Nothing goes past the ends of a run: a level that a run has not begun or not
+        reached is NaN.
+    tolerance : float, optional
+        In units of training, how far from the level may be: the score that is held; both neighbours of a line; the
+        nearest score, which may then lie past an end of the run (needed for "nearest"); a run's last score from the
+        end of its last bin (0 if left out).
+
+    Returns
+    -------
+    DataArray, dims (..., algorithm, run, training)
+        Scores at the levels of the grid; NaN at levels of other tasks' grids, and where a run has no score. Options,
+        levels dropped and runs that lack levels stand in ``attrs["history"]``. Dask-backed curves stay lazy (and do
+        not name runs that lack levels), but a grid that has a name is computed at once.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
+        whose grids do not meet. If options do not go together, or dims or coordinates are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If some of several tasks have no common levels: they are left out (absent), and the warning names each and why.
+        If runs are left without any score.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xcurves
+    >>> scores = xr.DataArray(
+    ...     [[[1.0, 2.0, 3.0, 5.0]], [[1.0, np.nan, 4.0, np.nan]]],
+    ...     dims=("algorithm", "run", "training"),
+    ...     coords={"algorithm": ["a", "b"], "run": [0], "training": [0, 1, 2, 4]},
+    ... )
+    >>> aligned = scores.curves.align("intersection")
+    >>> aligned.training.to_numpy()
+    array([0., 2.])
+    >>> print(aligned.attrs["history"])
+    align(on='intersection'): kept 2 of 4 training levels, dropped 2: 1, 4
+    >>> held = scores.curves.align([0, 1, 2, 3], method="previous")
+    >>> held.sel(algorithm="b").to_numpy()
+    array([[ 1.,  1.,  4., nan]])
+    >>> print(held.attrs["history"])
+    align(on=[0, 1, 2, 3], method='previous'): algorithm 'b', run 0 lacks 1 of 4 training levels: 3
+    """
+    asked = grids.check_asked(on, method, tolerance)
+    curves = check_curves(curves)
+    names = labels.task_names(curves)
+    levels = _levels(curves, asked, len(names))
+    levels, lines = grids.leave_apart(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    grid, kept = grids.choose(asked, levels)
+    aligned = _at_levels(curves, grid, asked)
+    if isinstance(asked.on, str):
+        shape = [curves.sizes[dim] for dim in labels.extra_dims(curves)]
+        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*labels.extra_dims(curves), "training"]))
+    lines += grids.dropped(asked, levels, names) if asked.method is None else []
+    if curves.chunks is None and asked.may_lack:
+        present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
+        scores = aligned.to_numpy().reshape(*present.shape, -1)
+        lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
+    return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+
+
+def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
+    """Return the levels of every task, computed at once; none where the answer does not depend on them."""
+    if not asked.needs_levels:
+        return Levels.none(n_tasks)
+    has = curves.notnull()
+    in_any = has.any(["algorithm", "run"])
+    in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
+    found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
+    known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
+    return Levels(curves["training"].to_numpy(), known, shared)
+
+
+def _who_is_apart(curves: xr.DataArray, task: int) -> str:
+    dims = labels.extra_dims(curves)
+    where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
+    scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
+    rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
+    return grids.who_is_apart(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+
+
+def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
+    """Return scores at the levels of a grid, lazily if the curves are."""
+    if asked.method is None:
+        return curves.reindex(training=grid)
+    levels = curves["training"].to_numpy()
+
+    def block(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels)
+        n_curves = prod(scores.shape[:-1])
+        made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
+        return made.reshape(*scores.shape[:-1], len(grid))
+
+    made: xr.DataArray = xr.apply_ufunc(
+        block,
+        curves,
+        input_core_dims=[["training"]],
+        output_core_dims=[["training"]],
+        exclude_dims={"training"},
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"training": len(grid)}, "allow_rechunk": True},
+        keep_attrs=True,
+    )
+    return made.assign_coords(training=("training", grid, curves["training"].attrs))
+
+
+def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
+    """Leave out the runs that lack some of their task's training levels.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, NaN where a run has none. A task's levels are those that any of its runs has.
+
+    Returns
+    -------
+    DataArray, dims as `curves`
+        The same scores with incomplete runs NaN along all of `training`, which is how an absent run looks. Which ones
+        stands in ``attrs["history"]``; not for dask-backed curves, which stay lazy.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If every run of a task is incomplete (dask-backed curves get an absent task instead); if dims or coordinates
+        are not as described.
+
+    Warns
+    -----
+    UserWarning
+        If an algorithm is left without any run in a task. Not for dask-backed curves.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xcurves
+    >>> scores = xr.DataArray(
+    ...     [[[1.0, 2.0], [3.0, 5.0]], [[1.0, np.nan], [4.0, 4.0]]],
+    ...     dims=("algorithm", "run", "training"),
+    ...     coords={"algorithm": ["a", "b"], "run": [0, 1], "training": [0, 1]},
+    ... )
+    >>> print(scores.curves.drop_incomplete().attrs["history"])
+    drop_incomplete(): algorithm 'b', run 0 (lacks 1 of 2 training levels)
+    """
+    curves = check_curves(curves)
+    has = curves.notnull()
+    n_levels = has.any(["algorithm", "run"]).sum("training")
+    lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
+    complete = curves.where(lacking == 0)
+    if curves.chunks is not None:
+        return provenance.record(complete, "drop_incomplete()")
+    names = labels.task_names(curves)
+    missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
+    here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
+    for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
+        raise ValueError(
+            f"{names[task]}every run is incomplete. Bring runs to common levels: .curves.align('intersection')"
+        )
+    algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
+    emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
+    if len(emptied):
+        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in emptied)
+        provenance.warn(f"drop_incomplete() leaves no run of {gone}")
+    of = n_levels.to_numpy().ravel()
+    lines = [
+        f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "
+        f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
+        for task, i, j in np.argwhere(missing)
+    ]
+    return provenance.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")

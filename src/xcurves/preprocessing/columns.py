@@ -1,0 +1,104 @@
+"""The door of frames: columns that can become curves, and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xcurves.core.labels import DIMS
+
+Duplicates = Literal["raise", "first", "last", "mean"]
+_CHOICES = ("raise", "first", "last", "mean")
+
+
+def names_of(extra: str | Sequence[str]) -> list[str]:
+    """Return the columns of further dims, none of them the name of another dim."""
+    names = [extra] if isinstance(extra, str) else list(extra)
+    taken = [name for name in names if name in DIMS or names.count(name) > 1]
+    if taken:
+        raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
+    return names
+
+
+def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], duplicates: str) -> None:
+    """Refuse a frame that cannot become curves without guessing; `columns` are those of the dims."""
+    if duplicates not in _CHOICES:
+        raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
+    asked = {"value": value, **columns}
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
+    for key, column in asked.items():
+        argument = key if key in ("value", *DIMS) else "extra"
+        if column not in frame.columns:
+            has = ", ".join(map(repr, frame.columns))
+            cure = ". Make columns of the index: frame.reset_index()" if column in frame.index.names else ""
+            raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
+        if list(asked.values()).count(column) > 1:
+            raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
+    if frame.empty:
+        raise ValueError("frame has no rows. Check how it was read or selected")
+    for argument in {"value", "training"} & set(asked):
+        _check_numeric(argument, frame[asked[argument]])
+    for argument, column in columns.items():
+        missing = frame[column].isna()
+        if missing.any():
+            raise ValueError(
+                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv takes NA, None and "
+                f"null for none), first row {_plain_label(missing.idxmax())}. "
+                f"Drop them: frame.dropna(subset=[{column!r}])"
+            )
+
+
+def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
+    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+    if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
+        return
+    numbers = pd.to_numeric(column.astype(str), errors="coerce")
+    strange = column[numbers.isna() & column.notna()]
+    first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
+    raise TypeError(
+        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
+        f"Convert: pd.to_numeric(frame[{column.name!r}])"
+    )
+
+
+def _plain_label(label: object) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the labels of a column, categories in their order, anything else sorted; and each row's place in them."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        used = column.cat.remove_unused_categories().cat
+        return _plain(used.categories), np.asarray(used.codes, dtype=np.int64)
+    codes, uniques = pd.factorize(column)
+    index = pd.Index(uniques)
+    try:
+        order = np.asarray(index.argsort())
+    except TypeError:
+        kinds = column.map(lambda label: type(label).__name__)
+        other = column[kinds != kinds.iloc[0]]
+        raise TypeError(
+            f"column {column.name!r} mixes {' and '.join(sorted(kinds.unique()))}, first {other.iloc[0]!r} in row "
+            f"{_plain_label(other.index[0])}. Convert: frame[{column.name!r}].astype(str)"
+        ) from None
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return _plain(index[order]), place[codes]
+
+
+def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
+    """Return labels as a numpy array that every archive can hold."""
+    plain = labels.to_numpy(dtype=getattr(labels.dtype, "numpy_dtype", None))
+    words = plain.dtype == object and all(isinstance(label, str) for label in plain)
+    return plain.astype(str) if words else plain
+
+
+def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return a numeric column of any dtype as floats, NaN where it has no number."""
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)

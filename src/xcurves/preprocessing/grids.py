@@ -1,0 +1,222 @@
+"""The training grid that runs are brought to: what was asked, what each task gets, and the words for what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from math import prod
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.kernels.ragged import METHODS, Rows
+
+On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
+Method = Literal["previous", "linear", "nearest", "mean"]
+_NAMED = ("intersection", "union", "final")
+_SHOWN = 20
+
+
+class Asked(NamedTuple):
+    """The grid that was asked for, by name or as levels, and how scores are got at its levels."""
+
+    on: str | NDArray[np.float64]
+    method: str | None
+    tolerance: float | None
+
+    def __str__(self) -> str:
+        """Say the options of the call."""
+        on = repr(self.on) if isinstance(self.on, str) else f"[{_list(self.on)}]"
+        given = {"method": self.method, "tolerance": self.tolerance}
+        return ", ".join([f"on={on}", *(f"{name}={value!r}" for name, value in given.items() if value is not None)])
+
+    @property
+    def needs_levels(self) -> bool:
+        """Whether the answer depends on which levels the runs have."""
+        return self.method is None or isinstance(self.on, str)
+
+    @property
+    def may_lack(self) -> bool:
+        """Whether a run may be without a score at a level of its task's grid."""
+        return not isinstance(self.on, str) or self.on == "union"
+
+
+class Levels(NamedTuple):
+    """Training levels, and for every task which of them any of its runs has, and which all have: (task, level)."""
+
+    values: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    shared: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, n_tasks: int) -> Levels:
+        """Return no levels."""
+        nothing = np.zeros((n_tasks, 0), dtype=np.bool_)
+        return cls(np.empty(0), nothing, nothing)
+
+
+def check_asked(on: On, method: Method | None, tolerance: float | None) -> Asked:
+    """Return what was asked, its grid as increasing floats."""
+    if method is not None and method not in METHODS:
+        raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {method!r}")
+    if isinstance(on, str) and on not in _NAMED:
+        raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {on!r}")
+    if isinstance(on, str) and method is not None and on != "union":
+        raise ValueError(
+            f"on={on!r} takes levels that all runs have, so method={method!r} has nothing to do. "
+            "Use on='union' or give the levels, on=[...]"
+        )
+    if isinstance(on, str) and method == "mean":
+        raise ValueError("method='mean' needs the ends of its bins. Give them: on=[...]")
+    if tolerance is None and method == "nearest":
+        raise ValueError("method='nearest' needs tolerance=, how far from a level a score may be. Say it in training")
+    if tolerance is not None and method is None:
+        raise ValueError(f"tolerance={tolerance!r} has no meaning without a method. Name one, or leave it out")
+    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < np.inf):
+        raise ValueError(f"tolerance must be an amount of training from 0; got {tolerance!r}")
+    grid = on if isinstance(on, str) else _check_levels(on)
+    return Asked(grid, method, None if tolerance is None else float(tolerance))
+
+
+def _check_levels(on: Any) -> NDArray[np.float64]:
+    try:
+        grid = np.array(on, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {on!r}") from None
+    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
+        raise ValueError(
+            f"on must be finite training levels in increasing order; got [{_list(grid.ravel())}]. "
+            "Sort them: np.unique(levels)"
+        )
+    return grid
+
+
+def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
+    """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
+    n_tasks, *per_task = shape
+    size = prod(per_task)
+    values, level = np.unique(rows.level, return_inverse=True)
+    flat = rows.curve // size * len(values) + level
+    counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
+    n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
+    return Levels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
+
+
+def leave_apart(
+    asked: Asked, levels: Levels, names: Sequence[str], explain: Callable[[int], str]
+) -> tuple[Levels, list[str]]:
+    """Return levels without those of tasks whose runs do not meet, and the words for why; refuse if no runs do.
+
+    `explain` says of a task which of its algorithms do not meet.
+    """
+    if asked.may_lack:
+        return levels, []
+    met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
+    apart = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
+    if not apart.any():
+        return levels, []
+    why = [names[task] + _why_apart(asked, levels, task, explain(task)) for task in np.flatnonzero(apart).tolist()]
+    cure = "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
+    if apart[known > 0].all():
+        others = [names[task].removesuffix(": ") for task in np.flatnonzero(apart)[1:].tolist()]
+        also = f". The same holds for {'; '.join(others)}" if others else ""
+        raise ValueError(f"{why[0]}. {cure}{also}")
+    provenance.warn(f"left out, as runs do not meet: {'; '.join(why)}. {cure}")
+    rest = ~apart[:, np.newaxis]
+    return Levels(levels.values, levels.known & rest, levels.shared & rest), [f"{reason}; left out" for reason in why]
+
+
+def _why_apart(asked: Asked, levels: Levels, task: int, who: str) -> str:
+    shared = levels.values[levels.shared[task]]
+    at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
+    count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
+    return f"on={asked.on!r} leaves {count}{at}: {who}"
+
+
+def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the levels to keep, and which of them each task keeps, shape (task, level)."""
+    if not isinstance(asked.on, str):
+        return asked.on, np.ones((len(levels.known), len(asked.on)), dtype=np.bool_)
+    kept = _kept(asked, levels)
+    some = kept.any(axis=0)
+    return levels.values[some], kept[:, some]
+
+
+def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
+    if not isinstance(asked.on, str):
+        return levels.known & np.isin(levels.values, asked.on)
+    if asked.on == "final":
+        from_here = levels.shared[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return np.asarray(levels.shared & (from_here == 1))
+    return levels.known if asked.on == "union" else levels.shared
+
+
+def who_is_apart(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
+    """Say which algorithms of one task, its curves numbered over (algorithm, run), share fewer than two levels."""
+    grids = {}
+    for i, name in enumerate(algorithms):
+        mine = rows.curve // n_runs == i
+        values, counts = np.unique(rows.level[mine], return_counts=True)
+        if len(values):
+            grids[name] = set(values[counts == len(np.unique(rows.curve[mine]))].tolist())
+    alone = [name for name, grid in grids.items() if len(grid) < 2]
+    pairs = [f"{one} and {other}" for one, other in combinations(grids, 2) if len(grids[one] & grids[other]) < 2]
+    if alone:
+        return f"the runs of {', '.join(alone)} do not meet"
+    if pairs:
+        return f"the grids of {'; '.join(pairs)} do not meet"
+    return f"the grids of {', '.join(grids)} do not meet together"
+
+
+def dropped(asked: Asked, levels: Levels, names: Sequence[str]) -> list[str]:
+    """Say, for each task that loses levels, how many it keeps and which it loses; of a final level, which it is."""
+    kept = _kept(asked, levels)
+    if isinstance(asked.on, str) and asked.on == "final":
+        return [
+            f"{names[task]}the last common training level is {levels.values[kept[task]].item():.12g}, "
+            f"some runs go up to {levels.values[levels.known[task]][-1]:.12g}"
+            for task in np.flatnonzero(kept.any(axis=1)).tolist()
+        ]
+    return [
+        f"{names[task]}kept {kept[task].sum()} of {levels.known[task].sum()} training levels, "
+        f"dropped {gone.size}: {_list(gone)}"
+        for task in np.flatnonzero((levels.known & ~kept).any(axis=1)).tolist()
+        for gone in [levels.values[levels.known[task] & ~kept[task]]]
+    ]
+
+
+def lacking(
+    call: str,
+    scores: NDArray[np.float64],
+    grid: NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    present: NDArray[np.bool_],
+    names: Sequence[str],
+    runs_of: xr.DataArray,
+) -> list[str]:
+    """Say which runs have no score at which levels of their task's grid.
+
+    `scores` have the shape (task, algorithm, run, level), `kept` (task, level), `present` (task, algorithm, run). One
+    warning tells of runs that are left with no score at all: they look absent from now on.
+    """
+    gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
+    algorithms, runs = labels.words(runs_of["algorithm"]), labels.words(runs_of["run"])
+    short = np.argwhere(gaps.any(axis=-1))
+    curves = [f"{names[task]}algorithm {algorithms[i]}, run {runs[j]}" for task, i, j in short]
+    emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
+    provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of it", "runs")
+    lines = [
+        f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
+        for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]
+        for gap in [gaps[task, i, j]]
+    ]
+    return lines + ([f"and {len(curves) - _SHOWN} more runs lack some"] if len(curves) > _SHOWN else [])
+
+
+def _list(levels: NDArray[np.float64]) -> str:
+    shown = [f"{level:.12g}" for level in levels]
+    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "...", shown[-1]])

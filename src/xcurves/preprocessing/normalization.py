@@ -1,0 +1,107 @@
+"""Scores of different tasks on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, provenance, validation
+
+Reference = float | xr.DataArray
+
+
+def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.DataArray:
+    r"""Scale scores so that a low reference becomes 0 and a high one 1.
+
+    Parameters
+    ----------
+    scores : DataArray
+        Any dims.
+    low, high : float or DataArray
+        Reference scores, one for all or one for each task: a DataArray with some of the dims of `scores`, labelled like
+        them (a pandas Series: ``series.to_xarray()``). Where lower scores are better, `high` is the smaller one.
+
+    Returns
+    -------
+    DataArray
+        As `scores`, without a unit; lazy if they are. The step is recorded in ``attrs["history"]``.
+
+    Raises
+    ------
+    TypeError
+        If `scores` or a reference is of another kind.
+    ValueError
+        If a reference lacks a label of `scores`, is not finite, or if low and high are equal somewhere.
+
+    Notes
+    -----
+    .. math:: z' = \frac{z - \mathrm{low}}{\mathrm{high} - \mathrm{low}}
+
+    Nothing is clipped. Normalized scores of all tasks can be pooled: ``dim=("task", "run"), strata="task"``.
+
+    Examples
+    --------
+    >>> import xarray as xr, xcurves
+    >>> scores = xr.DataArray([[1.0, 3.0], [10.0, 30.0]], {"task": ["x", "y"]}, ("task", "run"))
+    >>> high = xr.DataArray([5.0, 50.0], {"task": ["x", "y"]}, ("task",))
+    >>> scores.curves.normalize(low=0.0, high=high).values.tolist()
+    [[0.2, 0.6], [0.2, 0.6]]
+    """
+    if isinstance(scores, xr.Dataset):
+        raise TypeError(f"scores must be a DataArray; got a Dataset. {labels.pick_one(scores)}")
+    if not isinstance(scores, xr.DataArray):
+        raise TypeError(f"scores must be an xarray.DataArray; got {type(scores).__name__}")
+    lowest, highest = (_reference(scores, *each) for each in (("low", low), ("high", high)))
+    span = highest - lowest
+    _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
+    normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
+    said = (f"{name}={_say(value)}" for name, value in (("low", low), ("high", high)))
+    return provenance.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")
+
+
+def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
+    if hasattr(given, "to_xarray"):
+        kind = type(given).__name__
+        raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
+    if not isinstance(given, xr.DataArray):
+        return xr.DataArray(validation.check_number(name, given))
+    strange = [dim for dim in given.dims if dim not in scores.dims]
+    if strange:
+        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores has not; they have {scores.dims}")
+    for dim in given.dims:
+        _check_labels(scores, name, given, dim)
+    shared = {dim: scores[dim] for dim in given.dims if dim in scores.coords}
+    aligned = given.sel(shared).astype(np.float64)
+    aligned = aligned.drop_vars([coord for coord in aligned.coords if coord not in aligned.dims]).drop_attrs()
+    _refuse(~np.isfinite(aligned), f"{name} is not finite", "Give a finite reference, or leave the task out")
+    return aligned
+
+
+def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable) -> None:
+    if (dim in given.coords) != (dim in scores.coords):
+        raise ValueError(
+            f"{name} and scores must both have labels on {dim!r}, or neither. Add: assign_coords({dim}=...)"
+        )
+    if dim not in scores.coords:
+        return
+    lacking = [label for label in scores.indexes[dim] if label not in given.indexes[dim]]
+    if lacking:
+        raise ValueError(f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}")
+    if not given.indexes[dim].is_unique:
+        raise ValueError(f"{name} names a {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
+
+
+def _refuse(where: Any, what: str, cure: str) -> None:
+    for place in np.argwhere(where.to_numpy())[:1]:
+        at = where.isel(dict(zip(where.dims, place.tolist(), strict=True)))
+        said = ", ".join(f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords)
+        raise ValueError(f"{said}{': ' if said else ''}{what}. {cure}")
+
+
+def _say(reference: Reference) -> str:
+    if isinstance(reference, xr.DataArray):
+        return f"<by {', '.join(map(str, reference.dims))}>" if reference.dims else f"{reference.item():g}"
+    return f"{reference:g}"

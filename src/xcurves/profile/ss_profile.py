@@ -1,0 +1,234 @@
+"""Where along training the curves differ: sums of squares level by level, with their inference."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance, validation
+from xcurves.core.progress import progress_bar
+from xcurves.core.task_blocks import apply_block, block_options, in_label_order
+from xcurves.core.validation import check_curves
+from xcurves.kernels import levels
+from xcurves.profile.intervals import Intervals, check_intervals
+from xcurves.profile.kinds import SS_PROFILE
+from xcurves.profile.profile_block import ProfileBlock
+
+
+def ss_profile(
+    curves: xr.DataArray,
+    *,
+    intervals: Intervals | None = None,
+    margin: float | None = None,
+    step_down: bool = True,
+    cluster_threshold: float | None = None,
+    n_resamples: int | None = None,
+    paired: bool = False,
+    confidence_level: float = 0.95,
+    batch: int | None = None,
+    progress: bool = False,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Say where along training the algorithms differ, by how much, and how sure that is.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`, at two training levels or more. Of dask-backed curves, the levels of a task
+        are put into one chunk if they make no more than 64 MB, and stay in their chunks if they make more. Then a
+        pandas.RangeIndex of levels stays one.
+    intervals : sequence of float or pandas.IntervalIndex, optional
+        Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
+        that begins with it, the last edge to the last interval.
+    margin : float, optional
+        Difference of mean scores that would not matter, in score units; asks for `equivalent`.
+    step_down : bool, default True
+        Adjust p-values over levels (and over intervals) by the step-down procedure; False: single-step.
+    cluster_threshold : float, optional
+        F above which neighbouring levels form a cluster; by default each level's own critical value.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`; by default all distinct ones if these are no
+        more than 9,999 or, times the number of levels, than a million. With 0 the profile alone is returned, without
+        inference.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms.
+    confidence_level : float, default 0.95
+        One minus the significance level of bands, clusters, marks and `equivalent`.
+    batch : int, optional
+        Most reassignments multiplied at once, never more than 256; changes no p-value.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
+    rng : int, Generator or None
+        Seed of the random reassignments.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front.
+
+        * On (effect, training), with effects ``simple``, ``algorithm`` and ``interaction``: `ss` (in squared score
+          units), its `fraction` of the effect's total, and `cumulative_fraction`.
+        * On (training): `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`; `ss_null_upper` and
+          `ss_null_upper_simultaneous`, which the simple `ss` exceeds by chance at one given level, or at any level, in
+          no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and `cluster_pvalue`, NaN outside.
+        * Scalars `first_significant` and `last_significant`, in units of `training`, NaN where there is none.
+        * With `intervals`, on (effect, interval) `interval_fraction`, on (interval) `interval_pvalue` and
+          `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels or differences. The ends
+          are coordinates `interval_left` and `interval_right`.
+        * With `margin`, on (training) `equivalent`, 0 or 1 (NaN where all scores are equal or a task has no scores).
+        * Coordinates `n_resamples` and `n_assignments`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `randomized_anova`; if a task has one training level; if intervals overlap or do not increase; if
+        `margin` or `cluster_threshold` is not positive.
+
+    Warns
+    -----
+    UserWarning
+        If so few assignments exist that no p-value can reach ``1 - confidence_level``; if an interval holds no level;
+        if all scores are equal at a level, where F is NaN. Not for dask-backed curves.
+
+    Notes
+    -----
+    With :math:`\bar y_{ih}` the mean of the :math:`l_i` runs of algorithm *i* at level *h*,
+    :math:`d_{ih} = \bar y_{ih} - \bar y_h` and :math:`d_i` its mean over levels,
+
+    .. math:: s_h = \sum_i l_i d_{ih}^2, \quad a_h = \sum_i l_i d_i d_{ih}, \quad t_h = \sum_i l_i (d_{ih} - d_i)^2
+
+    are the profiles *simple* ("do the curves differ here?"), *algorithm* and *interaction*. They add up to
+    SS_algorithm + SS_interaction, SS_algorithm and SS_interaction of the ANOVA table [1]_. The literal summand of
+    SS_algorithm is the same at every level, so its running sum is a straight line; :math:`a_h` is how much each level
+    contributes, negative where the order of the algorithms is reversed.
+
+    *p-values* come from one plan of whole-curve shuffles. The F of a level uses that level alone, so `pvalue_adjusted`
+    (largest F over levels, step-down [2]_) controls the chance of any false mark even where other levels do
+    differ. What is tested is that runs are jointly exchangeable between algorithms at the levels that do not differ:
+    that whole stretches of runs, not only their values at each level, have one distribution. Unequal spread is found as
+    a difference too, with few runs and many levels even where their numbers are equal. The fractions of algorithm and
+    interaction in an interval have no p-value, since they depend on the whole curves.
+
+    *Clusters* [3]_ say that the curves differ somewhere in a stretch. Their edges are no estimate of where a
+    difference begins or ends: only the mass of the whole was tested.
+
+    `last_significant` is a lower bound: with the given confidence the curves still differ there. It is not where the
+    difference ends. To say that a difference has gone takes a margin: `equivalent` is 1 where the simultaneous
+    intervals, over levels and pairs, of all differences of mean scores lie within ± `margin`. They take the residual
+    curves to be exchangeable, so that algorithms differ in their means alone, and scores not to be coarse: a level at
+    which all runs of an algorithm score the same, or an algorithm has one run, is never shown to be equivalent.
+
+    References
+    ----------
+    .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 5.
+    .. [2] Westfall, P. H. & Young, S. S. (1993). Resampling-based multiple testing. Wiley, Algorithm 2.8.
+    .. [3] Maris, E. & Oostenveld, R. (2007). Nonparametric statistical testing of EEG- and MEG-data. J. Neurosci.
+       Methods 164(1), 177-190. doi:10.1016/j.jneumeth.2007.03.024
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> late = scores.sel(algorithm=["rate 0.001", "rate 0.1"])
+    >>> profile = late.curves.ss_profile(intervals=[0, 1000, 8000], rng=0)
+    >>> profile.interval_fraction.sel(effect="simple").round(2).values.tolist()
+    [0.68, 0.32]
+    >>> profile.pvalue_adjusted.sizes
+    Frozen({'training': 8})
+    """
+    curves = check_curves(curves, reserved=SS_PROFILE.reserved())
+    rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
+    ordered = in_label_order(curves)
+    lazy = curves.chunks is not None
+    training = curves["training"]
+    stretches = check_intervals(intervals, training.to_numpy())
+    margin = _check_margin(margin, n_resamples)
+    asked = {
+        "inference": n_resamples != 0,
+        "intervals": len(stretches) > 0,
+        "interval tests": len(stretches) > 0 and n_resamples != 0,
+        "margin": margin is not None,
+    }
+    sizes = {"effect": 3, "training": training.size, "interval": len(stretches)}
+    block = ProfileBlock(
+        SS_PROFILE.layout(sizes, *(option for option, wanted in asked.items() if wanted)),
+        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng, least=0),
+        stretches=stretches,
+        margin=margin,
+        rules=levels.Rules(
+            alpha=validation.check_confidence_level(confidence_level),
+            step_down=validation.check_flag("step_down", step_down),
+            threshold=_check_positive("cluster_threshold", cluster_threshold, "Leave it out for the default"),
+        ),
+        batch=validation.check_count("batch", batch),
+        training=training.to_numpy(),
+        progress=progress_bar(validation.check_flag("progress", progress) and not lazy),
+    )
+    packed = apply_block(block, [ordered], [labels.DIMS], block.layout.length)
+    attrs = provenance.result_attrs(
+        SS_PROFILE.name,
+        curves,
+        SS_PROFILE.references,
+        block.entropy,
+        confidence_level,
+        n_resamples=n_resamples,
+        paired=paired,
+        step_down=step_down,
+        margin=margin,
+        cluster_threshold=cluster_threshold,
+    )
+    coords = {**packed.coords, "training": training, **(stretches.coords(training) if len(stretches) else {})}
+    result = SS_PROFILE.dataset(block.layout.unpack(packed), coords, attrs, curves)
+    result = result.set_coords(["n_resamples", "n_assignments"])
+    if not lazy:
+        _warn(result, block)
+        provenance.record_exact_rng(result, rng)
+    return result
+
+
+def _check_positive(name: str, value: float | None, cure: str) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive number; got {value!r}. {cure}")
+    return float(value)
+
+
+def _check_margin(margin: float | None, n_resamples: int | None) -> float | None:
+    margin = _check_positive("margin", margin, "Give the difference of scores that would not matter")
+    if margin is not None and n_resamples == 0:
+        raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
+    return margin
+
+
+def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
+    """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
+    ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
+    in_grid = ~np.isnan(ss.reshape(len(block.names), -1))
+    profiled = np.asarray(in_grid.any(axis=1))
+    provenance.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
+    if len(block.stretches):
+        holds = block.stretches.hold(np.arange(in_grid.shape[1]))
+        empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
+        where = [name + interval for name in block.names for interval in block.stretches.names()]
+        provenance.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
+    if block.inference:
+        _warn_of_tests(result, block, in_grid)
+
+
+def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, in_grid: NDArray[np.bool_]) -> None:
+    f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
+    undefined = in_grid & np.isnan(f)
+    if undefined.any():
+        where = [f"{name}training {level:g}: " for name in block.names for level in result["training"].to_numpy()]
+        equal = undefined.ravel()
+        provenance.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
+    n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_pvalue(result).ravel()
+    provenance.warn_of(
+        in_grid.any(axis=1) & (smallest > block.alpha + 1e-12),
+        block.names,
+        lambda task: f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}",
+    )

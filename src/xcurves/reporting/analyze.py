@@ -1,0 +1,181 @@
+"""A whole analysis of curves: every method that fits them, in one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves import kinds
+from xcurves.core import provenance, validation
+from xcurves.core.applicability import NotApplicableError
+from xcurves.core.schema import ResultKind
+from xcurves.core.validation import check_curves
+
+
+def parts() -> dict[str, ResultKind]:
+    """Return the kinds that take part in an analysis, by their groups."""
+    return {kind.part.name: kind for kind in map(kinds.kind, kinds.NAMES) if kind.part}
+
+
+def analyze(
+    curves: xr.DataArray,
+    *,
+    include: Sequence[str] | None = None,
+    paired: bool = False,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    progress: bool = False,
+    rng: validation.Rng = None,
+) -> xr.DataTree:
+    """Make a whole analysis: the curves and the results of every method that fits them, in one tree.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores, as for `randomized_anova`.
+    include : sequence of {"anova", "pairwise", "profile", "power_law", "distribution"}
+        The parts that are wanted; by default all. A part that does not fit the curves is left out.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
+    n_resamples : int, optional
+        Ceiling on the number of reassignments, as for `randomized_anova`; for anova, pairwise and profile.
+    confidence_level : float, default 0.95
+        Of every part.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``) for anova and profile; for dask-backed curves use dask's own.
+    rng : int, Generator or None
+        Seed of all random reassignments. Each part has a stream of its own, so that leaving one out does not change
+        the numbers of another; the seed of each stands in its ``attrs["rng"]``.
+
+    Returns
+    -------
+    DataTree
+        In group ``curves`` a Dataset of the curves, and a group for each part: ``anova`` is what `randomized_anova`
+        returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`, ``power_law`` `fit_power_law`,
+        ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
+        level is its coordinate `training`, in units of `training`, and said in its ``attrs["final"]``. The root has
+        attrs only: what was asked, and under ``left_out`` which parts are not there and why. A group of which tasks
+        were left out, so that they are NaN, says which and why under the same name.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims, coordinates or options are not as described, if scores are infinite, or if no part fits.
+
+    Warns
+    -----
+    UserWarning
+        If anova, pairwise, profile or distribution are left out, whole or for some tasks; and those of each method.
+
+    Notes
+    -----
+    *What fits.* Anova, pairwise and profile take two algorithms with runs, one of them with two, whose runs all have
+    all levels of their task; a profile two training levels besides. Tasks are judged one by one. A power law is fitted
+    only to what is called an error by its name, long_name or standard_name, since nothing else tells a rate in percent
+    from a return; the distribution takes such scores, and those with ``attrs["higher_is_better"] == 0``, as better
+    the lower they are. Where `fit_power_law` refuses the errors, its reason is that of the tree.
+
+    Dask-backed curves are computed for each part, and stay as they are in the tree.
+
+    References
+    ----------
+    .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves.
+    .. [2] Hoiem, D., Gupta, T., Li, Z. & Shlapentokh-Rothman, M. (2021). Learning curves for analysis of deep networks.
+       Proc. 38th Int. Conf. on Machine Learning, PMLR 139, 4287-4296.
+    .. [3] Jordan, S. M., Cohen, D. & Thomas, P. S. Using cumulative distribution based performance analysis to
+       benchmark models.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> tree = scores.curves.analyze(n_resamples=999, rng=0)
+    >>> sorted(tree)
+    ['anova', 'curves', 'distribution', 'pairwise', 'profile']
+    >>> print(tree.attrs["left_out"])
+    power_law: scores are not called an error by their name, long_name or standard_name
+    >>> tree["distribution"].attrs["final"]
+    '8000 games'
+    """
+    wanted = _check_include(include)
+    curves = check_curves(curves)
+    if not curves.notnull().any():
+        raise ValueError("curves has no score at all: every value is NaN. Check the selection that made it")
+    entropy = validation.check_rng(rng)
+    validation.check_confidence_level(confidence_level)
+    given: dict[str, Any] = {
+        "n_resamples": validation.check_count("n_resamples", n_resamples),
+        "paired": validation.check_flag("paired", paired),
+        "confidence_level": confidence_level,
+    }
+    progress = validation.check_flag("progress", progress)
+    results: dict[str, xr.Dataset] = {}
+    refused: dict[str, NotApplicableError] = {}
+    for name, kind in wanted.items():
+        try:
+            results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
+        except NotApplicableError as why:
+            refused[name] = why
+    left_out = {name: str(why) for name, why in refused.items()}
+    if not results:
+        raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
+    _warn(results, refused)
+    references = provenance.references_of(results.values())
+    attrs = provenance.result_attrs("analyze", curves, references, entropy, include=", ".join(wanted), **given)
+    if left_out:
+        attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())
+    name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "/curves": curves.to_dataset(name=name), **results})
+
+
+def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
+    """Return the parts that are wanted, in their usual order."""
+    known = parts()
+    given = [include] if isinstance(include, str) else list(known if include is None else include)
+    for part in given:
+        if part not in known:
+            raise ValueError(f"include must be some of {', '.join(map(repr, known))}; got {part!r}")
+    if not given:
+        raise ValueError("include names no part. Leave it out for all")
+    return {name: kind for name, kind in known.items() if name in given}
+
+
+def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy: int) -> xr.Dataset:
+    """Return the result of one part, computed; refuse curves to which it does not apply."""
+    part = kind.part
+    assert part is not None  # of the kinds that are parts
+    taken, options, attrs = part.select(curves)
+    options |= {name: given[name] for name in (*part.options, "confidence_level")}
+    # A stream of its own, which does not depend on what else is made.
+    child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
+    options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
+    try:
+        result: xr.Dataset = kinds.function(kind.name)(taken, **options).compute()
+    except ValueError as error:
+        if part.refuses:
+            raise NotApplicableError(str(error)) from error
+        raise
+    return result.assign_attrs(attrs)
+
+
+def _warn(results: dict[str, xr.Dataset], refused: dict[str, NotApplicableError]) -> None:
+    """Warn once of all that was left out, but for what nobody would expect."""
+    of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
+    told = {part: str(why) for part, why in refused.items() if not why.expected} | of_tasks
+    if told:
+        provenance.warn(f"left out of the analysis: {_say(told)}")
+
+
+def _say(left_out: dict[str, str]) -> str:
+    """Say why parts are left out: those with one reason together, the first of many tasks."""
+    parts: dict[str, list[str]] = {}
+    for part, why in left_out.items():
+        parts.setdefault(why, []).append(part)
+    return "; ".join(f"{', '.join(them)}: {_first(why.splitlines())}" for why, them in parts.items())
+
+
+def _first(reasons: list[str]) -> str:
+    return reasons[0] + (f" (and {len(reasons) - 1} more tasks)" if len(reasons) > 1 else "")

@@ -1,0 +1,257 @@
+"""Sources of data sets: real curves, resampled and modified, or curves made of noise.
+
+A generator is any function `generator(n_datasets, *, rng, **settings)` that returns a DataArray with a dim
+`replication` of that size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, validation
+from xcurves.core.validation import check_curves
+from xcurves.simulation.modifications import Case, modified, stretched
+
+PerAlgorithm = float | Sequence[float]
+REPLICATION = "replication"
+
+
+def resampled(
+    n_datasets: int,
+    *,
+    curves: xr.DataArray,
+    n_runs: int | Sequence[int],
+    shuffled: bool = False,
+    replace: bool = False,
+    modification: Case | None = None,
+    factor: float = 0.0,
+    stretch: float = 1.0,
+    rng: np.random.Generator,
+) -> xr.DataArray:
+    """Draw data sets from real curves, as the papers do: a generator for `type_i_error` and `power`.
+
+    Parameters
+    ----------
+    n_datasets : int
+        How many data sets to draw.
+    curves : DataArray, dims (..., algorithm, run, training) or (..., run, training)
+        Real curves. Those of a single algorithm stand for two: the second are the same curves, modified and stretched.
+    n_runs : int or sequence of int
+        Curves per algorithm, l, or one number for each algorithm.
+    shuffled : bool, default False
+        Assign curves to algorithms from one pool of all, so that the null hypothesis is true. Otherwise each algorithm
+        has its own.
+    replace : bool, default False
+        Draw with replacement. Otherwise all curves of a data set (of an algorithm, if not `shuffled`) are distinct.
+    modification : {"a", "b", "c", "d"}, optional
+        How the second algorithm's curves are made from those of a single one, see `modified`.
+    factor : float, default 0
+        How much they are modified, f.
+    stretch : float, default 1
+        What they are multiplied with, s.
+    rng : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    DataArray, dims (replication, ..., algorithm, run, training)
+        In the units of `curves`. Where `n_runs` differ, the runs that an algorithm does not have are NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are fewer curves than asked, `replace` being False; if curves of several algorithms are to be modified.
+
+    Notes
+    -----
+    A single algorithm's curves L, ``shuffled``: the procedure of the conference paper's Section 3 without
+    modification, of its Section 5.1 with one (the pool is L and L' together, 2 L curves). Not shuffled: that of
+    Section 5.2, and with ``stretch`` of the report's Section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np, xcurves
+    >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.1"])
+    >>> drawn = xcurves.simulation.resampled(100, curves=score, n_runs=5, shuffled=True, rng=np.random.default_rng(0))
+    >>> drawn.sizes["replication"], drawn.sizes["algorithm"], drawn.sizes["run"]
+    (100, 2, 5)
+    """
+    pool, names, owners = _pool(curves, modification, factor, stretch, shuffled=shuffled)
+    sizes = _sizes(n_runs, len(names))
+    if shuffled:
+        places = _draw(rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace)
+        drawn = np.split(places, np.cumsum(sizes)[:-1], axis=1)
+    else:
+        members = [np.flatnonzero(owners == i) for i in range(len(names))]
+        drawn = [
+            own[_draw(rng, n_datasets, len(own), size, f"of algorithm {name!r}", replace=replace)]
+            for own, size, name in zip(members, sizes, names, strict=True)
+        ]
+    shape = (n_datasets, *pool.shape[:-2], len(names), max(sizes), pool.shape[-1])
+    values = np.full(shape, np.nan)
+    data = pool.to_numpy()
+    for place, chosen in enumerate(drawn):
+        values[..., place, : chosen.shape[1], :] = np.moveaxis(data[..., chosen, :], -3, 0)
+    coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
+    coords |= {"algorithm": names, "run": np.arange(max(sizes))}
+    return xr.DataArray(
+        values, coords, (REPLICATION, *pool.dims[:-2], *labels.DIMS), name=curves.name, attrs=dict(curves.attrs)
+    )
+
+
+def autoregressive(
+    n_datasets: int,
+    *,
+    n_runs: int | Sequence[int] = 10,
+    n_algorithms: int = 2,
+    n_levels: int = 8,
+    correlation: float = 0.7,
+    offset: PerAlgorithm = 2.0,
+    noise: PerAlgorithm = 1.0,
+    shared: float = 0.0,
+    algorithm_effect: float = 0.0,
+    interaction_effect: float = 0.0,
+    rng: np.random.Generator,
+) -> xr.DataArray:
+    r"""Make data sets of curves with carryover effects: a generator for `type_i_error` and `power`.
+
+    Parameters
+    ----------
+    n_datasets : int
+        How many data sets to make.
+    n_runs : int or sequence of int, default 10
+        Curves per algorithm, l, or one number for each algorithm.
+    n_algorithms, n_levels : int, default 2 and 8
+        Numbers of algorithms, m, and of training levels, k.
+    correlation : float, default 0.7
+        What a score keeps of the one before, ρ; 1 makes random walks.
+    offset : float or sequence of float, default 2
+        Standard deviation of the runs' offsets, in units of `noise`.
+    noise : float or sequence of float, default 1
+        Standard deviation of the innovations, or one for each algorithm: unequal variances.
+    shared : float, default 0
+        Standard deviation of what the runs j of all algorithms have in common at each level, for paired tests.
+    algorithm_effect : float, default 0
+        What the first algorithm has more at every level.
+    interaction_effect : float, default 0
+        What the first algorithm has less at the first half of the levels and more at the others.
+    rng : Generator
+        Source of the noise.
+
+    Returns
+    -------
+    DataArray, dims (replication, algorithm, run, training)
+        Scores without unit. Where `n_runs` differ, the runs that an algorithm does not have are NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a number for each algorithm is given for more or fewer of them; if a number of runs or levels is below 1.
+
+    Notes
+    -----
+    .. math:: y_{ijh} = \sigma_i (\omega u_{ij} + x_{ijh}) + \text{effects}, \quad x_{ij1} = e_{ij1}, \;
+              x_{ijh} = \rho x_{ij,h-1} + e_{ijh}, \quad u, e \sim N(0, 1)
+
+    With an odd number of levels the effects added by `interaction_effect` have their mean subtracted, so that it is
+    never an algorithm effect too.
+
+    Examples
+    --------
+    >>> import numpy as np, xcurves
+    >>> walks = xcurves.simulation.autoregressive(3, n_runs=(15, 5), correlation=1, rng=np.random.default_rng(0))
+    >>> walks.notnull().any("training").sum("run").values[0].tolist()
+    [15, 5]
+    """
+    m = int(validation.check_count("n_algorithms", n_algorithms, 2) or 2)
+    k = int(validation.check_count("n_levels", n_levels) or 1)
+    sizes = _sizes(n_runs, m)
+    spread, offsets = _each("noise", noise, m), _each("offset", offset, m)
+    shape = (n_datasets, m, max(sizes))
+    innovations = rng.normal(size=(*shape, k))
+    lags = np.subtract.outer(np.arange(k), np.arange(k))
+    carried = innovations @ np.where(lags >= 0, float(correlation) ** np.abs(lags), 0.0).T
+    of_runs = offsets[:, None, None] * rng.normal(size=(*shape, 1))
+    values = spread[:, None, None] * (of_runs + carried)
+    if shared:
+        values += shared * rng.normal(size=(n_datasets, 1, max(sizes), k))
+    half = np.where(np.arange(k) < k // 2, -1.0, 1.0)
+    values[:, 0] += algorithm_effect + interaction_effect * (half - half.mean())
+    values[:, np.arange(max(sizes)) >= np.array(sizes)[:, None]] = np.nan
+    names = [f"a{i + 1}" for i in range(m)]
+    coords = {"algorithm": names, "run": np.arange(max(sizes)), "training": np.arange(1.0, k + 1)}
+    return xr.DataArray(values, coords, (REPLICATION, *labels.DIMS), name="score")
+
+
+def with_algorithm(curves: xr.DataArray) -> xr.DataArray:
+    """Return curves with a dim `algorithm`, those of a single one under the label "original"."""
+    if not isinstance(curves, xr.DataArray) or "algorithm" in curves.dims:
+        return curves
+    return curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
+
+
+def _pool(
+    curves: xr.DataArray, modification: Case | None, factor: float, stretch: float, *, shuffled: bool
+) -> tuple[xr.DataArray, list[Hashable], NDArray[np.intp]]:
+    """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""
+    curves = check_curves(with_algorithm(curves))
+    names = curves["algorithm"].to_numpy().tolist()
+    changes = modification is not None or stretch != 1
+    if changes and len(names) > 1:
+        raise ValueError(
+            f"curves to modify must be of one algorithm; got {len(names)}. Select: curves.sel(algorithm=[...])"
+        )
+    if len(names) == 1:
+        other = curves if modification is None else modified(curves, modification, factor)
+        # Without a modification a shuffled pool is that of the one algorithm, with each curve in it once.
+        second = [stretched(other, stretch)] if changes or not shuffled else []
+        names = [names[0], "modified" if changes else "again"]
+        curves = xr.concat(
+            [each.assign_coords(algorithm=[name]) for each, name in zip([curves, *second], names, strict=False)],
+            "algorithm",
+        )
+    present = curves.notnull().any("training")
+    others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
+    if not bool((present.any(others) == present.all(others)).all()):
+        raise ValueError("curves must have the same runs in every task; got others. Select one task")
+    flat = curves.transpose(..., *labels.DIMS).stack(_curve=("algorithm", "run"), create_index=False)
+    flat = flat.transpose(..., "_curve", "training")
+    there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
+    return flat.isel(_curve=there), names, there // curves.sizes["run"]
+
+
+def _draw(
+    rng: np.random.Generator, n_datasets: int, n_there: int, n_wanted: int, whose: str, *, replace: bool
+) -> NDArray[np.intp]:
+    """Return places of curves, shape (replication, curve), distinct in each data set unless `replace`."""
+    if replace:
+        return rng.integers(n_there, size=(n_datasets, n_wanted))
+    if n_wanted > n_there:
+        raise ValueError(
+            f"n_runs asks for {n_wanted} distinct curves; there are {n_there} {whose}. "
+            "Ask for fewer, or draw with replace=True"
+        )
+    return np.argsort(rng.random((n_datasets, n_there)), axis=1)[:, :n_wanted]
+
+
+def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
+    """Return the number of runs of each algorithm."""
+    given: list[Any] = [n_runs] * n_algorithms if not isinstance(n_runs, Sequence | np.ndarray) else list(n_runs)
+    if len(given) != n_algorithms:
+        raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
+    return [int(validation.check_count("n_runs", size) or 0) for size in given]
+
+
+def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:
+    """Return one number for each algorithm."""
+    values = np.asarray(given, dtype=np.float64)
+    if values.ndim and values.shape != (n_algorithms,):
+        raise ValueError(f"{name} must be one number or one for each of {n_algorithms} algorithms; got {given}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"{name} must be finite and not negative; got {given}")
+    return np.broadcast_to(values, n_algorithms).copy()

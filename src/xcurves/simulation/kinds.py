@@ -1,0 +1,103 @@
+"""The kinds of results of simulations.
+
+The variables have the dims of the p-value of the test; listed are those of `randomized_anova`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.provenance import PIATER
+from xcurves.core.schema import ResultKind, Var, View
+from xcurves.simulation import plots, tables, text
+
+REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
+_OF_PVALUE = ("task", "effect", "error_term")
+_COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
+_RATE = "share of data sets in which the test rejects"
+_RATE_CI = "exact binomial interval of the rate"
+_N_REPLICATIONS = "number of data sets with a p-value"
+_VARIABLES = {
+    "rate": Var(_OF_PVALUE, _RATE),
+    "rate_ci": Var((*_OF_PVALUE, "ci_bound"), _RATE_CI),
+    "n_replications": Var(_OF_PVALUE, _N_REPLICATIONS, dtype=np.int64),
+}
+
+TYPE_I_ERROR = ResultKind(
+    name="type_i_error",
+    question="How often does the test reject a true null hypothesis?",
+    argument="generator",
+    variables=_VARIABLES,
+    coords=_COORDS,
+    rows=("effect", "error_term", "pair"),
+    core=(),
+    references=REFERENCES,
+    table=tables.rate_table,
+    table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
+    sentences=text.level_sentences,
+    answer=text.level_answer,
+    views={
+        "rate": View(
+            plots.draw_rates,
+            "Share of data sets in which the test rejects a true null hypothesis, with exact intervals; dotted: the "
+            "nominal level.",
+            plots.say_rates,
+        )
+    },
+    overlaid=plots.overlaid,
+)
+
+POWER = ResultKind(
+    name="power",
+    question="How often does the test detect the difference?",
+    argument="generator",
+    variables=_VARIABLES,
+    coords=_COORDS,
+    rows=("effect", "error_term", "pair"),
+    core=(),
+    references=REFERENCES,
+    table=tables.rate_table,
+    table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
+    sentences=text.power_sentences,
+    answer=text.power_answer,
+    caution=text.power_caution,
+    views={
+        "rate": View(
+            plots.draw_rates,
+            "Share of data sets in which the test detects the difference, with exact intervals; dotted: the nominal "
+            "level.",
+            plots.say_rates,
+        )
+    },
+    overlaid=plots.overlaid,
+)
+
+RUNS_NEEDED = ResultKind(
+    name="runs_needed",
+    question="How many runs does it take?",
+    argument="curves",
+    variables={
+        "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
+        "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, of the draws"),
+        "rate": Var((*_OF_PVALUE, "n_runs"), _RATE),
+        "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), _RATE_CI),
+        "n_replications": Var((*_OF_PVALUE, "n_runs"), _N_REPLICATIONS, dtype=np.int64),
+    },
+    coords={**_COORDS, "n_runs": ()},
+    rows=("effect", "error_term", "pair", "n_runs"),
+    references=REFERENCES,
+    table=tables.plan_table,
+    table_caption="Power by number of runs per algorithm, its interval, and the smallest number tried from which on "
+    "the power wanted is reached.",
+    sentences=text.plan_sentences,
+    answer=text.plan_answer,
+    views={
+        "rate": View(
+            plots.draw_rates,
+            "Power against runs per algorithm, with exact intervals; dotted: the power wanted.",
+            plots.say_rates,
+        )
+    },
+    overlaid=plots.overlaid,
+)

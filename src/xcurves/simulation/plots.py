@@ -1,0 +1,92 @@
+"""Pictures of simulations: rates of rejection over a setting, each line a p-value, with exact intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.axes import label_of
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import joined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LINES = ("effect", "error_term", "pair")
+_STYLES = {"split_plot": "-", "pooled": "--"}
+
+
+def draw_rates(result: xr.Dataset, ax: Axes) -> None:
+    """Draw rates against the one setting that varies, by lines if it is a number, with the nominal level dotted."""
+    dim = setting_of(result)
+    over = result[dim] if dim is not None else xr.DataArray(["rate"], dims="setting")
+    numeric = over.dtype.kind in "iuf"
+    places = over.to_numpy() if numeric else np.arange(float(over.size))
+    colours: dict[str, str] = {}
+    lines = list(_lines(result))
+    for i, (name, style, line) in enumerate(lines):
+        shift = 0.0 if numeric else 0.12 * (i - (len(lines) - 1) / 2)
+        colour = colours.setdefault(name.split(",")[0], f"C{len(colours)}")
+        fill = colour if style == "-" else "white"
+        look = {"linestyle": style if numeric else "none", "color": colour, "markerfacecolor": fill}
+        _draw_line(ax, places + shift, line, label=name or None, **look)
+    if not numeric:
+        ax.set_xticks(places, [str(label) for label in over.to_numpy()])
+    is_plan = "runs_needed" in result
+    level = float(result.attrs.get("power" if is_plan else "alpha", 0.05))
+    ax.axhline(level, color="0.4", linestyle=":", linewidth=1)
+    ax.set_xlabel(label_of(over) if dim is not None else "")
+    is_power = is_plan or result.attrs.get("xcurves_result") == "power"
+    ax.set_ylabel("power" if is_power else "share of rejections")
+    ax.set_ylim(bottom=0, top=1.02 if is_power else None)
+    if any(name for name, _, _ in lines):
+        ax.legend(fontsize="small", frameon=False)
+
+
+def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:
+    """Draw the rates of one p-value with their intervals."""
+    rate, low, high = (
+        np.atleast_1d(each.to_numpy())
+        for each in (line["rate"], *(line["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS))
+    )
+    arms = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
+    ax.errorbar(places, rate, arms, fmt="o", markersize=4, linewidth=1.2, elinewidth=0.8, **look)
+
+
+def setting_of(result: xr.Dataset) -> Hashable | None:
+    """Return the dim of a result that is drawn along x: the first numeric one with several labels, else the first."""
+    dims = [dim for dim in result["rate"].dims if dim not in _LINES]
+    several = [dim for dim in dims if result.sizes[dim] > 1] or dims
+    numeric = [dim for dim in several if result[dim].dtype.kind in "iuf"]
+    return next(iter([*numeric, *several]), None)
+
+
+def overlaid(result: xr.Dataset) -> list[Hashable]:
+    """Return the dims that one panel holds."""
+    dim = setting_of(result)
+    return [*_LINES, *([] if dim is None else [dim])]
+
+
+def _lines(result: xr.Dataset) -> Iterator[tuple[str, str, xr.Dataset]]:
+    """Yield the name, line style and rates of each p-value."""
+    dims = [dim for dim in _LINES if dim in result.dims]
+    for labelled in product(*(result[dim].to_numpy().tolist() for dim in dims)):
+        chosen = dict(zip(dims, labelled, strict=True))
+        yield ", ".join(labelled), _STYLES.get(chosen.get("error_term", ""), "-"), result.sel(chosen)
+
+
+def say_rates(result: xr.Dataset) -> str:
+    """Return what the picture of rates shows."""
+    said = []
+    for name, _, line in _lines(result):
+        rate = line["rate"].to_numpy().ravel().tolist()
+        ends = f"from {rate[0]:.3g} to {rate[-1]:.3g}" if len(rate) > 1 else f"{rate[0]:.3g}"
+        said.append(f"{name}: {ends}" if name else ends)
+    dim = setting_of(result)
+    over = f" against {dim}" if dim is not None else ""
+    return f"Chart of the share of rejections{over}. {joined(said, '; ')}."

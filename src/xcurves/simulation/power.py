@@ -1,0 +1,102 @@
+"""How often a test rejects where there is a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xcurves.core import validation
+from xcurves.simulation.kinds import POWER
+from xcurves.simulation.rates import measure, seed_of
+from xcurves.simulation.replications import Generator, Replications, Test
+
+
+def power(
+    generator: Generator,
+    test: Test,
+    *,
+    n_replications: int,
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    alpha: float = 0.05,
+    pvalue: str = "pvalue",
+    block: int = 250,
+    archive: str | Path | None = None,
+    dask: bool = False,
+    progress: bool = False,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    """Measure how often a test rejects where there is a difference.
+
+    Parameters
+    ----------
+    generator : function
+        ``generator(n_datasets, *, rng, **settings)`` returns data sets in which there is a difference.
+    test : function
+        As for `type_i_error`.
+    n_replications : int
+        As for `type_i_error`.
+    settings : mapping of str to sequence, optional
+        As for `type_i_error`.
+    alpha : float, default 0.05
+        As for `type_i_error`.
+    pvalue : str, default "pvalue"
+        As for `type_i_error`.
+    block : int, default 250
+        As for `type_i_error`.
+    archive : str or Path, optional
+        As for `type_i_error`.
+    dask : bool, default False
+        As for `type_i_error`.
+    progress : bool, default False
+        As for `type_i_error`.
+    confidence_level : float, default 0.95
+        As for `type_i_error`.
+    rng : int, Generator or None
+        As for `type_i_error`.
+
+    Returns
+    -------
+    Dataset
+        As of `type_i_error`; `rate` is the power.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `type_i_error`.
+
+    Warns
+    -----
+    UserWarning
+        As `type_i_error`.
+
+    Notes
+    -----
+    Power says something only of a test that holds its level: see `type_i_error` first.
+
+    References
+    ----------
+    .. [1] Piater, J. H., Cohen, P. R., Zhang, X. & Atighetchi, M. (1998). A randomized ANOVA procedure for comparing
+       performance curves. Proc. 15th Int. Conf. on Machine Learning, Section 5.2.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.1"])
+    >>> found = xcurves.simulation.power(
+    ...     partial(xcurves.simulation.resampled, curves=scores, n_runs=8),
+    ...     partial(xcurves.randomized_anova, n_resamples=99),
+    ...     n_replications=100,
+    ...     settings={"stretch": [1, 1.5]},
+    ...     rng=0,
+    ... )
+    >>> algorithm = found.rate.sel(effect="algorithm", error_term="split_plot")
+    >>> bool(algorithm.sel(stretch=1.5) > algorithm.sel(stretch=1))
+    True
+    """
+    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
+    return measure(POWER, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)

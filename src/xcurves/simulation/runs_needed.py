@@ -1,0 +1,196 @@
+"""How many runs to plan for, from pilot curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from numbers import Real
+
+import numpy as np
+import xarray as xr
+
+from xcurves.anova.randomized_anova import randomized_anova
+from xcurves.core import provenance, validation
+from xcurves.core.packing import Floats
+from xcurves.core.validation import check_curves
+from xcurves.simulation import counts
+from xcurves.simulation.generators import resampled, with_algorithm
+from xcurves.simulation.grid import cells_of
+from xcurves.simulation.kinds import RUNS_NEEDED
+from xcurves.simulation.modifications import Case
+from xcurves.simulation.replications import Replications, Test, run
+
+_DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
+_BLOCK = 250
+
+
+def runs_needed(
+    curves: xr.DataArray,
+    *,
+    test: Test | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    n_runs: Sequence[int] | None = None,
+    n_replications: int = 1000,
+    replace: bool = False,
+    modification: Case | None = None,
+    factor: float = 0.0,
+    stretch: float = 1.0,
+    pvalue: str = "pvalue",
+    progress: bool = False,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Say from pilot curves how many runs per algorithm it takes to detect their difference.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
+        algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
+    test : function, optional
+        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments.
+    power : float, default 0.8
+        How often the difference is to be detected.
+    alpha : float, default 0.05
+        The nominal level of the test.
+    n_runs : sequence of int, optional
+        Numbers of runs per algorithm, l, to try, rising. By default up to half of the pilot curves (of the algorithm
+        with fewest), or, with `replace`, up to 40.
+    n_replications : int, default 1000
+        Data sets drawn for each of them.
+    replace : bool, default False
+        Draw pilot curves with replacement, to ask for more runs than there are. See Notes for what that costs.
+    modification : {"a", "b", "c", "d"}, optional
+        How a single algorithm's curves are modified, see `simulation.modified`, to plan for a difference not seen yet.
+    factor : float, default 0
+        How much they are modified, f.
+    stretch : float, default 1
+        What they are multiplied with, s: 1.1 plans for scores that are 10 % higher.
+    pvalue : str, default "pvalue"
+        Which variable of the test's result is meant.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``).
+    confidence_level : float, default 0.95
+        Of the intervals.
+    rng : int, Generator or None
+        Seed of the draws and of the test.
+
+    Returns
+    -------
+    Dataset
+        On (n_runs) after the p-value's dims (effect, error_term by default): `rate`, the power with so many runs,
+        `rate_ci` (ci_bound), `n_replications`. Without n_runs: `runs_needed`, the smallest number tried from which on
+        the power is reached, and `runs_needed_ci`, the same of the upper and of the lower bounds of `rate_ci`. NaN: not
+        reached by any number tried. If it is the smallest number tried, fewer runs may do.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are fewer pilot curves than asked and `replace` is False; if options are not as described.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If the power is reached by no number tried; if p-values are NaN in some data sets, which are then not counted.
+
+    Notes
+    -----
+    For each l, l of every algorithm's pilot curves are drawn `n_replications` times, and tested. With
+    :math:`\text{rate}_l` the share of them in which the test rejects,
+
+    .. math:: \text{runs needed} = \min\{l : \text{rate}_{l'} \ge \text{power for all } l' \ge l\}
+
+    The difference between the pilot curves is taken for the true one. If pilots are few and were chosen because they
+    differ, it is too large and the answer too small: plan for the smallest difference that matters, with `stretch` or
+    `modification`. The intervals are of the draws, not of the pilot curves.
+
+    Without replacement, data sets that use nearly all pilot curves are nearly the same, and the power goes to 0 or 1;
+    so l should stay below half of them. With replacement a curve can be in a data set twice: curves then vary less
+    within an algorithm than new ones would, by about one part in the number of pilot curves, and the answer is too
+    small again.
+
+    References
+    ----------
+    .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 4.2.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.001"])
+    >>> plan = score.curves.runs_needed(stretch=2, n_runs=[4, 5], n_replications=250, rng=0)
+    >>> plan.rate.dims
+    ('effect', 'error_term', 'n_runs')
+    """
+    curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
+    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
+        raise ValueError(f"power must lie between 0 and 1; got {power!r}. Usual: 0.8")
+    available = int(curves.notnull().any("training").sum("run").min())
+    replace = validation.check_flag("replace", replace)
+    wanted = _check_runs(n_runs, available, replace=replace)
+    validation.check_flag("progress", progress)
+    error = validation.check_confidence_level(confidence_level)
+    total = int(validation.check_count("n_replications", n_replications) or 1000)
+    draw = partial(resampled, curves=curves, replace=replace, modification=modification, factor=factor, stretch=stretch)
+    chosen = partial(randomized_anova, n_resamples=399) if test is None else test
+    simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
+    grid = {"n_runs": wanted}
+    counted = counts.on_grid(run(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
+    counted = counted.transpose(..., "n_runs")
+    measured = counts.rates(counted, error)
+    rate, interval = (measured[name].to_numpy() for name in ("rate", "rate_ci"))
+    lead = measured["rate"].dims[:-1]
+    ends = [_first(interval[..., bound], power, wanted) for bound in (1, 0)]  # a higher rate needs fewer runs
+    needed = {
+        "runs_needed": xr.Variable(lead, _first(rate, power, wanted)),
+        "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
+    }
+    attrs = provenance.result_attrs(
+        RUNS_NEEDED.name,
+        curves,
+        RUNS_NEEDED.references,
+        simulation.entropy,
+        confidence_level,
+        n_replications=total,
+        alpha=simulation.alpha,
+        power=power,
+        pvalue=pvalue,
+        replace=replace,
+        modification=modification,
+        factor=factor,
+        stretch=stretch,
+    )
+    attrs["pilot_runs"] = available
+    result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs, curves)
+    result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
+    if bool(result["runs_needed"].isnull().all()):
+        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. Try more: n_runs=[...]")
+    return result
+
+
+def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
+    """Return rising numbers of runs that the pilot curves allow."""
+    if n_runs is None:
+        most = _DOUBLING[-1] if replace else available // 2
+        n_runs = [size for size in _DOUBLING if size <= most] or [2]
+    if not np.ndim(n_runs):
+        raise TypeError(f"n_runs must be a list of numbers of runs; got {n_runs!r}. Try [{n_runs!r}]")
+    wanted = [int(validation.check_count("n_runs", size, 2) or 0) for size in n_runs]
+    if wanted != sorted(set(wanted)) or not wanted:
+        raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
+    if wanted[-1] > available and not replace:
+        raise ValueError(
+            f"n_runs asks for {wanted[-1]} pilot curves of an algorithm; there are {available}. "
+            "Ask for fewer, or draw with replace=True"
+        )
+    return wanted
+
+
+def _first(rate: Floats, power: float, tried: Sequence[int]) -> Floats:
+    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power; NaN if none."""
+    missed = ~(rate >= power)  # NaN, where the test gives no p-value, reaches nothing
+    first = np.where(missed.any(axis=-1), len(tried) - missed[..., ::-1].argmax(axis=-1), 0)
+    return np.append(np.array(tried, dtype=np.float64), np.nan)[first]

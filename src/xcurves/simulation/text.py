@@ -1,0 +1,177 @@
+"""The sentences about simulations of a test: what its error rates are, or how many runs it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.provenance import alpha_of
+from xcurves.core.sentences import joined, span
+
+_OF_PVALUES = ("effect", "error_term", "pair")
+Claim = Callable[[xr.Dataset, float], str]
+
+
+def level_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence on the level for each p-value of the test, then what holds for all."""
+    yield from _rate_sentences(result, _level_claim)
+
+
+def power_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence on power for each p-value of the test, then what holds for all."""
+    yield from _rate_sentences(result, _power_claim)
+    yield from power_caution(result)
+
+
+def power_caution(_: xr.Dataset) -> Iterator[str]:
+    """Yield when power counts."""
+    yield "Power counts only where the test holds its level: see simulation.type_i_error."
+
+
+def level_answer(result: xr.Dataset) -> str:
+    """Return how often a true null hypothesis is rejected."""
+    return _rate_answer(result, _level_claim)
+
+
+def power_answer(result: xr.Dataset) -> str:
+    """Return how often the difference is detected."""
+    return _rate_answer(result, _power_claim)
+
+
+def _rate_answer(result: xr.Dataset, claim: Claim) -> str:
+    said = [f"{name}{_claimed(one, claim)}" for name, one in _parts(result, pooled=False)]
+    answer = joined([each.removesuffix(".") for each in said], "; ")
+    return f"{answer[0].upper()}{answer[1:]}."
+
+
+def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
+    for name, one in _parts(result):
+        yield name + _claimed(one, claim)
+    tried = set(result["n_replications"].to_numpy().ravel().tolist())
+    yield (
+        f"Each rate is of {span(tried)} data sets; intervals are exact binomial ones at "
+        f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself."
+    )
+
+
+def _claimed(one: xr.Dataset, claim: Claim) -> str:
+    if bool(one["rate"].isnull().all()):
+        return "the test gives no p-value."
+    return claim(one, float(one.attrs.get("alpha", 0.05)))
+
+
+def plan_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence for each task and p-value of the test, then what the plan rests on."""
+    for name, task in _plans(result):
+        yield name + _needed(task)
+    alpha = float(result.attrs.get("alpha", 0.05))
+    how = "with" if result.attrs.get("replace", 0) else "without"
+    yield (
+        f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
+        f"replacement. {_difference(result)} Intervals are of the draws, not of the pilot curves."
+    )
+    if result.attrs.get("replace", 0):
+        yield "A curve can be in a data set twice, which makes runs look more alike than they are: add some."
+
+
+def _difference(result: xr.Dataset) -> str:
+    """Say which difference is to be detected, and what follows."""
+    changes = [f"the stretch {result.attrs['stretch']:g}"] if result.attrs.get("stretch", 1.0) != 1 else []
+    if "modification" in result.attrs:
+        changes.append(f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}")
+    if changes:
+        return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
+    return (
+        "The difference between the pilot curves is taken for the true one; if it is a lucky one, plan for more runs."
+    )
+
+
+def plan_answer(result: xr.Dataset) -> str:
+    """Return how many runs it takes for each task and p-value."""
+    plans = list(_plans(result))
+    if len(plans) == 1:
+        return _needed(plans[0][1]).capitalize()
+    said = [f"{name}{_number(task)}" for name, task in plans]
+    return f"Runs per algorithm for a power of {float(result.attrs.get('power', 0.8)):g}: {joined(said, '; ')}."
+
+
+def _number(task: xr.Dataset) -> str:
+    needed = task["runs_needed"].item()
+    return f"{needed:g}" if needed == needed else f"more than {task['n_runs'].to_numpy()[-1]}"
+
+
+def _plans(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield every task and p-value with its name; not those by the pooled error term."""
+    for name, one in _parts(result, pooled=False):
+        prefixes = labels.result_names(one["runs_needed"])
+        for task, prefix in zip(labels.tasks_of(one, "runs_needed"), prefixes, strict=True):
+            yield prefix + name, task
+
+
+def _needed(task: xr.Dataset) -> str:
+    power, tested = float(task.attrs.get("power", 0.8)), task["n_runs"].to_numpy()
+    needed = task["runs_needed"].item()
+    low, high = (task["runs_needed_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+    if needed != needed:
+        most = task["rate"].isel(n_runs=-1).item()
+        if most != most:
+            return "the test gives no p-value."
+        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g}."
+    upper = f"{high:g}" if high == high else f"more than {tested[-1]}"
+    got = task["rate"].sel(n_runs=needed).item()
+    or_more = "" if low == high else f"; by the draws, {low:g} to {upper}"
+    return f"{needed:g} runs per algorithm detect the difference in {got:.3g} of cases (wanted: {power:g}{or_more})."
+
+
+def _level_claim(one: xr.Dataset, alpha: float) -> str:
+    low, high = (one["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    above, below = low > alpha, high < alpha
+    rates = _rates(one)
+    if not bool(above.any() | below.any()):
+        return f"rejects a true null {rates}, which is compatible with the nominal {alpha:g}."
+    said = [f"rejects a true null {rates}, nominal {alpha:g}"]
+    for found, word in ((above, "above"), (below, "below")):
+        if bool(found.any()):
+            said.append(f"{word} it in {_count(found)}{_worst(one, found, word)}")
+    return "; ".join(said) + "."
+
+
+def _power_claim(one: xr.Dataset, alpha: float) -> str:
+    return f"detects the difference at the {alpha:g} level {_rates(one)}."
+
+
+def _rates(one: xr.Dataset) -> str:
+    rate = one["rate"]
+    if rate.size == 1:
+        low, high = one["rate_ci"].to_numpy().ravel().tolist()
+        return f"in {rate.item():.3g} of data sets (interval {low:.3g} to {high:.3g})"
+    return f"in {span({rate.min().item(), rate.max().item()}, '.3g')} of data sets, over {rate.size} settings"
+
+
+def _count(found: xr.DataArray) -> str:
+    return "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
+
+
+def _worst(one: xr.Dataset, found: xr.DataArray, word: str) -> str:
+    """Name the setting that is farthest from the level."""
+    if found.size == 1:
+        return ""
+    rate = one["rate"].where(found)
+    place = np.unravel_index(int(np.nanargmax(rate) if word == "above" else np.nanargmin(rate)), rate.shape)
+    worst = rate[place]
+    where = ", ".join(f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords)
+    return f" (farthest, {worst.item():.3g}, with {where})"
+
+
+def _parts(result: xr.Dataset, *, pooled: bool = True) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield the parts of a result by p-value, each with its name: "algorithm, split_plot: "."""
+    dims = [dim for dim in _OF_PVALUES if dim in result.dims]
+    for labelled in product(*(result[dim].to_numpy().tolist() for dim in dims)):
+        if not pooled and "pooled" in labelled:
+            continue
+        name = ", ".join(labelled)
+        yield f"{name}: " if name else "", result.sel(dict(zip(dims, labelled, strict=True)))

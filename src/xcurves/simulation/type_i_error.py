@@ -1,0 +1,119 @@
+"""How often a test rejects a null hypothesis that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xcurves.core import validation
+from xcurves.simulation.kinds import TYPE_I_ERROR
+from xcurves.simulation.rates import measure, seed_of
+from xcurves.simulation.replications import Generator, Replications, Test
+
+
+def type_i_error(
+    generator: Generator,
+    test: Test,
+    *,
+    n_replications: int,
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    alpha: float = 0.05,
+    pvalue: str = "pvalue",
+    block: int = 250,
+    archive: str | Path | None = None,
+    dask: bool = False,
+    progress: bool = False,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Measure how often a test rejects a null hypothesis that is true.
+
+    Parameters
+    ----------
+    generator : function
+        ``generator(n_datasets, *, rng, **settings)`` returns a DataArray of data sets in which the null hypothesis is
+        true, with a dim ``replication`` of that size: `autoregressive`, `resampled` with ``shuffled=True`` and its
+        `curves` given by `functools.partial`, or your own.
+    test : function
+        What takes such an array and returns a Dataset with p-values, or the p-values themselves: any test here, as in
+        ``partial(randomized_anova, n_resamples=399)``. It is called once for each block of data sets. If it takes an
+        `rng` that is not given yet, it gets another seed for every block.
+    n_replications : int
+        Data sets for every setting.
+    settings : mapping of str to sequence, optional
+        Values of the generator's keywords, as in ``{"n_runs": [5, 10], "factor": [0, 4]}``: each name becomes a dim,
+        and every combination is measured. Values that are no numbers, like the sizes (15, 5), get labels like 15/5.
+    alpha : float, default 0.05
+        The nominal level: a p-value at most this rejects.
+    pvalue : str, default "pvalue"
+        Which variable of the test's result is meant. Its dims other than ``replication`` are carried.
+    block : int, default 250
+        Data sets that are made and tested at once.
+    archive : str or Path, optional
+        A folder that keeps the finished blocks: a simulation that was interrupted, or that gets more settings or
+        replications, goes on from there. One made with another generator, test or option is refused; what functions
+        of your own do is not compared, only their names and what `functools.partial` gave them.
+    dask : bool, default False
+        Compute blocks on dask's current scheduler (extra ``dask``); changes no number.
+    progress : bool, default False
+        Show a tqdm bar (extra ``progress``).
+    confidence_level : float, default 0.95
+        Of `rate_ci`.
+    rng : int, Generator or None
+        Seed of generator and test. Every block has a stream of its own, which depends on its setting and number only.
+
+    Returns
+    -------
+    Dataset
+        On the settings' dims and those of the p-value: `rate`, `rate_ci` (ci_bound) and `n_replications`, all without
+        unit.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `alpha` is not between 0 and 1; if the generator returns other dims or sizes in one block than in another;
+        if the test returns no p-value of that name, or none for each data set.
+    ImportError
+        If `dask` or `progress` is asked for and the package that it needs is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If p-values are NaN; those data sets are not in `n_replications`.
+
+    Notes
+    -----
+    Of B data sets with p-values :math:`p_b`,
+
+    .. math:: \text{rate} = \frac{\#\{b: p_b \le \alpha\}}{B}
+
+    The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
+    of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
+    and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
+    `block` or more reassignments make that go away.
+
+    References
+    ----------
+    .. [1] Piater, J. H., Cohen, P. R., Zhang, X. & Atighetchi, M. (1998). A randomized ANOVA procedure for comparing
+       performance curves. Proc. 15th Int. Conf. on Machine Learning, Section 5.1.
+    .. [2] Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
+       the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import xcurves
+    >>> test = partial(xcurves.randomized_anova, n_resamples=99)
+    >>> found = xcurves.simulation.type_i_error(
+    ...     xcurves.simulation.autoregressive, test, n_replications=500, settings={"n_runs": [5, 10]}, rng=0
+    ... )
+    >>> found.rate.dims
+    ('n_runs', 'effect', 'error_term')
+    >>> bool((abs(found.rate - 0.05) < 0.05).all())
+    True
+    """
+    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
+    return measure(TYPE_I_ERROR, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)

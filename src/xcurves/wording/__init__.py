@@ -1,1 +1,0 @@
-"""The sentences of `summary()`, one module for each family of methods."""

@@ -1,0 +1,238 @@
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import xcurves
+from lazy import refuse_to_compute
+from strategies import absent, make_curves
+
+
+@pytest.fixture
+def curves():
+    values = np.random.default_rng(0).normal(size=(3, 6, 5)).cumsum(axis=-1)
+    return absent(make_curves(values), [6, 6, 5])
+
+
+@pytest.fixture
+def tasks(curves):
+    other = (curves + make_curves(np.random.default_rng(1).normal(size=(3, 6, 5)))).where(curves.training < 300)
+    return xr.concat([curves, other], "task").assign_coords(task=["x", "y"])
+
+
+def test_result_has_the_variables_of_the_contract(curves):
+    result = xcurves.contrast(curves, {"a0": 1, "a1": -1}, rng=0)
+    assert {name: variable.dims for name, variable in result.data_vars.items()} == {
+        "pvalue": (),
+        "statistic": (),
+        "estimate": (),
+        "estimate_ci": ("ci_bound",),
+        "n_resamples": (),
+        "n_assignments": (),
+        "weights": ("algorithm",),
+        "training_weights": ("training",),
+    }
+    assert result.weights.values.tolist() == [1, -1, 0]
+    assert result.attrs["alternative"] == "two-sided"
+
+
+def test_means_over_training_are_welchs_t_of_the_runs_means(curves):
+    result = xcurves.contrast(curves, {"a0": 1, "a2": -1}, rng=0)
+    first, second = (curves.sel(algorithm=a).mean("training").dropna("run") for a in ("a0", "a2"))
+    welch = stats.ttest_ind(first, second, equal_var=False)
+    np.testing.assert_allclose(result.statistic, welch.statistic)
+    np.testing.assert_allclose(result.estimate, first.mean() - second.mean())
+    assert result.n_assignments == 462
+
+
+def test_the_last_levels_of_one_against_the_mean_of_two(curves):
+    late = xr.DataArray([1 / 3] * 3, {"training": [200, 300, 400]}, "training")
+    result = xcurves.contrast(curves, {"a0": 1, "a1": -0.5, "a2": -0.5}, training_weights=late, n_resamples=500, rng=0)
+    means = curves.isel(training=[2, 3, 4]).mean(["run", "training"])
+    np.testing.assert_allclose(result.estimate, means[0] - (means[1] + means[2]) / 2)
+    assert result.training_weights.values.tolist() == [0, 0, 1 / 3, 1 / 3, 1 / 3]
+    same = xcurves.contrast(
+        curves, {"a0": 1, "a1": -0.5, "a2": -0.5}, training_weights=[0, 0, 1 / 3, 1 / 3, 1 / 3], n_resamples=500, rng=0
+    )
+    xr.testing.assert_identical(same, result)
+
+
+def test_separable_weights_in_one_array_are_the_product_of_two(curves):
+    a = xr.DataArray([2.0, -2.0], {"algorithm": ["a2", "a0"]}, "algorithm")
+    b = xr.DataArray([-1.0, 0.5, 0.5], {"training": [0, 300, 400]}, "training")
+    once = xcurves.contrast(curves, a * b, n_resamples=500, rng=0)
+    twice = xcurves.contrast(curves, a, training_weights=b, n_resamples=500, rng=0)
+    for name in ("pvalue", "statistic"):
+        np.testing.assert_allclose(once[name], twice[name])
+    np.testing.assert_allclose(once.estimate, twice.estimate)
+
+
+def test_an_algorithm_without_weight_has_no_say(curves):
+    far = curves + 1e6 * (curves.algorithm == "a1")
+    far[1, 0, 0] = np.nan  # not even by a gap
+    weights = {"a0": 1, "a2": -1}
+    np.testing.assert_array_equal(
+        xcurves.contrast(far, weights, rng=0).pvalue, xcurves.contrast(curves, weights, rng=0).pvalue
+    )
+
+
+def test_alternatives_turn_with_the_weights(curves):
+    def p(a, b, alternative):
+        return xcurves.contrast(curves, {"a0": a, "a2": b}, alternative=alternative).pvalue.item()
+
+    assert p(1, -1, "greater") == p(-1, 1, "less")
+    np.testing.assert_allclose(p(1, -1, "two-sided"), min(1, 2 * min(p(1, -1, "greater"), p(1, -1, "less"))))
+
+
+def test_order_and_offset_leave_p(curves):
+    weights = {"a0": 1, "a1": -0.25, "a2": -0.75}
+    plain = xcurves.contrast(curves, weights, n_resamples=500, rng=0)
+    turned = xcurves.contrast(curves.isel(algorithm=[2, 0, 1], run=[3, 1, 0, 5, 4, 2]), weights, n_resamples=500, rng=0)
+    assert turned.pvalue == plain.pvalue
+    assert turned.weights.values.tolist() == [-0.75, 1, -0.25]
+    moved = xcurves.contrast(1e-12 * curves, weights, n_resamples=500, rng=0)
+    assert moved.pvalue == plain.pvalue
+
+
+def test_paired_contrast_is_a_one_sample_t(curves):
+    some = curves.isel(run=slice(5))
+    result = xcurves.contrast(some, {"a0": 1, "a1": -0.5, "a2": -0.5}, paired=True, rng=0)
+    u = some.mean("training")
+    expected = stats.ttest_1samp(u[0] - (u[1] + u[2]) / 2, 0)
+    np.testing.assert_allclose(result.statistic, expected.statistic)
+    assert result.n_assignments == 6**5
+
+
+def test_each_task_has_its_own_grid(tasks):
+    together = xcurves.contrast(tasks, {"a0": 1, "a1": -1}, rng=0)
+    alone = xcurves.contrast(tasks.sel(task="y", training=[0, 100, 200]), {"a0": 1, "a1": -1}, rng=0)
+    np.testing.assert_allclose(together.estimate.sel(task="y"), alone.estimate)
+    assert together.pvalue.sel(task="y") == alone.pvalue
+
+
+@pytest.mark.parametrize("chunks", [{"task": 1}, {"training": 2}, {"task": 1, "run": 2, "training": 3}])
+def test_dask_backed_curves_stay_lazy(tasks, chunks):
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = xcurves.contrast(tasks.chunk(chunks), {"a0": 1, "a1": -1}, rng=0)
+    found, whole = lazy.compute(), xcurves.contrast(tasks, {"a0": 1, "a1": -1}, rng=0)
+    np.testing.assert_array_equal(found.pvalue, whole.pvalue)
+    xr.testing.assert_allclose(found, whole)
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "message"),
+    [
+        ({"a0": 1, "a1": 1}, {}, "weights must sum to zero over algorithms; got 2. Subtract the mean"),
+        ({"a0": 1}, {}, "weights must sum to zero over algorithms; got 1. Subtract the mean"),
+        (
+            {"a0": 1, "a1": 1, "a2": 1},
+            {},
+            "weights must not be all equal; got 1 for every algorithm. Name two that differ",
+        ),
+        (
+            {"a0": 1, "ppo": -1},
+            {},
+            "weights names 'ppo', which is no algorithm of the curves; they have 'a0', 'a1', 'a2'",
+        ),
+        ({"a0": np.nan, "a1": -1}, {}, "weights must be finite; got [nan, -1.0]"),
+        (
+            xr.DataArray(
+                [[1.0, 0.0], [0.0, -1.0]], {"algorithm": ["a0", "a1"], "training": [0, 400]}, ("algorithm", "training")
+            ),
+            {},
+            "weights are not separable: all algorithms must share one profile over training, up to sign and size. "
+            "Test one contrast for each profile",
+        ),
+        (
+            {"a0": 1, "a1": -1},
+            {"training_weights": [1, 2]},
+            "training_weights must have one weight for each of 5 levels; got shape (2,). "
+            "Name levels with a DataArray of dim 'training'",
+        ),
+        (
+            {"a0": 1, "a1": -1},
+            {"training_weights": np.zeros(5)},
+            "training_weights are all zero. Give weight to at least one level",
+        ),
+        (
+            {"a0": 1, "a1": -1},
+            {"training_weights": xr.DataArray([1.0], {"training": [50]}, "training")},
+            "training_weights names 50, which is no training of the curves; they have 0.0, 100.0, 200.0, 300.0, 400.0",
+        ),
+        (
+            {"a0": 1, "a1": -1},
+            {"alternative": "bigger"},
+            "alternative must be 'two-sided', 'less' or 'greater'; got 'bigger'",
+        ),
+        (
+            {"a1": 1, "a2": -1},
+            {"paired": True},
+            "paired=True needs every run in every algorithm; algorithm 'a2' lacks run 5. "
+            "Select the common runs, or use paired=False",
+        ),
+    ],
+)
+def test_bad_weights_are_refused(curves, weights, options, message):
+    with pytest.raises(ValueError, match=r"^\w+") as caught:
+        xcurves.contrast(curves, weights, **options)
+    assert str(caught.value) == message
+
+
+def test_a_contrasted_algorithm_needs_two_runs(curves):
+    few = curves.where((curves.algorithm != "a1") | (curves.run == 0))
+    with pytest.raises(ValueError, match="two of every") as caught:
+        xcurves.contrast(few, {"a0": 1, "a1": -1})
+    assert str(caught.value) == (
+        "algorithm 'a1' has too few runs (1); a contrast needs two of every algorithm with a weight. "
+        "Add runs, or take its weight away"
+    )
+
+
+def test_weight_on_levels_that_a_task_does_not_have_is_refused(tasks):
+    with pytest.raises(ValueError, match=r"^task 'y': training_weights gives weight to levels that no run has"):
+        xcurves.contrast(tasks, {"a0": 1, "a1": -1}, training_weights=[0, 0, 0, 0, 1])
+
+
+def test_infinite_and_incomplete_runs_are_named(curves):
+    spoilt = curves.copy()
+    spoilt[0, 1, 2] = np.inf
+    with pytest.raises(ValueError, match=r"^algorithm 'a0', run 1 has infinite values"):
+        xcurves.contrast(spoilt, {"a0": 1, "a1": -1})
+    spoilt[0, 1, 2] = np.nan
+    with pytest.raises(ValueError, match=r"^algorithm 'a0', run 1 lacks 1 of 5 training levels"):
+        xcurves.contrast(spoilt, {"a0": 1, "a1": -1})
+
+
+def test_too_few_runs_for_any_small_p_are_warned_of():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
+    with pytest.warns(UserWarning, match=r"^20 reassignments allow no p below 0.1, and the interval is unbounded$"):
+        result = xcurves.contrast(curves, {"a0": 1, "a1": -1})
+    assert result.estimate_ci.values.tolist() == [-np.inf, np.inf]
+    xcurves.contrast(curves, {"a0": 1, "a1": -1}, alternative="greater")  # 1 of 20 is .05
+
+
+def test_weights_of_another_kind_are_refused(curves):
+    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got str"):
+        xcurves.contrast(curves, "a0 - a1")
+
+
+def test_weights_may_be_a_series(curves):
+    import pandas as pd
+
+    series = xcurves.contrast(curves, pd.Series({"a0": 1, "a1": -1}), rng=0)
+    xr.testing.assert_identical(series, xcurves.contrast(curves, {"a0": 1, "a1": -1}, rng=0))
+
+
+@pytest.mark.parametrize("weights", [{"a0": "1", "a1": "-1"}, {"a0": 1j, "a1": -1j}])
+def test_weights_are_numbers(curves, weights):
+    with pytest.raises(TypeError, match=r"^weights must be numbers; got "):
+        xcurves.contrast(curves, weights)
+
+
+def test_a_difference_of_zero_has_an_interval_around_it():
+    values = np.array([[0, 1, 2, 3, 10], [3, 2, 1, 0, 10.0]])[..., np.newaxis]
+    result = xcurves.contrast(make_curves(values), {"a0": 1, "a1": -1}, paired=True, confidence_level=0.8)
+    np.testing.assert_allclose(result.estimate_ci, [-1.5, 1.5], rtol=1e-6)
+    pairs = xcurves.pairwise(make_curves(values), paired=True, confidence_level=0.8)
+    np.testing.assert_allclose(pairs.difference_ci, [[-1.5, 1.5]], rtol=1e-6)

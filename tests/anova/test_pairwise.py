@@ -1,0 +1,178 @@
+import warnings
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from xcurves.reporting.answer import caution
+
+import xcurves
+from lazy import refuse_to_compute
+from strategies import absent, make_curves
+
+
+@pytest.fixture
+def curves():
+    values = np.random.default_rng(0).normal(size=(3, 7, 5)).cumsum(axis=-1)
+    values[2] += 4
+    return absent(make_curves(values), [7, 6, 5])
+
+
+@pytest.fixture
+def tasks(curves):
+    other = curves + make_curves(np.random.default_rng(1).normal(size=(3, 7, 5)))
+    other[1] = np.nan
+    return xr.concat([curves, other], "task").assign_coords(task=["x", "y"])
+
+
+def quiet(curves, **options):
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xcurves.pairwise(curves, **{"rng": 0, **options})
+
+
+def test_result_has_the_variables_and_labels_of_the_contract(curves):
+    result = xcurves.pairwise(curves, n_resamples=200, rng=0)
+    assert {name: variable.dims for name, variable in result.data_vars.items()} == {
+        "pvalue_adjusted": ("effect", "pair"),
+        "pvalue": ("effect", "pair"),
+        "f": ("effect", "pair"),
+        "difference": ("pair",),
+        "difference_ci": ("pair", "ci_bound"),
+        "n_resamples": ("pair",),
+        "n_assignments": ("pair",),
+    }
+    assert result.pair.values.tolist() == ["a0 - a1", "a0 - a2", "a1 - a2"]
+    assert result.algorithm_a.values.tolist() == ["a0", "a0", "a1"]
+    assert result.algorithm_b.values.tolist() == ["a1", "a2", "a2"]
+    assert result.ci_bound.values.tolist() == ["lower", "upper"]
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_pair_is_its_own_two_algorithm_test(curves, paired):
+    curves = curves.isel(run=slice(5)) if paired else curves
+    result = xcurves.pairwise(curves, paired=paired, confidence_level=0.5, rng=0)
+    for label, a, b in zip(result.pair.values, result.algorithm_a.values, result.algorithm_b.values, strict=True):
+        pair = curves.sel(algorithm=[a, b])
+        alone = xcurves.randomized_anova(pair, paired=paired, confidence_level=0.5, rng=0).sel(error_term="split_plot")
+        here = result.sel(pair=label)
+        np.testing.assert_array_equal(here.pvalue, alone.pvalue)
+        np.testing.assert_allclose(here.f, alone.f, rtol=1e-9)
+        assert here.n_assignments == alone.n_assignments
+        planned = xcurves.contrast(pair, {a: 1, b: -1}, paired=paired, confidence_level=0.5, rng=0)
+        np.testing.assert_allclose(here.difference, planned.estimate)
+        np.testing.assert_allclose(here.difference_ci, planned.estimate_ci)
+
+
+def test_a_third_algorithm_has_no_say_in_a_pair(curves):
+    far = curves + 1000 * (curves.algorithm == "a2") * (1 + curves.training)
+    pair = {"pair": "a0 - a1"}
+    np.testing.assert_array_equal(quiet(far).pvalue.sel(pair), quiet(curves).pvalue.sel(pair))
+
+
+def test_difference_is_the_first_minus_the_second(curves):
+    result = quiet(curves)
+    means = curves.mean(["run", "training"])
+    for a, b, difference in zip(result.algorithm_a, result.algorithm_b, result.difference, strict=True):
+        np.testing.assert_allclose(difference, means.sel(algorithm=a) - means.sel(algorithm=b))
+
+
+def test_adjustment_is_for_each_effect_by_itself(curves):
+    from statsmodels.stats.multitest import multipletests
+
+    result = quiet(curves)
+    for effect in result.effect:
+        here = result.sel(effect=effect)
+        np.testing.assert_allclose(here.pvalue_adjusted, multipletests(here.pvalue, method="holm")[1])
+    other = quiet(curves, correction="bonferroni")
+    np.testing.assert_allclose(other.pvalue_adjusted, np.minimum(3 * other.pvalue, 1))
+    assert other.attrs["correction"] == "bonferroni"
+
+
+def test_order_of_algorithms_names_the_pairs_and_leaves_p(curves):
+    turned, result = quiet(curves.isel(algorithm=[2, 0, 1])), quiet(curves)
+    assert turned.pair.values.tolist() == ["a2 - a0", "a2 - a1", "a0 - a1"]
+    np.testing.assert_array_equal(turned.pvalue.isel(pair=[2, 0, 1]), result.pvalue)
+    np.testing.assert_allclose(turned.difference.isel(pair=[0, 1]), -result.difference.isel(pair=[1, 2]))
+
+
+def test_pairs_of_absent_algorithms_are_nan_and_do_not_count(tasks):
+    with pytest.warns(UserWarning, match="^task 'y': a0 - a1: p is NaN: runs or error are missing .in 2 comparisons.$"):
+        result = xcurves.pairwise(tasks, rng=0)
+    here = result.sel(task="y")
+    assert np.isnan(here.pvalue.sel(pair=["a0 - a1", "a1 - a2"])).all()
+    assert here.n_resamples.values.tolist() == [0, 792, 0]
+    np.testing.assert_array_equal(here.pvalue_adjusted.sel(pair="a0 - a2"), here.pvalue.sel(pair="a0 - a2"))
+    xr.testing.assert_allclose(result.sel(task="x", drop=True), quiet(tasks.sel(task="x", drop=True)))
+
+
+def test_a_single_run_each_gives_a_difference_without_p_or_interval():
+    result = quiet(absent(make_curves(np.random.default_rng(0).normal(size=(3, 4, 3))), [1, 1, 4]))
+    lonely = result.sel(pair="a0 - a1")
+    assert np.isnan(lonely.pvalue).all()
+    assert lonely.difference_ci.values.tolist() == [-np.inf, np.inf]
+    assert np.isfinite(lonely.difference)
+
+
+def test_few_runs_are_warned_of():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 4, 3)))
+    with pytest.warns(
+        UserWarning, match="^a0 - a1: runs are so few that no adjusted p reaches 0.05 .in 3 comparisons.$"
+    ):
+        result = xcurves.pairwise(curves)
+    assert np.isfinite(result.difference_ci).all()  # 2 of 70 labelled assignments are below .05
+
+
+def test_few_reassignments_are_not_called_few_runs(curves):
+    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
+        result = xcurves.pairwise(curves, n_resamples=30, rng=0)
+    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(caution({"": result}))
+
+
+@pytest.mark.parametrize(
+    ("correction", "sizes", "few"),
+    [
+        ("holm", [4, 4, 8, 8], []),  # of 35 assignments, and the last of Holm's steps
+        ("holm", [3, 3, 8, 8], ["a0 - a1"]),  # of 10
+        ("bonferroni", [4, 4, 8, 8], ["a0 - a1"]),  # 6 / 35
+    ],
+)
+def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more(correction, sizes, few):
+    scores = 100.0 * np.arange(4)[:, None, None] + np.random.default_rng(0).normal(size=(4, 8, 3))
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        result = xcurves.pairwise(absent(make_curves(scores), sizes), n_resamples=10_000, correction=correction, rng=0)
+    p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
+    assert p.pair.values[p > 0.05].tolist() == few
+    assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
+    said = " ".join(caution({"pairwise": result}))
+    assert ("no adjusted p" in said) == bool(few)
+    if few:
+        assert f"for 1 of 6 pairs no adjusted p below {p.sel(pair=few).item():.3g} exists" in said
+
+
+def test_dask_backed_curves_stay_lazy(tasks):
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = xcurves.pairwise(tasks.chunk(task=1, training=2), n_resamples=300, rng=0)
+    found, whole = lazy.compute(), quiet(tasks, n_resamples=300)
+    np.testing.assert_array_equal(found.pvalue_adjusted, whole.pvalue_adjusted)
+    xr.testing.assert_allclose(found, whole)
+    xr.testing.assert_identical(quiet(tasks.chunk(task=1), n_resamples=300).compute(), whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"correction": "sidak"}, "correction must be 'holm' or 'bonferroni'; got 'sidak'"),
+        ({"paired": True}, "paired=True needs every run in every algorithm; algorithm 'a1' lacks run 6. "),
+    ],
+)
+def test_bad_options(curves, options, message):
+    with pytest.raises(ValueError, match=message):
+        xcurves.pairwise(curves, **options)
+
+
+def test_one_algorithm_has_no_pairs(curves):
+    with pytest.raises(ValueError, match="curves has one algorithm; a comparison needs two"):
+        xcurves.pairwise(curves.isel(algorithm=[0]))

@@ -1,0 +1,146 @@
+"""Pictures of the randomized ANOVA, of pairs and of contrasts have the numbers of the results."""
+
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from strategies import absent, make_curves
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def curves():
+    values = np.random.default_rng(0).normal(size=(2, 3, 6, 5)) + np.arange(3)[:, np.newaxis, np.newaxis]
+    curves = make_curves(values, task=["x", "y"])
+    curves.attrs["units"] = "points"
+    return curves
+
+
+def rows(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def said(ax):
+    return [text.get_text() for text in ax.texts if text.get_text()]
+
+
+def arrows(ax):
+    """How many arrowheads stand at the left and at the right edge."""
+    heads = [collection.get_offsets()[:, 0] for collection in ax.collections if hasattr(collection, "get_sizes")]
+    ends = np.concatenate([np.asarray(each, float) for each in heads if len(each)] or [np.array([])])
+    return tuple(int((ends == edge).sum()) for edge in ax.get_xlim())
+
+
+def test_an_anova_shows_f_over_its_critical_value(curves):
+    result = curves[0].curves.randomized_anova(n_resamples=199, rng=0)
+    ax = result.curves.plot()
+    assert rows(ax) == ["algorithm, stratum", "algorithm, pooled", "interaction, stratum", "interaction, pooled"]
+    ratio = result.f / result.critical_value
+    drawn = [line.get_xdata()[0] for line in ax.lines[1:]]
+    expected = [
+        ratio.sel(effect=e, error_term=t) for e in ("algorithm", "interaction") for t in ("split_plot", "pooled")
+    ]
+    np.testing.assert_allclose(drawn, expected)
+    assert ax.lines[0].get_xdata() == [1, 1]
+    first = result.sel(effect="algorithm", error_term="split_plot")
+    assert said(ax)[0] == f"F = {first.f.item():.3g}, p = {first.pvalue.item():.3g}"
+    assert ax.get_xlabel() == "F ratio / critical value at the 0.05 level"
+    assert not ax.patches
+
+
+def test_a_kept_null_distribution_stands_on_each_row(curves):
+    result = curves.curves.randomized_anova(n_resamples=499, keep_null=True, rng=0)
+    axes = result.curves.plot()
+    assert [ax.get_title() for ax in axes] == ["task = x", "task = y"]
+    for ax, task in zip(axes, ("x", "y"), strict=True):
+        assert len(ax.patches) == 4
+        test = result.sel(task=task, effect="interaction", error_term="split_plot")
+        heights, edges, _ = ax.patches[2].get_data()
+        ratios = (test.null_distribution / test.critical_value).values
+        counts = np.array([((ratios >= a) & (ratios < b)).sum() for a, b in pairwise(edges)])
+        counts[-1] += (ratios == edges[-1]).sum()
+        np.testing.assert_allclose(2 - heights, 0.75 * counts / counts.max(), atol=1e-12)
+        assert counts.sum() >= 0.99 * len(ratios)
+
+
+def test_an_anova_that_cannot_reject_has_no_f_beyond_its_critical_value():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3)) + 9 * np.arange(2)[:, np.newaxis, np.newaxis])
+    with pytest.warns(UserWarning, match="no p below"):
+        result = curves.curves.randomized_anova()
+    ax = result.curves.plot()
+    assert max(line.get_xdata()[0] for line in ax.lines[1:]) <= 1 + 1e-9
+    low, high = ax.get_xlim()
+    assert low < 1 < high
+
+
+def test_an_f_that_is_undefined_is_not_drawn():
+    with pytest.warns(UserWarning, match="F is 0 / 0"):
+        result = make_curves(np.ones((2, 5, 3))).curves.randomized_anova(n_resamples=99, rng=0)
+    ax = result.curves.plot()
+    assert len(ax.lines) == 1
+    assert said(ax) == ["no F, no p"] * 4
+
+
+def test_pairs_have_differences_intervals_and_adjusted_p(curves):
+    pairs = curves[0].curves.pairwise(n_resamples=199, rng=0)
+    ax = pairs.curves.plot()
+    assert rows(ax) == pairs.pair.values.tolist()
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), pairs.difference)
+    segments = ax.collections[0].get_segments()
+    np.testing.assert_array_equal([[a[0], b[0]] for a, b in segments], pairs.difference_ci)
+    p = pairs.pvalue_adjusted.isel(pair=0)
+    assert said(ax)[0] == f"{p.sel(effect='algorithm').item():.3g}, {p.sel(effect='interaction').item():.3g}"
+    assert said(ax)[-1] == "adjusted p: level, shape"
+    assert ax.get_xlabel() == "difference of mean scores over training (points)"
+    assert arrows(ax) == (0, 0)
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+
+
+def test_intervals_without_an_end_are_arrows_to_the_edge():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4)))
+    with pytest.warns(UserWarning, match="no adjusted p"):
+        pairs = curves.curves.pairwise()
+    assert np.isinf(pairs.difference_ci).all()
+    assert arrows(pairs.curves.plot()) == (3, 3)
+    one = curves.curves.contrast({"a0": 1, "a1": -1}, alternative="greater", confidence_level=0.9)
+    assert np.isinf(one.estimate_ci.values).tolist() == [False, True]
+    assert arrows(one.curves.plot()) == (0, 1)
+
+
+def test_a_pair_without_runs_has_an_empty_row(curves):
+    with pytest.warns(UserWarning, match="runs or error are missing"):
+        pairs = absent(curves[0], [6, 6, 0]).curves.pairwise(n_resamples=99, rng=0)
+    ax = pairs.curves.plot()
+    assert said(ax)[1:3] == ["no p", "no p"]
+    assert np.isnan(ax.lines[1].get_xdata()).tolist() == [False, True, True]
+
+
+def test_tasks_of_a_contrast_are_rows(curves):
+    result = curves.curves.contrast({"a0": 1, "a2": -1}, n_resamples=199, rng=0)
+    ax = result.curves.plot()
+    assert rows(ax) == ["task 'x'", "task 'y'"]
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), result.estimate)
+    np.testing.assert_array_equal([[a[0], b[0]] for a, b in ax.collections[0].get_segments()], result.estimate_ci)
+    assert said(ax) == [f"p = {p:.3g}" for p in result.pvalue.values]
+    alone = result.isel(task=0).curves.plot()
+    assert rows(alone) == ["contrast"]
+    both = curves.expand_dims(metric=["m", "n"]).curves.contrast({"a0": 1, "a2": -1}, n_resamples=99, rng=0)
+    assert rows(both.curves.plot()) == [f"metric '{m}', task '{t}'" for m in "mn" for t in "xy"]
+
+
+def test_many_rows_make_a_high_picture():
+    curves = make_curves(np.random.default_rng(0).normal(size=(8, 4, 2)))
+    pairs = curves.curves.pairwise(n_resamples=999, confidence_level=0.1, rng=0)
+    ax = pairs.curves.plot()
+    assert len(rows(ax)) == 28
+    assert ax.figure.get_figheight() > 7

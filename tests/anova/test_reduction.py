@@ -1,0 +1,46 @@
+import dask
+import numpy as np
+import pytest
+
+from lazy import refuse_to_compute
+from strategies import make_curves
+from xcurves.anova import reduction
+from xcurves.core.validation import check_curves
+from xcurves.kernels import moments
+
+
+@pytest.fixture
+def curves():
+    values = np.random.default_rng(0).normal(size=(3, 4, 2, 5, 12)).cumsum(axis=-1)
+    return check_curves(make_curves(values, task=range(3), metric=range(4)))
+
+
+@pytest.mark.parametrize("subsets", [(slice(None),), ([0, 1], [1, 0]), ([1],)])
+@pytest.mark.parametrize("chunks", [{}, {"task": 2}, {"training": 5}, {"metric": 3, "run": 2, "training": 4}])
+def test_chunks_reduce_lazily_to_the_same(curves, subsets, chunks):
+    whole = reduction.curve_moments(curves, subsets)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = reduction.curve_moments(curves.chunk(chunks), subsets)
+    assert lazy.dims == whole.dims == ("task", "metric", "_subset", "_moment")
+    assert lazy.shape == whole.shape
+    np.testing.assert_allclose(lazy.compute(), whole, rtol=1e-11, atol=1e-11)
+    if "training" not in chunks:
+        np.testing.assert_array_equal(lazy.compute(), whole)
+
+
+def test_a_subset_is_as_if_the_others_were_not_there(curves):
+    far = curves.copy()
+    far[..., 1, :, :] += 1e12
+    found = reduction.curve_moments(far, ([0],)).isel(_subset=0)
+    np.testing.assert_array_equal(found, moments.measure(curves.isel(algorithm=0).to_numpy()))
+
+
+def test_the_graph_does_not_grow_with_the_shuffles_and_stays_small():
+    import dask.array as da
+
+    import xcurves
+
+    like = make_curves(np.zeros((1000, 2, 3, 4)), task=range(1000))
+    big = like.copy(data=da.zeros(like.shape, chunks=(10, 2, 3, 4)))
+    few, many = (xcurves.randomized_anova(big, n_resamples=n, rng=0).__dask_graph__() for n in (10, 10**6))
+    assert len(few) == len(many) <= 100 * 60

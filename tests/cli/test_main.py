@@ -1,0 +1,135 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+from xcurves.__main__ import main
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 6, 4)))
+
+
+def test_without_an_archive_the_bundled_curves_are_analysed(capsys, here):
+    assert main([]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    assert out.startswith(
+        "              df        SS       MS       F      p F_split_plot p_split_plot\nInteraction   14 "
+    )
+    assert "Algorithm effect: " in out
+    assert "Interaction: " in out
+    assert out.endswith("Results: tictactoe-anova.nc\n")
+    expected = xcurves.tutorial.open_dataset("tictactoe")["score"].curves.randomized_anova(rng=0)
+    with xr.open_dataset("tictactoe-anova.nc") as written:
+        xr.testing.assert_identical(written.load(), expected)
+    assert [path.name for path in here.iterdir()] == ["tictactoe-anova.nc"]
+
+
+def test_it_runs_as_a_module(here):
+    done = subprocess.run([sys.executable, "-m", "xcurves", "--output", "r.nc"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Training" in done.stdout
+    assert (here / "r.nc").exists()
+
+
+@pytest.mark.parametrize("kind", ["scipy", "h5netcdf", "netcdf4", "zarr", "csv", "csv.gz"])
+def test_every_kind_of_archive_gives_the_same_numbers(curves, here, kind, capsys):
+    path = here / f"mine.{kind if 'csv' in kind else 'nc'}"
+    if "csv" in kind:
+        curves.to_dataframe("score").reset_index().to_csv(path, index=False)
+    elif kind == "zarr":
+        curves.to_dataset().to_zarr(path, zarr_format=2, consolidated=False)
+    else:
+        curves.to_dataset().to_netcdf(path, engine=kind)
+    assert main([str(path)]) == 0
+    expected = xcurves.randomized_anova(curves, rng=0)
+    with xr.open_dataset("mine-anova.nc") as written:
+        np.testing.assert_allclose(written.f, expected.f)
+        np.testing.assert_array_equal(written.pvalue, expected.pvalue)
+
+
+def test_options_name_columns_and_reach_the_test(curves, here, capsys):
+    tasks = xr.concat([curves, curves + 1], "game").assign_coords(game=["x", "y"])
+    tasks[0, 0, 0, 3] = np.nan
+    names = {"algorithm": "agent", "run": "seed", "training": "step"}
+    tasks.rename(names).to_dataframe("y").reset_index().assign(note=1).to_csv("t.csv", index=False)
+    columns = ["--value", "y", "--algorithm", "agent", "--run", "seed", "--training", "step", "--extra", "game"]
+    options = ["--n-resamples", "99", "--confidence-level", "0.9", "--rng", "5", "--output", "out.nc"]
+    assert main(["t.csv", *columns, *options, "--align"]) == 0
+    with xr.open_dataset("out.nc") as written:
+        assert written.attrs["rng"] == "5"
+        assert written.confidence_level == 0.9
+        assert written.n_levels.values.tolist() == [3, 4]
+        assert "on='intersection'" in written.attrs["history"]
+    assert main(["t.csv", *columns, *options, "--drop-incomplete", "--rng", "6"]) == 0
+    with xr.open_dataset("out.nc") as written:
+        assert written.n_runs.values.tolist() == [[5, 6], [6, 6]]
+
+
+def test_dims_of_a_file_can_be_renamed(curves, capsys):
+    curves.rename(algorithm="agent", run="seed").to_dataset().to_netcdf("c.nc")
+    assert main(["c.nc", "--algorithm", "agent", "--run", "seed", "--paired"]) == 0
+    with xr.open_dataset("c-anova.nc") as written:
+        assert written.paired == 1
+
+
+def test_a_warning_is_one_line_on_stderr(curves, capsys):
+    curves.isel(run=slice(3)).to_dataset().to_netcdf("small.nc")
+    assert main(["small.nc"]) == 0
+    assert capsys.readouterr().err == (
+        "python -m xcurves: warning: 3 v 3 runs allow 10 assignments; no p below 0.1 exists\n"
+    )
+
+
+@pytest.mark.parametrize("trouble", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, trouble):
+    (here / "r.nc").write_text("good")
+
+    def half(self, path, **options):
+        Path(path).write_text("half")
+        raise trouble
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
+    assert main(["--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
+    assert (here / "r.nc").read_text() == "good"
+    assert [path.name for path in here.iterdir()] == ["r.nc"]
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:" in out
+    assert "--align" in out
+
+
+def test_results_can_be_read_by_others(here):
+    import os
+
+    umask = os.umask(0o022)
+    try:
+        assert main([]) == 0
+    finally:
+        os.umask(umask)
+    assert (here / "tictactoe-anova.nc").stat().st_mode & 0o777 == 0o644
+
+
+def test_duplicates_are_kept_as_asked(curves, here, capsys):
+    table = curves.to_dataframe("score").reset_index()
+    pd.concat([table, table.head(3)]).to_csv("twice.csv", index=False)
+    assert main(["twice.csv"]) == 2
+    assert "3 rows repeat a (algorithm, run, training)" in capsys.readouterr().err
+    assert main(["twice.csv", "--duplicates", "last"]) == 0
+    with xr.open_dataset("twice-anova.nc") as written:
+        assert "3 repeated rows, kept the last of each" in written.attrs["history"]

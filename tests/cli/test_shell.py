@@ -1,0 +1,324 @@
+"""The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from places import ROOT
+from strategies import make_curves
+from xcurves.__main__ import main
+from xcurves.cli.selection import matching, parse_levels
+
+pytestmark = pytest.mark.usefixtures("here")
+QUICK = ["--n-resamples", "99"]
+
+
+@pytest.fixture
+def curves():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 6, 4)))
+    return curves.assign_coords(algorithm=["sac", "td3"])
+
+
+def anova(curves, **options):
+    return xcurves.randomized_anova(curves, n_resamples=99, rng=0, **options)
+
+
+def read(path):
+    with xr.open_dataset(path, decode_times=False) as written:
+        return written.load()
+
+
+def same(path, curves):
+    np.testing.assert_array_equal(read(path).pvalue, anova(curves).pvalue)
+    np.testing.assert_allclose(read(path).f, anova(curves).f)
+
+
+def test_a_folder_of_monitor_files(here, capsys):
+    rng = np.random.default_rng(0)
+    for algorithm in ("sac", "td3"):
+        for run in range(4):
+            folder = here / "logs" / "Hopper" / algorithm / str(run)
+            folder.mkdir(parents=True)
+            rows = "".join(f"{rng.normal():.6f},{rng.integers(5, 15)},{i}\n" for i in range(50))
+            (folder / "monitor.csv").write_text('#{"t_start": 0.0, "env_id": "Hopper"}\nr,l,t\n' + rows)
+    grid = ["--align", "100:400:100", "--method", "mean"]
+    assert main(["logs", "--folders", "task", "algorithm", "run", *grid, *QUICK]) == 0
+    frame = xcurves.readers.monitor.episodes(here / "logs", folders=("task", "algorithm", "run"))
+    grid = [100, 200, 300, 400]
+    same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
+    assert main(["logs"]) == 2
+    assert "--folders names 2 levels of folders below root" in capsys.readouterr().err
+
+
+def test_a_folder_of_event_files(curves, here, capsys):
+    tensorboardX = pytest.importorskip("tensorboardX")
+    for algorithm in curves.algorithm.values:
+        for run in curves.run.values:
+            with tensorboardX.SummaryWriter(str(here / "runs" / algorithm / str(run))) as writer:
+                for level in curves.training.values:
+                    score = curves.sel(algorithm=algorithm, run=run, training=level).item()
+                    writer.add_scalar("eval/return", score, int(level))
+                    writer.add_scalar("loss", -score, int(level))
+    assert main(["runs", *QUICK]) == 2
+    assert capsys.readouterr().err.endswith("ARCHIVE has 2 tags. Name one: --select tag=eval/return|loss\n")
+    assert main(["runs", "--select", "tag=eval/return", *QUICK]) == 0
+    same("runs-anova.nc", curves.astype(np.float32).astype(float))
+    assert main(["runs", "--extra", "tag", "--output", "tags.nc", *QUICK]) == 0
+    assert read("tags.nc").tag.values.tolist() == ["eval/return", "loss"]
+
+
+def test_a_weights_and_biases_chart(curves, here, capsys):
+    wide = {"Step": curves.training.values} | {
+        f"{a}-{r} - return": curves.sel(algorithm=a, run=r) for a in curves.algorithm.values for r in curves.run.values
+    }
+    pd.DataFrame(wide).to_csv("chart.csv", index=False)
+    assert main(["chart.csv", *QUICK]) == 0
+    same("chart-anova.nc", curves)
+    pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
+    assert main(["odd.csv"]) == 2
+    assert "'sac' does not match. Say how names of runs are made" in capsys.readouterr().err
+
+
+def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
+    curves.to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "anova", "pairwise", *QUICK]) == 0
+    tree = xcurves.archives.read("mine-analysis.nc")
+    expected = xcurves.analyze(curves, include=["anova", "pairwise"], n_resamples=99, rng=0)
+    assert sorted(tree) == ["anova", "curves", "pairwise"]
+    for group in tree:
+        xr.testing.assert_identical(tree[group].to_dataset(), expected[group].to_dataset())
+    out = capsys.readouterr().out
+    assert "-- anova --" in out
+    assert "-- pairwise --" in out
+    assert out.endswith("Results: mine-analysis.nc\n")
+
+
+def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
+    curves.to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 2
+    assert all("--n-resamples is s" in line for line in err)
+
+
+def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
+    stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
+    curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--include", "distribution"]) == 0
+    tree = xcurves.archives.read("mine-analysis.nc")
+    said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
+    assert said.startswith("Scores at the last training level that all runs have: ")
+    assert said in capsys.readouterr().out
+
+
+def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
+    curves.to_dataset().to_netcdf("mine.nc")
+    assert main(["mine.nc", "--report", "page.html", *QUICK]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("Results: mine-analysis.nc\nReport: page.html\n")
+    assert sorted(xcurves.archives.read("mine-analysis.nc")) == [
+        "anova",
+        "curves",
+        "distribution",
+        "pairwise",
+        "profile",
+    ]
+    assert main(["mine-analysis.nc", "--report", "again.html"]) == 0
+    assert capsys.readouterr().out == "Report: again.html\n"
+    assert (here / "again.html").read_bytes() == (here / "page.html").read_bytes()
+    assert main(["mine-analysis.nc"]) == 2
+    assert "holds an analysis. Make its page: --report page.html" in capsys.readouterr().err
+    assert main(["mine-analysis.nc", "--include", "anova", "--output", "second.nc", *QUICK]) == 0
+    second, first = (xcurves.archives.read(f"{name}.nc")["anova"] for name in ("second", "mine-analysis"))
+    xr.testing.assert_identical(second.to_dataset(), first.to_dataset())
+
+
+def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
+    tasks = xr.concat([curves, curves + 1, curves * 2], "task").assign_coords(task=["x", "y", "z"])
+    success = tasks.where(tasks.task == "y").rename("success")
+    both = xr.merge([tasks.where(tasks.task != "z"), success]).to_dataframe().reset_index()
+    both.to_csv("both.csv", index=False)
+    assert main(["both.csv", "--extra", "task", "--value", "score", "--value", "success", *QUICK]) == 0
+    assert read("both-anova-score.nc").task.values.tolist() == ["x", "y"]
+    assert read("both-anova-success.nc").task.values.tolist() == ["y"]
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [
+        "python -m xcurves: warning: --value score: task without a score of it left out: z",
+        "python -m xcurves: warning: --value success: task without a score of it left out: x, z",
+    ]
+    assert "== score ==" in out
+    assert "== success ==" in out
+
+
+def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, capsys):
+    tasks = xr.concat([curves, curves + 1, curves * np.nan], "task").assign_coords(task=["x", "y", "z"])
+    tasks = tasks.where((tasks.task != "y") | ((tasks.algorithm == "sac") == (tasks.training > tasks.training[1])))
+    tasks.to_dataset(name="score").to_netcdf("mine.nc")
+    tasks.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
+    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
+        assert main([*archive, "--align", *QUICK]) == 0
+        err = capsys.readouterr().err.splitlines()
+        assert "left out, as runs do not meet: task 'y'" in err[0]
+        assert err[1:] == ["python -m xcurves: warning: --value score: task without a score of it left out: z"]
+        assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
+
+
+def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
+    ragged = curves.copy()
+    ragged[0, 2, 3] = np.nan
+    ragged.to_dataset().to_netcdf("mine.nc")
+    ragged.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
+    options = ["--align", "0:300:50", "--method", "linear", "--drop-incomplete", *QUICK]
+    for name in ("mine.nc", "mine.csv"):
+        assert main([name, *options, "--output", f"{name}.r.nc"]) == 0
+        grid = [0, 50, 100, 150, 200, 250, 300]
+        same(f"{name}.r.nc", ragged.curves.align(grid, method="linear").curves.drop_incomplete())
+        assert read(f"{name}.r.nc").n_runs.values.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("given", "levels"),
+    [
+        ("union", "union"),
+        ("0,1e3,5000", [0, 1000, 5000]),
+        ("0:1:0.1", np.linspace(0, 1, 11)),
+        ("1e4:1e6:1e4", np.arange(1e4, 1e6 + 1, 1e4)),
+        ("0:10:4", [0, 4, 8]),
+        ("5", [5]),
+    ],
+)
+def test_levels_are_written_as_words_lists_and_ranges(given, levels):
+    found = parse_levels(given)
+    if isinstance(levels, str):
+        assert found == levels
+    else:
+        np.testing.assert_allclose(found, levels, rtol=1e-12)
+
+
+@pytest.mark.parametrize("given", ["3:1:1", "0:1:0", "a,b", "0:1", "x.csv", "0:1:-1"])
+def test_levels_that_are_none_are_refused(given):
+    with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, levels such as"):
+        parse_levels(given)
+
+
+def test_labels_are_selected_as_they_are_written():
+    names = np.array(["a", "b,c", "b", "2:1"])
+    assert matching("x", ["b,c"], names).tolist() == [False, True, False, False]
+    assert matching("x", ["a,b"], names).tolist() == [True, False, True, False]
+    assert matching("x", ["2:1"], names).tolist() == [False, False, False, True]
+    numbers = np.array([0, 1.5, 1000])
+    assert matching("x", ["1e3", "0"], numbers).tolist() == [True, False, True]
+    assert matching("x", ["1:"], numbers).tolist() == [False, True, True]
+    assert matching("x", [":2"], numbers).tolist() == [True, True, False]
+    for strange in ("4", "5:9", "one"):
+        with pytest.raises(ValueError, match=rf"^--select x={strange}: there is none\. x has 0\.0, 1\.5, 1000\.0$"):
+            matching("x", [strange], numbers)
+
+
+def test_help_names_every_option_and_status(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    names = """value algorithm run training extra folders names select align method tolerance duplicates drop-incomplete
+        include paired n-resamples confidence-level rng output report traceback"""
+    for name in names.split():
+        assert f"--{name}" in out
+    for status in ("0  done", "2  options or input", "130  interrupted", "143 terminated", "141 nobody"):
+        assert status in out
+    documented = (ROOT / "docs" / "command-line.md").read_text()
+    for status in ("| 0 |", "| 1 |", "| 2 |", "| 130 |", "| 141 |", "| 143 |"):
+        assert status in documented
+
+
+@pytest.fixture
+def heard():
+    """Jobs hear an interruption even if the tests themselves were started in the background, where none is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+WAITS_BEFORE_IT_PUTS = """
+import sys, time
+from xcurves import archives
+from xcurves.__main__ import main, _terminate
+def wait(beside, path, old):
+    print("written beside:", beside.exists(), flush=True)
+    time.sleep(60)
+archives.places._put = wait
+import signal
+signal.signal(signal.SIGTERM, _terminate)
+sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
+"""
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
+    (here / "r.nc").write_text("good")
+    job = subprocess.Popen(
+        [sys.executable, "-c", WAITS_BEFORE_IT_PUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert job.stdout.readline() == "written beside: True\n"
+    job.send_signal(sent)
+    out, err = job.communicate(timeout=60)
+    assert job.returncode == status
+    assert out == ""
+    assert err == ("python -m xcurves: interrupted, nothing written\n" if sent == signal.SIGINT else "")
+    assert [path.name for path in here.iterdir()] == ["r.nc"]
+    assert (here / "r.nc").read_text() == "good"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
+    pytest.importorskip("tqdm")
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [sys.executable, "-m", "xcurves", "--n-resamples", "100_000_000", "--confidence-level", "0.9999"]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while b"shuffles" not in shown:
+        shown += os.read(ours, 1024)
+    job.send_signal(signal.SIGINT)
+    out, _ = job.communicate(timeout=60)
+    shown += os.read(ours, 65536)
+    os.close(ours)
+    assert (job.returncode, out) == (130, b"")
+    assert b"interrupted, nothing written" in shown
+    assert b"Traceback" not in shown
+    assert not list(here.iterdir())
+
+
+def test_without_a_terminal_there_is_no_bar(capsys):
+    assert main(QUICK) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, capsys, here):
+    curves.to_dataset().assign(other=curves * 2).to_netcdf("two.nc")
+    real, calls = xcurves.archives.write, []
+
+    def stop_at_the_second(data, path):
+        calls.append(path)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(data, path)
+
+    monkeypatch.setattr("xcurves.cli.job.archives.write", stop_at_the_second)
+    assert main(["two.nc", "--value", "score", "--value", "other", *QUICK]) == 130
+    assert capsys.readouterr().err == "python -m xcurves: interrupted, written before: two-anova-score.nc\n"
+    assert sorted(path.name for path in here.iterdir()) == ["two-anova-score.nc", "two.nc"]

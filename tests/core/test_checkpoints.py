@@ -1,0 +1,328 @@
+"""Numbered trials in an archive: killed, resumed, refused."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from xcurves.core import checkpoint_files as trial_files
+from xcurves.core.checkpoints import run_trials, stream
+
+N_TRIALS = 250
+WORK = """
+import os, signal, sys, time
+from pathlib import Path
+import numpy as np
+from scipy.io import netcdf_file
+from xcurves.core.checkpoints import run_trials, stream
+
+folder, n_trials = Path(sys.argv[1]), int(sys.argv[2])
+settings = {"seed": 7, "task": "moons"}
+
+def trial(index):
+    rng = np.random.default_rng(stream(7, index))
+    time.sleep(0.002)
+    if index % 50 == 3:
+        raise RuntimeError(f"trial {index}")
+    return {"x": rng.normal(), "kind": ["a", "bcd"][rng.integers(2)], "mixed": index if index % 3 else "auto"}
+
+def listing():
+    return sorted(file.name for file in folder.glob("*.nc"))
+
+for _ in range(2):
+    run_trials(trial, 1, path=folder.with_name("warm"))  # imports what reads and writes, once for all
+rng = np.random.default_rng()
+for kill in range(10):
+    before = listing()
+    worker = os.fork()  # a process of its own, without importing all again
+    if worker == 0:
+        run_trials(trial, n_trials, path=folder, settings=settings)
+        os._exit(0)
+    while listing() == before:
+        time.sleep(0.001)
+    time.sleep(rng.uniform(0, 0.06))
+    os.kill(worker, signal.SIGKILL)
+    _, status = os.waitpid(worker, 0)
+    assert os.WIFSIGNALED(status), "the work ended before it was killed ten times"
+    indices = set()
+    for name in listing():
+        with netcdf_file(folder / name, mmap=False) as part:
+            indices.update(part.variables["run"][:].tolist())
+    print(len(indices), flush=True)
+run_trials(trial, n_trials, path=folder, settings=settings)
+"""
+
+
+def trial(index):
+    """The same as in WORK, without the wait."""
+    rng = np.random.default_rng(stream(7, index))
+    if index % 50 == 3:
+        raise RuntimeError(f"trial {index}")
+    return {"x": rng.normal(), "kind": ["a", "bcd"][rng.integers(2)], "mixed": index if index % 3 else "auto"}
+
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+SETTINGS = {"seed": 7, "task": "moons"}
+
+
+def test_an_archive_killed_ten_times_equals_that_of_a_clean_run(tmp_path):
+    command = [sys.executable, "-c", WORK, str(tmp_path / "killed"), str(N_TRIALS)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ONE_THREAD})
+    found = [int(count) for count in done.stdout.split()]
+    assert len(found) == 10
+    assert found == sorted(found)
+    assert found[-1] < N_TRIALS
+
+    clean = run_trials(trial, N_TRIALS, path=tmp_path / "clean", settings=SETTINGS)
+    resumed = run_trials(trial, N_TRIALS, path=tmp_path / "killed", settings=SETTINGS)
+    xr.testing.assert_identical(resumed, clean)
+    assert {name: column.dtype for name, column in resumed.variables.items()} == {
+        name: column.dtype for name, column in clean.variables.items()
+    }
+    (mine,), (theirs,) = ((tmp_path / name).iterdir() for name in ("killed", "clean"))
+    assert mine.name == theirs.name
+    xr.testing.assert_identical(xr.load_dataset(mine, engine="scipy"), xr.load_dataset(theirs, engine="scipy"))
+
+
+def listing(folder):
+    return sorted(file.name for file in folder.glob("*.nc"))
+
+
+def test_a_kill_loses_no_trial_that_has_ended(tmp_path):
+    ended = []
+
+    def last(index):
+        if index == 5:
+            raise KeyboardInterrupt  # as deadly as a signal: no exception that is recorded
+        ended.append(index)
+        return {"x": index}
+
+    with pytest.raises(KeyboardInterrupt):
+        run_trials(last, 9, path=tmp_path)
+    assert trial_files.Archive(tmp_path, {}).done == set(ended) == set(range(5))
+
+
+def test_a_batch_is_there_whole_or_not_at_all(tmp_path):
+    def last(index):
+        if index == 8:
+            raise KeyboardInterrupt
+        return {"x": index}
+
+    with pytest.raises(KeyboardInterrupt):
+        run_trials(last, 9, path=tmp_path, batch=3)
+    assert trial_files.Archive(tmp_path, {}).done == set(range(6))
+    assert run_trials(lambda index: {"x": index}, 9, path=tmp_path, batch=3)["x"].values.tolist() == list(range(9))
+
+
+def test_trials_in_the_archive_are_not_run_again(tmp_path):
+    run_trials(trial, 20, path=tmp_path, settings=SETTINGS)
+    seen = []
+
+    def watched(index):
+        seen.append(index)
+        return trial(index)
+
+    more = run_trials(watched, 30, path=tmp_path, settings=SETTINGS)
+    assert seen == list(range(20, 30))
+    xr.testing.assert_identical(more, run_trials(trial, 30))
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+def test_batches_leave_no_trace(tmp_path, batch):
+    xr.testing.assert_identical(run_trials(trial, 150, path=tmp_path, batch=batch), run_trials(trial, 150))
+    assert len(listing(tmp_path)) == 1
+
+
+def test_jobs_leave_no_trace(tmp_path):
+    pytest.importorskip("joblib")
+
+    def half(index):
+        if index == 2:
+            raise ValueError("two")
+        return {"half": index / 2, "name": f"trial {index}"}
+
+    xr.testing.assert_identical(run_trials(half, 40, path=tmp_path, n_jobs=2), run_trials(half, 40))
+
+
+def test_files_do_not_pile_up(tmp_path, monkeypatch):
+    most = []
+    whole = trial_files.Archive.append
+
+    def watched(self, records):
+        whole(self, records)
+        most.append(len(listing(tmp_path)))
+
+    monkeypatch.setattr(trial_files.Archive, "append", watched)
+    found = run_trials(trial, 400, path=tmp_path)
+    assert max(most) < 150
+    xr.testing.assert_identical(found, run_trials(trial, 400))
+
+
+def test_work_killed_between_merging_and_deleting_counts_trials_once(tmp_path):
+    run_trials(trial, 10, path=tmp_path, settings=SETTINGS)
+    (merged,) = tmp_path.glob("*.nc")
+    part = xr.load_dataset(merged, engine="scipy").isel(run=[3]).drop_encoding()
+    part.to_netcdf(tmp_path / "00000003-00000003.nc", engine="scipy")
+    (tmp_path / "00000004-00000004.tmp").write_bytes(b"half")
+    found = run_trials(trial, 12, path=tmp_path, settings=SETTINGS)
+    xr.testing.assert_identical(found, run_trials(trial, 12))
+    assert [file.name for file in tmp_path.iterdir()] == ["00000000-00000011.nc"]
+
+
+def test_numbers_and_texts_keep_their_kind(tmp_path):
+    def mixed(index):
+        rows = [
+            {"a": 1, "b": "auto", "c": None},
+            {"a": 0.1, "b": 5, "d": (1, 2)},
+            {"a": np.True_, "b": 0.1, "error": "é"},
+        ]
+        return rows[index]
+
+    for options in ({}, {"path": tmp_path}):
+        found = run_trials(mixed, 3, **options)
+        assert found["a"].values.tolist() == [1, 0.1, 1]
+        assert found["b"].values.tolist() == ["auto", "5", "0.1"]
+        assert np.isnan(found["c"]).all()
+        assert found["d"].values.tolist() == ["", "(1, 2)", ""]
+        assert found["error"].values.tolist() == ["", "", "é"]
+
+
+def test_an_exception_is_recorded_and_the_rest_goes_on():
+    found = run_trials(trial, 5)
+    assert found["error"].values.tolist() == ["", "", "", "RuntimeError: trial 3", ""]
+    assert np.isnan(found["x"].values).tolist() == [False, False, False, True, False]
+
+
+def test_what_is_no_mapping_is_an_error_of_its_trial():
+    assert "AttributeError" in run_trials(lambda index: 0.5, 1)["error"].item()
+
+
+def test_a_trial_run_alone_is_the_same():
+    whole = run_trials(trial, 8)
+    assert trial(6)["x"] == whole["x"].sel(run=6).item()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seed": 8, "task": "moons"}, "was made with seed = 7, not with seed = 8. Give another path, or the same"),
+        ({"seed": 7}, "was made with task = 'moons', not with no task"),
+        ({"seed": 7, "task": "moons", "C": 1.5}, "was made with no C, not with C = 1.5"),
+    ],
+)
+def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
+    run_trials(trial, 2, path=tmp_path, settings=SETTINGS)
+    with pytest.raises(ValueError, match=message):
+        run_trials(trial, 2, path=tmp_path, settings=settings)
+
+
+def test_settings_may_be_numbers_of_numpy(tmp_path):
+    run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1)})
+    run_trials(trial, 2, path=tmp_path, settings={"n": 5, "x": 0.1})
+
+
+@pytest.mark.parametrize("settings", [["a"], {"a": len}, {"a": [1, 2]}, {1: "a"}])
+def test_settings_must_be_numbers_and_texts(settings):
+    with pytest.raises(TypeError, match="settings must map names to numbers and texts; got"):
+        run_trials(trial, 2, settings=settings)
+
+
+def test_a_setting_that_is_no_number_equals_itself(tmp_path):
+    run_trials(trial, 2, path=tmp_path, settings={"x": np.nan})
+    assert run_trials(trial, 3, path=tmp_path, settings={"x": np.nan}).sizes["run"] == 3
+
+
+def test_other_files_in_the_folder_are_left_alone(tmp_path):
+    (tmp_path / "mine.tmp").write_text("precious")
+    xr.Dataset({"score": 1.0}).to_netcdf(tmp_path / "mine.nc", engine="scipy")
+    run_trials(trial, 2, path=tmp_path)
+    run_trials(trial, 4, path=tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["00000000-00000003.nc", "mine.nc", "mine.tmp"]
+
+
+def test_one_process_at_a_time_writes_to_an_archive(tmp_path):
+    pytest.importorskip("fcntl")
+    refused = pytest.raises(ValueError, match=r"is being written by another process\. Wait until it ends, or")
+
+    def nested(index):
+        with refused:
+            run_trials(trial, 2, path=tmp_path)
+        return {"x": index}
+
+    assert run_trials(nested, 2, path=tmp_path)["error"].values.tolist() == ["", ""]
+    assert run_trials(trial, 3, path=tmp_path)["x"].sizes["run"] == 3
+
+
+def test_a_long_error_is_cut():
+    def long(index):
+        raise ValueError("x" * 10_000)
+
+    text = run_trials(long, 1)["error"].item()
+    assert len(text) == 500
+    assert text.startswith("ValueError: xxx")
+    assert text.endswith("x…")
+
+
+@pytest.mark.parametrize("name", ["run", "", "a/b", "a\n", 3])
+def test_a_value_that_cannot_be_named_is_an_error_of_its_trial(tmp_path, name):
+    error = run_trials(lambda index: {name: 1}, 1, path=tmp_path)["error"].item()
+    assert error == f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, "2", True])
+def test_jobs_must_count(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be a whole number from 1, or -1 for all processors; got"):
+        run_trials(trial, 2, n_jobs=n_jobs)
+
+
+def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tmp_path):
+    def half(index):
+        if index == 1:
+            raise ValueError("one")
+        return {"b": index, "a": index, **({"c": 1} if index > 2 else {})}
+
+    for n_trials in (2, 3, 5):
+        found = run_trials(half, n_trials, path=tmp_path)
+    assert list(found.data_vars) == list(run_trials(half, 5).data_vars) == ["b", "a", "c", "error"]
+
+
+@pytest.mark.parametrize(
+    ("n_trials", "error", "message"),
+    [
+        (0, ValueError, "n_trials must be at least 1; got 0"),
+        (-3, ValueError, "n_trials must be at least 1; got -3"),
+        (2.5, TypeError, "n_trials must be a whole number"),
+        (None, TypeError, "n_trials must be a whole number"),
+    ],
+)
+def test_n_trials_must_count(n_trials, error, message):
+    with pytest.raises(error, match=message):
+        run_trials(trial, n_trials)
+
+
+def test_fewer_trials_than_there_are_is_an_error(tmp_path):
+    run_trials(trial, 4, path=tmp_path)
+    with pytest.raises(ValueError, match=r"n_trials must be at least 4, as the archive .* has so many; got 3"):
+        run_trials(trial, 3, path=tmp_path)
+
+
+def test_a_truncated_file_is_named_and_can_be_deleted(tmp_path):
+    run_trials(trial, 4, path=tmp_path, settings=SETTINGS)
+    (file,) = tmp_path.glob("*.nc")
+    whole = file.read_bytes()
+    for size in range(0, len(whole) - 4, 37):
+        file.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"00000000-00000003.nc cannot be read .* may be truncated. Delete it"):
+            run_trials(trial, 4, path=tmp_path, settings=SETTINGS)
+    file.unlink()
+    xr.testing.assert_identical(run_trials(trial, 4, path=tmp_path, settings=SETTINGS), run_trials(trial, 4))
+
+
+def test_a_bar_counts_what_is_left(tmp_path, capsys):
+    pytest.importorskip("tqdm")
+    run_trials(trial, 3, path=tmp_path)
+    run_trials(trial, 5, path=tmp_path, progress=True)
+    assert "/2" in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""How lazy arrays are cut: few nodes, no other task's names, and the numbers of the call in memory."""
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from lazy import refuse_to_compute
+from xcurves.core import chunking as blocks
+from xcurves.core import labels
+
+
+def drawn(n, size, shape=(4, 10, 100)):
+    """Curves of n tasks in chunks of some, lazily drawn."""
+    return label(da.random.default_rng(0).normal(size=(n, *shape), chunks=(size, *shape)))
+
+
+def label(values):
+    n, m, runs, levels = values.shape
+    names = {
+        "task": [f"t{i}" for i in range(n)],
+        "algorithm": [f"a{i}" for i in range(m)],
+        "run": np.arange(runs),
+        "training": np.arange(1.0, levels + 1),
+    }
+    return xr.DataArray(values, names, list(names), name="score")
+
+
+METHODS = {
+    "randomized_anova": lambda curves: curves.curves.randomized_anova(n_resamples=50, rng=0),
+    "paired": lambda curves: curves.curves.randomized_anova(n_resamples=50, paired=True, rng=0),
+    "pairwise": lambda curves: curves.curves.pairwise(n_resamples=50, rng=0),
+    "contrast": lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=50, rng=0),
+    "ss_profile": lambda curves: curves.curves.ss_profile(n_resamples=50, rng=0),
+    "fit_power_law": lambda curves: (10 + 0 * curves + 50 * curves.training**-0.5).curves.fit_power_law(
+        units="percent", sigma_hat_sq=1.0
+    ),
+    "leave_one_size_out": lambda curves: (
+        (10 + 0 * curves + 50 * curves.training**-0.5)
+        .isel(training=slice(0, 6))
+        .curves.leave_one_size_out(units="percent", sigma_hat_sq=1.0)
+    ),
+    "performance_cdf": lambda curves: curves.isel(training=-1).curves.performance_cdf(scores_at=[0.0]),
+    "bootstrap": lambda curves: curves.isel(training=-1).curves.performance_cdf(
+        interval="percentile", n_resamples=50, rng=0
+    ),
+    "compare_distributions": lambda curves: curves.isel(training=-1).curves.compare_distributions(),
+}
+methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+
+
+@methods
+@pytest.mark.parametrize(("n", "size"), [(10_000, 100), (2_000, 1)])
+def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
+    """At most 60 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
+    curves = drawn(n, size)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = method(curves)
+    assert len(dict(lazy.__dask_graph__())) <= 60 * 100 + 5 * (n // size)
+
+
+@methods
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
+    """200 tasks in chunks of one, which are merged to two; runs and algorithms in chunks that cannot be."""
+    curves = label(np.random.default_rng(1).normal(size=(200, 3, 3, 8)))
+    assert blocks.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"] == (2,) * 100
+    xr.testing.assert_identical(method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves))
+
+
+def test_chunks_are_merged_over_several_dims_where_they_are_many():
+    curves = xr.DataArray(da.zeros((50, 400, 2, 3, 4), chunks=(1, 1, 2, 3, 4)), dims=("metric", "task", *labels.DIMS))
+    merged = blocks.coarsen(curves, labels.DIMS)
+    assert merged.chunksizes["metric"] == (1,) * 50
+    assert merged.chunksizes["task"] == (100,) * 4
+    swapped = blocks.coarsen(curves.transpose("task", "metric", ...), labels.DIMS)
+    assert swapped.chunksizes["metric"] == (50,)
+    assert swapped.chunksizes["task"] == (2,) * 200
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [
+        ((50, 2, 3, 4), (1, 2, 3, 4)),  # few
+        ((10_000, 2, 3, 4), (200, 2, 3, 4)),  # large
+        ((10_000, 2, 3, 10**6), (1, 2, 3, 10**6)),  # of 48 MB each
+    ],
+)
+def test_chunks_that_are_few_or_large_stay(shape, chunks):
+    curves = xr.DataArray(da.zeros(shape, chunks=chunks), dims=("task", *labels.DIMS))
+    assert blocks.coarsen(curves, labels.DIMS).chunks == curves.chunks
+
+
+def test_a_task_with_long_curves_keeps_its_chunks_of_training():
+    curves = xr.DataArray(da.zeros((1000, 2, 3, 10**6), chunks=(1, 2, 3, 10**5)), dims=("task", *labels.DIMS))
+    merged = blocks.coarsen(curves, labels.DIMS)
+    assert merged.chunksizes["training"] == (10**5,) * 10
+    assert max(merged.chunksizes["task"]) == 10  # a hundredth of them
+
+
+def test_a_block_takes_the_names_of_its_own_tasks_along():
+    lazy = xcurves.randomized_anova(drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0)
+    graph = dict(dask.optimize(lazy)[0].__dask_graph__())
+    assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000  # 10,000 names are 60 kB
+
+
+def test_nodes_of_a_result_are_one_for_each_variable_and_chunk():
+    lazy = xcurves.randomized_anova(drawn(1_000, 100), n_resamples=50, rng=0)
+    (optimized,) = dask.optimize(lazy)
+    assert any("AnovaBlock" in str(key) for key in optimized.__dask_graph__())  # what the dashboard says
+    assert len(dict(optimized.__dask_graph__())) <= 10 * (len(lazy.data_vars) + 9)

@@ -1,0 +1,68 @@
+"""The doors of options, seeds, and what a result is known by."""
+
+import numpy as np
+import pytest
+
+import xcurves
+from strategies import make_curves
+from xcurves.core import labels, validation
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ({"confidence_level": 0}, ValueError, "confidence_level must lie between 0 and 1; got 0. Usual: 0.95"),
+        ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
+        (
+            {"confidence_level": "high"},
+            ValueError,
+            "confidence_level must lie between 0 and 1; got 'high'. Usual: 0.95",
+        ),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0. Leave it out for the default"),
+        (
+            {"n_resamples": 10.5},
+            TypeError,
+            "n_resamples must be a whole number or None; got 10.5. Leave it out for the default",
+        ),
+        ({"batch": -1}, ValueError, "batch must be at least 1; got -1. Leave it out for the default"),
+        ({"paired": "yes"}, TypeError, "paired must be True or False; got 'yes'"),
+        ({"keep_null": 1}, TypeError, "keep_null must be True or False; got 1"),
+        ({"rng": -1}, ValueError, "rng must not be negative; got -1. Give a whole number from 0, a Generator or None"),
+        ({"rng": "a"}, TypeError, "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0"),
+    ],
+)
+def test_options_are_named_with_what_came(curves, option, error, message):
+    with pytest.raises(error) as caught:
+        xcurves.randomized_anova(curves, **option)
+    assert str(caught.value) == message
+
+
+def test_alpha_has_no_dust():
+    assert validation.check_confidence_level(0.9) == 0.1
+    assert validation.check_confidence_level(0.95) == 0.05
+
+
+def test_an_int_is_its_own_seed_and_a_generator_is_drawn_from():
+    generator = np.random.default_rng(5)
+    assert validation.check_rng(7) == 7
+    assert validation.check_rng(np.int64(7)) == 7
+    first, second = validation.check_rng(generator), validation.check_rng(generator)
+    assert first != second
+    assert validation.check_rng(np.random.default_rng(5)) == first
+    assert validation.check_rng(None) != validation.check_rng(None)
+
+
+def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
+    with pytest.raises(ValueError, match="no result") as caught:
+        labels.kind_of(curves.to_dataset())
+    assert str(caught.value) == "this Dataset is no result of xcurves. Pick one variable: ds['score'].curves"
+
+
+def test_a_result_is_known_by_variables_and_not_by_attrs(curves):
+    result = xcurves.randomized_anova(curves)
+    assert labels.kind_of(result.drop_attrs()) == "randomized_anova"

@@ -1,0 +1,221 @@
+"""The door of arrays: every message of the data model, to the letter."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+from xcurves.core import labels
+from xcurves.core.validation import check_curves
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+
+
+def refused(curves, error=ValueError):
+    with pytest.raises(error) as caught:
+        check_curves(curves)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_wrong_name_is_told_with_its_rename(curves):
+    assert refused(curves.rename(algorithm="agent", run="seed")) == (
+        "dims must include 'run'; got ('agent', 'seed', 'training'). Rename: da.rename(agent='algorithm', seed='run')"
+    )
+
+
+def test_an_unknown_name_is_renamed_by_its_place(curves):
+    assert refused(curves.rename(run="x")) == (
+        "dims must include 'run'; got ('algorithm', 'x', 'training'). Rename: da.rename(x='run')"
+    )
+
+
+def test_a_task_is_no_guess_for_a_missing_dim(curves):
+    tasks = curves.expand_dims(task=["a"]).isel(run=0, drop=True)
+    assert refused(tasks) == (
+        "dims must include 'run'; got ('task', 'algorithm', 'training'). "
+        "Keep it when you select (da.isel(run=[0])) or add it: da.expand_dims(run=[0])"
+    )
+
+
+def test_a_dim_lost_by_selection_is_told_how_to_keep_it(curves):
+    assert refused(curves.isel(training=-1)) == (
+        "dims must include 'training'; got ('algorithm', 'run'). "
+        "A selection dropped it; keep it with a list: da.isel(training=[-1])"
+    )
+
+
+@pytest.mark.parametrize("name", sorted(labels.RESERVED))
+def test_names_of_results_are_reserved(curves, name):
+    assert refused(curves.expand_dims({name: [1]})) == (
+        f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
+    )
+
+
+def test_an_empty_dim(curves):
+    assert refused(curves.isel(run=[])) == ("curves is empty: dim 'run' has length 0. Check the selection that made it")
+
+
+def test_a_dataset_is_no_array(curves):
+    assert refused(curves.to_dataset(), TypeError) == (
+        "curves must be a DataArray; got a Dataset. Pick one variable: ds['score'].curves"
+    )
+
+
+def test_an_array_without_labels(curves):
+    assert refused(curves.to_numpy(), TypeError) == (
+        "curves must be an xarray.DataArray; got ndarray. Make one: df.curves.to_dataarray(...)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [object, str, complex, "datetime64[ns]"])
+def test_scores_must_be_numbers(curves, dtype):
+    strange = curves.astype(int).astype(dtype)
+    assert refused(strange, TypeError) == (
+        f"curves must be numeric; got dtype {strange.dtype}. Convert: curves.astype(float)"
+    )
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.float32, np.uint8])
+def test_whole_and_truth_scores_are_cast(curves, dtype):
+    assert check_curves(abs(curves).astype(dtype)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (["a", "a"], ValueError, "algorithm labels must be unique; got 'a' 2 times. Number them: "),
+        ([1, 1], ValueError, "algorithm labels must be unique; got 1 2 times. Number them: "),
+        (
+            np.array(["a", 1], object),
+            TypeError,
+            "algorithm labels must be all strings or all numbers; got int and str. ",
+        ),
+        ([True, False], TypeError, "algorithm labels must be all strings or all numbers; got dtype bool. "),
+        ([0.0, np.nan], ValueError, "algorithm labels must be finite; got nan. "),
+    ],
+)
+def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
+    assert refused(curves.assign_coords(algorithm=("algorithm", values)), error).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "message"),
+    [
+        ([0, 2, 1], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
+        ([2, 1, 0], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
+        (
+            [0, 1, 1],
+            ValueError,
+            "training must be strictly increasing; got 1 after 1. Mend: da.drop_duplicates('training')",
+        ),
+        (
+            [0, 1, np.nan],
+            ValueError,
+            "training must be finite; got nan. Drop it: da.isel(training=np.isfinite(da.training))",
+        ),
+        (
+            [0, 1, np.inf],
+            ValueError,
+            "training must be finite; got inf. Drop it: da.isel(training=np.isfinite(da.training))",
+        ),
+        (
+            ["a", "b", "c"],
+            TypeError,
+            "training must be numeric; got dtype <U1. Convert: da.assign_coords(training=da.training.astype(float))",
+        ),
+        (
+            np.arange(3).astype("timedelta64[ns]"),
+            TypeError,
+            "training must be numeric; got timedelta64[ns], which decoding makes of time units. "
+            "Open with xr.open_dataset(path, decode_timedelta=False)",
+        ),
+        (
+            np.arange(3).astype("datetime64[ns]"),
+            TypeError,
+            "training must be an amount, not a date; got datetime64[ns]. "
+            "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')",
+        ),
+    ],
+)
+def test_training_is_increasing_numbers(curves, levels, error, message):
+    assert refused(curves.assign_coords(training=levels), error) == message
+
+
+def test_dates_in_units_are_refused(curves):
+    curves.training.attrs["units"] = "days since 2000-01-01"
+    assert refused(curves, TypeError) == (
+        "training must be an amount, not a date; got units 'days since 2000-01-01'. Name another unit"
+    )
+
+
+def test_training_needs_a_coordinate(curves):
+    assert refused(curves.drop_vars("training")) == (
+        "curves has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+    )
+
+
+def test_runs_and_algorithms_without_labels_are_numbered(curves):
+    checked = check_curves(curves.drop_vars(["algorithm", "run"]))
+    np.testing.assert_array_equal(checked.run, np.arange(4))
+    np.testing.assert_array_equal(checked.algorithm, np.arange(2))
+
+
+def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
+    turned = curves.transpose("training", "run", "algorithm").assign_coords(training=[1, 2, 3])
+    turned.training.attrs["units"] = "steps"
+    checked = check_curves(turned)
+    assert checked.dims == ("algorithm", "run", "training")
+    assert checked.training.dtype == np.float64
+    assert checked.training.attrs == {"units": "steps"}
+
+
+@pytest.mark.parametrize("name", ["ss", "pvalue", "difference"])
+def test_a_coordinate_cannot_have_the_name_of_a_result(curves, name):
+    message = refused(curves.assign_coords({name: 1}))
+    assert (
+        message == f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
+    )
+
+
+def test_numbers_in_an_object_array_are_labels(curves):
+    assert check_curves(curves.assign_coords(run=np.array([4, 3, 2, 1], object))).run.dtype == np.int64
+
+
+def test_a_multiindex_is_no_label(curves):
+    renamed = curves.rename(run="seed").expand_dims(rep=[0, 1]).stack(run=("rep", "seed"))
+    assert refused(renamed, TypeError) == (
+        "run labels must be all strings or all numbers; got a MultiIndex. Number them: da.reset_index('run', drop=True)"
+    )
+
+
+def test_levels_that_fall_between_two_blocks_of_the_check_are_found():
+    levels = np.arange(2**20 + 2.0)
+    levels[2**20] = levels[2**20 - 1]
+    curves = xr.DataArray(np.zeros((1, 1, len(levels))), {"training": levels}, ("algorithm", "run", "training"))
+    with pytest.raises(
+        ValueError, match=r"^training must be strictly increasing; got 1\.04858e\+06 after 1\.04858e\+06"
+    ):
+        check_curves(curves)
+
+
+def test_a_range_of_levels_is_never_written_out():
+    """250 million levels would be 2 GB."""
+    values = pytest.importorskip("dask.array").zeros((2, 3, 250_000_000), chunks=(2, 3, 10_000_000))
+    levels = {"training": pd.RangeIndex(250_000_000)}
+    curves = xr.DataArray(values, levels, ("algorithm", "run", "training"))
+    tracemalloc.start()
+    xcurves.randomized_anova(curves, n_resamples=9, rng=0)
+    xcurves.pairwise(curves, n_resamples=9, rng=0)
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
+    with pytest.raises(ValueError, match="strictly increasing"):
+        xcurves.randomized_anova(curves.isel(training=slice(None, None, -10_000_000)))

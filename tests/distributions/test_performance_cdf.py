@@ -1,0 +1,462 @@
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import oracles_distribution as oracles
+import xcurves
+from lazy import refuse_to_compute
+from strategies import make_scores
+
+SIZES = {"task": 3, "algorithm": 2, "run": 9}
+
+
+def quiet(scores, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xcurves.performance_cdf(scores, **{"rng": 0, "n_resamples": 99, "interval": "percentile", **options})
+
+
+@pytest.fixture
+def scores():
+    """Three tasks, two algorithms, up to nine runs; ties, and one group without any."""
+    values = np.random.default_rng(0).integers(0, 12, tuple(SIZES.values())).astype(float)
+    scores = make_scores(values, task=["x", "y", "none"], algorithm=["a", "b"], run=np.arange(9))
+    scores.loc[{"task": "none", "algorithm": "b"}] = np.nan
+    scores.loc[{"task": "y", "algorithm": "a", "run": [2, 5]}] = np.nan
+    return scores
+
+
+ASKED = {
+    "scores_at": [0, 3, 7.5, 20],
+    "probabilities": [0.1, 0.3, 0.5, 0.9, 1],
+    "cvar_level": [0, 0.5, 0.9],
+    "threshold": [4, 6],
+    "target": 10,
+    "bounds": (0, 12),
+}
+
+
+def test_result_has_the_variables_dims_and_coordinates_of_the_contract(scores):
+    scores = scores.isel(task=[0, 1])
+    result = xcurves.performance_cdf(scores, **ASKED)
+    front = ("task", "algorithm")
+    plain = dict.fromkeys(["score_mean", "score_median", "score_std", "iqm", "optimality_gap"], front)
+    assert {name: variable.dims for name, variable in result.data_vars.items()} == {
+        **plain,
+        **dict.fromkeys(["cvar", "cvar_lower"], (*front, "cvar_level")),
+        "statistic_ci": (*front, "param", "ci_bound"),
+        "score_quantile": (*front, "probability"),
+        "score_quantile_ci": (*front, "probability", "ci_bound"),
+        "cdf": (*front, "score"),
+        **dict.fromkeys(["cdf_ci", "cdf_band"], (*front, "score", "ci_bound")),
+        **dict.fromkeys(["partial_mean_above", "prob_above"], (*front, "threshold")),
+    }
+    assert next(iter(result.data_vars)) == "score_mean"
+    assert result.n_trials.dims == front
+    assert "n_trials" in result.coords
+    assert result.n_trials.attrs == {"long_name": "number of trials", "units": "1"}
+    units = {name: variable.attrs["units"] for name, variable in result.data_vars.items()}
+    pure = {"cdf", "cdf_ci", "cdf_band", "prob_above"}
+    assert units == {name: "1" if name in pure else "points" for name in units}
+    assert all("long_name" in variable.attrs for variable in result.data_vars.values())
+
+
+def test_only_what_was_asked_for_is_there(scores):
+    result = xcurves.performance_cdf(scores.isel(task=0))
+    assert not {"cdf", "cdf_ci", "cdf_band", "prob_above", "partial_mean_above", "optimality_gap"} & set(result)
+    np.testing.assert_allclose(result.probability, np.linspace(0.01, 0.99, 99))
+
+
+def test_every_group_has_the_statistics_of_a_loop(scores):
+    with pytest.warns(UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"):
+        result = xcurves.performance_cdf(scores, **ASKED)
+    for task in scores.task.values:
+        for algorithm in scores.algorithm.values:
+            group = result.sel(task=task, algorithm=algorithm)
+            trials = scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
+            assert group.n_trials == len(trials)
+            if not trials:
+                assert all(group[name].isnull().all() for name in group)
+                continue
+            expected = oracles.statistics(trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"])
+            found = [
+                *(group[name].item() for name in ("score_mean", "score_median", "score_std", "iqm")),
+                *group.cvar.values,
+                *group.cvar_lower.values,
+                *group.partial_mean_above.values,
+                *group.prob_above.values,
+                group.optimality_gap.item(),
+            ]
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+            quantiles = [oracles.inverse_cdf(trials, oracles.decimal(p)) for p in ASKED["probabilities"]]
+            assert group.score_quantile.values.tolist() == quantiles
+            cdf = [np.mean(np.array(trials) <= z) for z in ASKED["scores_at"]]
+            np.testing.assert_allclose(group.cdf, cdf)
+            for z in ASKED["scores_at"]:
+                k = int(np.count_nonzero(np.array(trials) <= z))
+                ci = stats.binomtest(k, len(trials)).proportion_ci(method="exact")
+                np.testing.assert_allclose(group.cdf_ci.sel(score=z), [ci.low, ci.high], atol=1e-12)
+                epsilon = np.sqrt(np.log(40) / 2 / len(trials))
+                band = np.clip([k / len(trials) - epsilon, k / len(trials) + epsilon], 0, 1)
+                np.testing.assert_allclose(group.cdf_band.sel(score=z), band)
+
+
+def test_intervals_say_what_they_are(scores):
+    exact = xcurves.performance_cdf(scores.isel(task=0), **ASKED)
+    assert exact.attrs["interval"] == "exact"
+    assert "Clopper-Pearson" in exact.cdf_ci.attrs["interval"]
+    assert "order statistics" in exact.score_quantile_ci.attrs["interval"]
+    assert "Massart" in exact.cdf_band.attrs["interval"]
+    assert "Massart band between the bounds" in exact.statistic_ci.attrs["interval"]
+    drawn = quiet(scores.isel(task=0), scores_at=[3])
+    assert drawn.attrs["interval"] == "percentile"
+    assert drawn.attrs["n_resamples"] == 99
+    assert "limit of infinitely many resamples" in drawn.cdf_ci.attrs["interval"]
+    assert drawn.statistic_ci.attrs["interval"] == "percentile bootstrap"
+    assert "cdf_band" not in drawn
+    units = quiet(scores, dim=("task", "run"), unit="run", scores_at=[3])
+    assert "whole units" in units.cdf_ci.attrs["interval"]
+    assert "whole units" in units.statistic_ci.attrs["interval"]
+
+
+def test_attrs_say_where_a_result_comes_from(scores):
+    scores.attrs["history"] = "made up"
+    result = xcurves.performance_cdf(scores.isel(task=0), **ASKED)
+    given_attrs = {"dim": "run", "cvar": "tail-mean", "iqm": "trim", "target": 10, "bounds": "0 to 12", "rng": "0"}
+    assert given_attrs.items() <= result.attrs.items()
+    assert "Jordan" in result.attrs["references"]
+    assert result.attrs["history"].startswith("made up\nperformance_cdf(dim=run, ")
+    holders = [result, *result.variables.values()]
+    assert all(type(value) in (str, int, float) for holder in holders for value in holder.attrs.values())
+
+
+def test_several_dims_are_one_pool(scores):
+    pooled = xcurves.performance_cdf(scores, dim=("task", "run"), **ASKED)
+    stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")
+    alone = xcurves.performance_cdf(stacked, **ASKED)
+    xr.testing.assert_allclose(pooled.drop_attrs(), alone.drop_attrs())
+    assert pooled.n_trials.values.tolist() == [25, 18]
+
+
+def test_training_broadcasts_and_needs_no_coordinate(scores):
+    curves = xr.concat([scores, scores + 1], "training")
+    result = quiet(curves)
+    assert result.score_mean.dims == ("training", "task", "algorithm")
+    np.testing.assert_allclose(result.score_mean[1] - result.score_mean[0], scores.mean("run") * 0 + 1)
+
+
+def test_lower_is_better_mirrors_the_scores(scores):
+    scores = scores.isel(task=0)
+    plain = xcurves.performance_cdf(-scores, cvar_level=[0.3, 0.9], threshold=-4, target=-2, bounds=(-12, 0))
+    mirror = xcurves.performance_cdf(
+        scores, cvar_level=[0.3, 0.9], threshold=4, target=2, bounds=(0, 12), higher_is_better=False
+    )
+    for name in ("score_mean", "score_median", "iqm", "cvar", "cvar_lower"):
+        np.testing.assert_allclose(mirror[name], -plain[name])
+    for name in ("prob_above", "partial_mean_above"):
+        sign = 1 if name == "prob_above" else -1
+        np.testing.assert_allclose(mirror[name].squeeze("threshold"), sign * plain[name].squeeze("threshold"))
+    np.testing.assert_allclose(mirror.optimality_gap, plain.optimality_gap)
+    means = [param for param in plain.param.values if param.startswith(("score_me", "iqm", "cvar"))]
+    ci = plain.statistic_ci.sel(param=means)
+    np.testing.assert_allclose(mirror.statistic_ci.sel(param=means), -ci.sel(ci_bound=["upper", "lower"]))
+    gap = {"param": "optimality_gap"}
+    np.testing.assert_allclose(mirror.statistic_ci.sel(gap), plain.statistic_ci.sel(gap))
+    assert (mirror.cvar <= mirror.cvar_lower).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["exact", "percentile", "bca"]))
+@settings(max_examples=15, deadline=None)
+def test_shifting_and_scaling_scores_moves_the_results_along(seed, interval):
+    rng = np.random.default_rng(seed)
+    scores = make_scores(rng.normal(size=(2, 8)), algorithm=["a", "b"], run=np.arange(8))
+    n_resamples = None if interval == "exact" else 49
+    plain, moved = (quiet(each, interval=interval, n_resamples=n_resamples) for each in (scores, 3 * scores + 1000))
+    for name in ("score_mean", "iqm", "cvar", "cvar_lower", "score_quantile", "score_quantile_ci"):
+        np.testing.assert_allclose(moved[name], 3 * plain[name] + 1000, rtol=1e-9)
+    spread = {"param": "score_std"}
+    np.testing.assert_allclose(moved.statistic_ci.sel(spread), 3 * plain.statistic_ci.sel(spread), rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"dim": ("task", "run"), "strata": "task"}])
+def test_order_of_runs_changes_nothing(scores, options):
+    plain, mixed = (
+        quiet(each, scores_at=[3], **options) for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
+    )
+    xr.testing.assert_allclose(plain, mixed)
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+@pytest.mark.parametrize(
+    "design", [{}, {"strata": "task"}, {"unit": "run"}, {"unit": "task"}, {"strata": "seed", "unit": "run"}]
+)
+def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
+    more = xr.concat([scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed").fillna(3.0)
+    dim = ("run",) if not design else ("run", "task", "seed")
+    options = {"dim": dim, "scores_at": [3], "interval": interval, **design}
+    whole = quiet(more, **options)
+    extra = [name for name in more.dims if name not in dim]
+    lazy = more.chunk(dict.fromkeys(extra, 1) | {"run": 2})
+    with dask.config.set(scheduler=refuse_to_compute):
+        result = xcurves.performance_cdf(lazy, rng=0, n_resamples=99, **options)
+    xr.testing.assert_identical(result.compute(scheduler="threads"), whole)
+    xr.testing.assert_identical(quiet(more, **options), whole)
+    alone = quiet(more.isel(algorithm=[1]), **options)
+    xr.testing.assert_identical(alone, whole.isel(algorithm=[1]))
+    assert (quiet(more, **options, rng=1).statistic_ci != whole.statistic_ci).any()
+
+
+def test_lazy_results_have_facts_for_warnings(scores):
+    lazy = xcurves.performance_cdf(scores.chunk(task=1), **ASKED)
+    assert lazy.n_trials.chunks is not None
+    assert lazy.n_trials.values.tolist() == [[9, 9], [7, 9], [9, 0]]
+
+
+def test_errors_in_the_graph_name_the_task(scores):
+    scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
+    lazy = xcurves.performance_cdf(scores.chunk(task=1))
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b': scores has infinite values\. Mask them"):
+        lazy.compute(scheduler="synchronous")
+    with pytest.raises(
+        ValueError, match=r"task 'y', algorithm 'b': bounds are 0 to 11, but there is a score of 12\. Give"
+    ):
+        xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
+
+
+def test_one_generator_gives_another_bootstrap_and_a_recorded_seed_the_same(scores):
+    rng = np.random.default_rng(0)
+    first, second = (quiet(scores, rng=rng) for _ in range(2))
+    assert (first.statistic_ci != second.statistic_ci).any()
+    xr.testing.assert_identical(quiet(scores, rng=int(first.attrs["rng"])), first)
+
+
+def test_few_trials_are_warned_of_once(scores):
+    with pytest.warns(UserWarning) as caught:
+        xcurves.performance_cdf(scores, interval="percentile", n_resamples=9, rng=0)
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == 2
+    assert said[1].startswith("task 'x', algorithm 'a': 9 trials are few for a bootstrap")
+    assert said[1].endswith("(in 5 groups)")
+
+
+def test_few_units_are_warned_of_however_many_trials_they_have():
+    scores = make_scores(np.random.default_rng(0).normal(size=(6, 50)), draw=np.arange(6), run=np.arange(50))
+    options = {"dim": ("draw", "run"), "interval": "percentile", "n_resamples": 9, "rng": 0}
+    xcurves.performance_cdf(scores, **options)
+    with pytest.warns(UserWarning, match="^6 units are few for a bootstrap"):
+        xcurves.performance_cdf(scores, **options, unit="draw")
+
+
+BAD = [
+    ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),
+    ({"cvar_level": [0.5, -0.1]}, "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials"),
+    ({"threshold": np.nan}, "threshold must be finite; got nan. Give a number or a list of them"),
+    ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. Give a number or a list of them"),
+    ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
+    ({"target": np.nan}, "target must be a finite number; got nan"),
+    ({"bounds": (1, 0)}, "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)"),
+    ({"interval": "exakt"}, "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'"),
+    ({"cvar": "upper"}, "cvar must be 'tail-mean' or 'conditional'; got 'upper'"),
+    (
+        {"strata": "task", "interval": "percentile"},
+        "strata must be among the dims of trials, dim=('run',); got 'task'. Pool it too: dim=('task', 'run'), "
+        "strata='task'",
+    ),
+    (
+        {"strata": "run", "interval": "percentile"},
+        "strata leave nothing to resample; got strata=('run',) of dim=('run',). Leave a dim out",
+    ),
+    (
+        {"unit": "draw", "interval": "bca"},
+        "unit must be one of the dims of trials that is no stratum, dim=('run',); got 'draw'. Pool it too: "
+        "dim=('draw', 'run'), unit='draw'",
+    ),
+    (
+        {"n_resamples": 99},
+        "interval='exact' is for independent trials of one distribution and resamples nothing; got n_resamples=99. "
+        "Use interval='percentile' or 'bca'",
+    ),
+    ({"dim": ()}, "dim must name one or more dims, each once; got (). Try dim='run'"),
+    ({"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_options_say_what_to_do(scores, options, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        xcurves.performance_cdf(scores, **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "start"),
+    [
+        ({"threshold": "high"}, "threshold must be numbers; got 'high'"),
+        ({"bounds": 3}, "bounds must be two numbers; got 3"),
+        ({"dim": 3.5}, "dim must name dims; got 3.5"),
+        ({"dim": ("run", 1)}, "dim must name dims; got 1"),
+        ({"n_resamples": 2.5, "interval": "bca"}, "n_resamples must be a whole number"),
+    ],
+)
+def test_options_of_another_kind_say_what_to_do(scores, options, start):
+    with pytest.raises(TypeError, match=start):
+        xcurves.performance_cdf(scores, **options)
+
+
+def test_a_missing_dim_is_asked_for(scores):
+    with pytest.raises(ValueError, match=r"dims must include 'run'; got .* Rename: da.rename\(seed='run'\)"):
+        xcurves.performance_cdf(scores.rename(run="seed"))
+
+
+def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
+    assert xcurves.trials_needed(0.1) == 738
+    for width in (0.03, 0.1, 0.5, 0.9):
+        for level in (0.8, 0.99):
+            n = xcurves.trials_needed(width, confidence_level=level)
+            wide = [2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size)) for size in (n, max(n - 1, 1e-9))]
+            assert wide[0] <= width < wide[1]
+    for width in (0, 1, "narrow", np.nan):
+        with pytest.raises(ValueError, match="width must lie between 0 and 1; got"):
+            xcurves.trials_needed(width)
+    with pytest.raises(ValueError, match="confidence_level must"):
+        xcurves.trials_needed(0.1, confidence_level=2)
+
+
+def test_the_band_is_as_narrow_as_trials_needed_says():
+    n = xcurves.trials_needed(0.2)
+    scores = make_scores(np.arange(n), run=np.arange(n))
+    band = xcurves.performance_cdf(scores, scores_at=[n / 2]).cdf_band.values.ravel()
+    assert band[1] - band[0] <= 0.2
+
+
+def strata_scores(*runs):
+    """Tasks u, v, ... with so many runs each."""
+    values = np.random.default_rng(0).normal(size=(len(runs), max(runs)))
+    scores = make_scores(values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs)))
+    return scores.where(scores.run < xr.DataArray(list(runs), dims="task"))
+
+
+POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 19, "rng": 0}
+
+
+def test_a_stratum_that_an_algorithm_lacks_is_not_replaced_by_the_others():
+    scores = xr.concat([strata_scores(12, 12, 12), strata_scores(12, 0, 12)], "algorithm").assign_coords(
+        algorithm=["a", "b"]
+    )
+    with pytest.warns(UserWarning, match="algorithm") as caught:
+        result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
+    said = "algorithm 'b': no trial in the stratum task 'v'; the result is NaN"
+    assert [str(warning.message) for warning in caught] == [said]
+    assert all(result[name].sel(algorithm="b").isnull().all() for name in result)
+    np.testing.assert_allclose(result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean())
+    assert (result.n_trials.values.tolist(), result.n_units.values.tolist()) == ([36, 24], [12, 0])
+    assert "algorithm 'b': 24 trials, but none in a stratum" in result.curves.summary()
+    lazy = xcurves.performance_cdf(scores.chunk(algorithm=1), **POOL, scores_at=[0])
+    xr.testing.assert_identical(lazy.compute(), result)
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ((300, 3), "3 trials in the smallest stratum are few for a bootstrap"),
+        ((9,) * 5, "9 trials in the smallest stratum are few for a bootstrap"),
+        ((10, 10), "10 trials in the smallest stratum are few for a bootstrap"),
+        ((40, 1), "one trial in the smallest stratum shows no spread; the intervals are NaN"),
+    ],
+)
+def test_the_smallest_stratum_is_what_is_warned_of(runs, said):
+    with pytest.warns(UserWarning, match=f"^{said}"):
+        result = xcurves.performance_cdf(strata_scores(*runs), **POOL, scores_at=[0])
+    intervals = [name for name in result if name.endswith("_ci")]
+    assert all(result[name].isnull().all() == (min(runs) == 1) for name in intervals)
+    assert not result.score_mean.isnull()
+
+
+def test_ten_runs_in_each_of_three_strata_are_not_warned_of():
+    xcurves.performance_cdf(strata_scores(10, 10, 10), **POOL)
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_one_trial_has_no_bootstrap_interval(interval):
+    with pytest.warns(UserWarning, match="trial") as caught:
+        result = xcurves.performance_cdf(strata_scores(1)[0], interval=interval, n_resamples=9, rng=0)
+    assert [str(warning.message) for warning in caught] == ["one trial shows no spread; the intervals are NaN"]
+    assert result.statistic_ci.isnull().all()
+
+
+def test_units_without_trials_are_not_counted():
+    scores = make_scores(np.random.default_rng(0).normal(size=(40, 6)), draw=np.arange(40), run=np.arange(6))
+    with pytest.warns(UserWarning, match="^5 units are few for a bootstrap"):
+        result = xcurves.performance_cdf(
+            scores.where(scores.draw < 5), dim=("draw", "run"), unit="draw", interval="percentile", n_resamples=9, rng=0
+        )
+    assert result.n_units == 5
+
+
+def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own():
+    levels, thresholds = [0.5, 0.9999999, 0.99999990001], [10_000_003, 10_000_004]
+    result = xcurves.performance_cdf(
+        make_scores(np.arange(2_000.0) + 1e7, run=np.arange(2_000)), cvar_level=levels, threshold=thresholds
+    )
+    table = result.curves.table()["value"]
+    assert len(set(table.index)) == len(table)
+    assert table["cvar 0.9999999"] == result.cvar.sel(cvar_level=0.9999999)
+    for threshold in thresholds:
+        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(threshold=threshold)
+    assert "mean of the best 1e-05 %" in result.curves.summary()
+    assert "share of scores at least 10000004" in result.curves.summary()
+
+
+@pytest.mark.parametrize("name", ["cvar_level", "threshold"])
+def test_a_level_given_twice_is_refused(scores, name):
+    with pytest.raises(ValueError, match=rf"^{name} names 0\.5 twice\. Give each once$"):
+        xcurves.performance_cdf(scores, **{name: [0.5, 0.2, 0.5]})
+
+
+def test_bounds_are_recorded_in_full(scores):
+    assert xcurves.performance_cdf(scores[0], bounds=(-1, 1_234_567.89)).attrs["bounds"] == "-1 to 1234567.89"
+
+
+@pytest.mark.parametrize("interval", ["exact", "percentile", "bca"])
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_intervals_scale_with_scores_however_small(interval, scale):
+    values = np.random.default_rng(0).exponential(size=40)
+    values[5:15] = values[5]
+    plain, scaled = (
+        xcurves.performance_cdf(
+            make_scores(values * by, run=np.arange(40)),
+            interval=interval,
+            rng=0,
+            n_resamples=None if interval == "exact" else 999,
+            target=1.5 * by,
+        )
+        for by in (1, scale)
+    )
+    for name in ("statistic_ci", "score_quantile_ci", "optimality_gap", "cvar"):
+        np.testing.assert_allclose(scaled[name] / scale, plain[name], rtol=1e-6)
+
+
+def test_a_large_offset_leaves_the_tail_as_it_is():
+    values = np.random.default_rng(0).normal(size=100_000)
+    plain, moved = (
+        xcurves.performance_cdf(make_scores(values + by, run=np.arange(100_000)), cvar_level=0.9999, target=by + 1)
+        for by in (0, 1e9)
+    )
+    assert moved.cvar <= (values + 1e9).max()
+    np.testing.assert_allclose(moved.cvar - 1e9, plain.cvar, atol=5e-7)
+    np.testing.assert_allclose(moved.optimality_gap, plain.optimality_gap, atol=5e-7)
+
+
+def test_quantiles_beyond_all_trials_end_at_the_bounds():
+    scores = make_scores([0.2, 0.5, 0.9], run=np.arange(3))
+    ci = xcurves.performance_cdf(scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    free = xcurves.performance_cdf(scores, probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
+    np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
+    np.testing.assert_array_equal(ci, np.clip(free, 0, 1))

@@ -1,0 +1,211 @@
+import warnings
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import xcurves
+from lazy import refuse_to_compute
+from strategies import make_errors, simulate_errors
+
+NAMES = ["plain", "augmented", "pretrained"]
+
+
+@pytest.fixture(scope="module")
+def errors():
+    """Two tasks of three learners: one that needs 1.8 times less data, and one with less data-reliance."""
+    rng = np.random.default_rng(0)
+    n = np.array([25.0, 50, 100, 200, 400])
+    means = np.stack([10 + 300 * n**-0.5, 10 + 300 * (1.8 * n) ** -0.5, 14 + 150 * n**-0.5])
+    values = means[:, np.newaxis] + rng.normal(size=(2, 3, 16, 5)) * np.sqrt(0.02 + 5 / n)
+    values[..., np.arange(16)[:, np.newaxis] >= np.array([16, 8, 4, 2, 1])] = np.nan
+    return make_errors(values, task=["x", "y"], algorithm=NAMES)
+
+
+@pytest.fixture(scope="module")
+def fit(errors):
+    return xcurves.fit_power_law(errors)
+
+
+def test_differences_are_first_minus_reference_with_welch_intervals(fit):
+    found = xcurves.compare_learners(fit, reference="plain")
+    assert found.algorithm.values.tolist() == NAMES[1:]
+    assert found.param.values.tolist() == ["error_at_n", "data_reliance", "large_sample_error"]
+    assert found.difference.dims == ("task", "algorithm", "param")
+    one, other = fit.sel(algorithm="pretrained"), fit.sel(algorithm="plain")
+    gap = (one.error_at_n - one.data_reliance) - (other.error_at_n - other.data_reliance)
+    here = found.sel(algorithm="pretrained")
+    np.testing.assert_allclose(here.difference.sel(param="large_sample_error"), gap)
+    np.testing.assert_allclose(here.difference.sel(param="error_at_n"), one.error_at_n - other.error_at_n)
+    variances = np.stack([each.stderr.sel(param="data_reliance") ** 2 for each in (one, other)])
+    df = variances.sum(axis=0) ** 2 / (variances**2 / 26).sum(axis=0)
+    half = stats.t.ppf(0.975, df) * np.sqrt(variances.sum(axis=0))
+    bounds = here.difference_ci.sel(param="data_reliance")
+    np.testing.assert_allclose(
+        bounds.sel(ci_bound="upper") - here.difference.sel(param="data_reliance"), half, rtol=1e-9
+    )
+    keep = {"param": ["error_at_n", "data_reliance"], "cov_param": ["error_at_n", "data_reliance"]}
+    combined = [np.einsum("p,tpq,q->t", [1, -1], each.covariance.sel(keep), [1, -1]) for each in (one, other)]
+    df = sum(combined) ** 2 / sum(v**2 / 26 for v in combined)
+    width = here.difference_ci.sel(param="large_sample_error").diff("ci_bound").squeeze("ci_bound")
+    np.testing.assert_allclose(width, 2 * stats.t.ppf(0.975, df) * np.sqrt(sum(combined)), rtol=1e-9)
+
+
+def test_the_multiplier_is_the_papers_and_covers_what_it_was_made_with(fit):
+    found = xcurves.compare_learners(fit, reference="plain").sel(algorithm="augmented")
+    a, b = fit.sel(algorithm="plain"), fit.sel(algorithm="augmented")
+    expected = ((b.error_at_n - a.alpha) / a.eta) ** (1 / a.gamma) / 400
+    np.testing.assert_allclose(found.data_multiplier, expected, rtol=1e-9)
+    assert (found.data_multiplier_ci.sel(ci_bound="lower") < 1.8).all()
+    assert (found.data_multiplier_ci.sel(ci_bound="upper") > 1.8).all()
+
+
+def test_the_multiplier_s_interval_is_that_of_drawn_parameters(fit):
+    """ln d over draws of both learners' parameters has the spread that the interval says."""
+    found = xcurves.compare_learners(fit, reference="plain").sel(algorithm="augmented", task="x")
+    one, other = (fit.sel(algorithm=name, task="x") for name in ("augmented", "plain"))
+    rng = np.random.default_rng(0)
+    keep = {"param": ["error_at_n", "data_reliance", "gamma"], "cov_param": ["error_at_n", "data_reliance", "gamma"]}
+    mean = [other[name].item() for name in keep["param"]]
+    error, reliance, gamma = rng.multivariate_normal(mean, other.covariance.sel(keep), 200_000).T
+    learner = rng.normal(one.error_at_n, one.stderr.sel(param="error_at_n"), 200_000)
+    draws = np.log1p(2 * gamma * (error - learner) / reliance) / gamma
+    width = np.log(found.data_multiplier_ci).diff("ci_bound").item() / 2
+    np.testing.assert_allclose(width, stats.t.ppf(0.975, 45) * np.nanstd(draws), rtol=0.05)
+
+
+def test_an_error_never_reached_has_no_multiplier(fit):
+    worse = xcurves.compare_learners(fit, reference="pretrained").sel(algorithm="augmented")
+    reached = fit.sel(algorithm="augmented").error_at_n > fit.sel(algorithm="pretrained").alpha
+    np.testing.assert_array_equal(worse.data_multiplier.notnull(), reached)
+    shifted = fit.copy(deep=True)
+    shifted["error_at_n"].loc[{"algorithm": "augmented"}] = 1.0
+    assert xcurves.compare_learners(shifted, reference="plain").data_multiplier.isel(algorithm=0).isnull().all()
+
+
+def quiet_comparison(means, reference, **options):
+    """Compare learners of one fold a size with these means, sizes 25 to 400."""
+    names = list(means)
+    errors = make_errors(np.stack(list(means.values()))[:, np.newaxis], algorithm=names).isel(run=0, drop=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, **options)
+    return xcurves.compare_learners(fit, reference=reference)
+
+
+SIZES = np.array([25.0, 50, 100, 200, 400])
+FALLING = 10 + 60 * SIZES**-0.5
+
+
+def test_of_a_learner_without_errors_nothing_is_said():
+    lost = np.full(5, np.nan)
+    for reference, silent in (("a", ["b"]), ("b", ["a", "c"])):
+        found = quiet_comparison({"a": FALLING, "b": lost, "c": FALLING + 1}, reference)
+        assert found.difference.sel(algorithm=silent).isnull().all()
+        assert not found.crossing_extrapolated.sel(algorithm=silent).any()
+        assert not found.data_multiplier_extrapolated.sel(algorithm=silent).any()
+        lines = found.curves.summary().split("\n")
+        for name in silent:
+            assert f"algorithm '{name}': nothing can be said; it or {reference} has no errors." in lines
+
+
+def test_a_curve_whose_errors_are_all_equal_claims_no_worth_and_no_crossing():
+    for reference in "ab":
+        found = quiet_comparison({"a": FALLING, "b": np.full(5, 20.0)}, reference)
+        assert found.difference.sel(param="error_at_n").notnull().all()
+        assert found.difference.sel(param=["data_reliance", "large_sample_error"]).isnull().all()
+        assert found.data_multiplier.isnull().all()
+        said = found.curves.summary()
+        assert "nothing tells what it is worth in data" in said
+        assert "do not cross" not in said
+        assert "never" not in said
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.02])
+@pytest.mark.parametrize("learner", [FALLING, FALLING + 30])
+def test_a_reference_that_does_not_fall_gives_no_multiplier(slope, learner):
+    found = quiet_comparison({"a": 20 + slope * np.log(SIZES), "b": learner}, "a", gamma=-0.5)
+    assert found.data_multiplier.isnull().all()
+    assert found.data_multiplier_ci.isnull().all()
+    assert "the curve of a does not fall, or levels off above its error" in found.curves.summary()
+
+
+@pytest.mark.parametrize(("times", "far"), [(0.01, 1), (0.5, 0), (3.9, 0), (4.1, 1), (50, 1)])
+def test_a_multiplier_far_outside_the_reference_s_sizes_is_marked(times, far):
+    """The learner's curve is the reference's at `times` the sizes, and the reference is measured from 25 to 400."""
+    found = quiet_comparison({"a": 10 + 60 * SIZES**-0.5, "b": 10 + 60 * (times * SIZES) ** -0.5}, "a", gamma=-0.5)
+    np.testing.assert_allclose(found.data_multiplier, [times], rtol=1e-6)
+    assert found.data_multiplier_extrapolated.dtype == np.int8
+    assert found.data_multiplier_extrapolated.values.tolist() == [far]
+    assert ("times the data (far outside the measured sizes)" in found.curves.summary()) == far
+
+
+def test_crossings_lie_on_both_curves(fit):
+    found = xcurves.compare_learners(fit, reference="plain")
+    n = found.crossing_size.sel(algorithm="pretrained")
+    first, second = ((each.alpha + each.eta * n**each.gamma) for each in (fit.sel(algorithm=a) for a in NAMES[::2]))
+    known = n.notnull()
+    assert known.any()
+    np.testing.assert_allclose(first.where(known), second.where(known), rtol=1e-8)
+    far = (n > 1600) | (n < 6.25)
+    np.testing.assert_array_equal(found.crossing_extrapolated.sel(algorithm="pretrained"), far)
+
+
+def test_lazy_fits_stay_lazy_and_compare_the_same(errors, fit):
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = xcurves.compare_learners(xcurves.fit_power_law(errors.chunk(task=1, algorithm=2)), reference="plain")
+    assert lazy.difference.chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), xcurves.compare_learners(fit, reference="plain"), rtol=1e-9)
+
+
+def test_units_and_sentences_say_what_is_what(fit):
+    found = fit.sel(task="x").curves.compare_learners(reference="plain")
+    assert found.difference.attrs["units"] == "%"
+    assert found.data_multiplier.attrs["units"] == "1"
+    assert found.attrs["reference"] == "plain"
+    assert "times the data" in found.curves.summary()
+    table = found.curves.table()
+    assert table.index.tolist() == NAMES[1:]
+    assert {"error_at_n", "error_at_n_lower", "multiplier", "multiplier_upper", "crossing_1"} <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "reference", "message"),
+    [
+        (lambda e: e, ["plain"], r"reference must be an algorithm of the fit; got \['plain'\]. It has 'plain', "),
+        (lambda e: e, "sgd", "reference must be an algorithm of the fit; got 'sgd'. It has 'plain', "),
+        (lambda e: e.isel(algorithm=[0]), "plain", "fit has one algorithm, 'plain'; a comparison needs two"),
+        (lambda e: e.isel(algorithm=0), "plain", "fit has no dim 'algorithm'"),
+    ],
+)
+def test_bad_references_are_refused(errors, change, reference, message):
+    with pytest.raises(ValueError, match=message):
+        xcurves.compare_learners(xcurves.fit_power_law(change(errors)), reference=reference)
+
+
+def test_quadratic_fits_and_other_ns_are_refused(errors):
+    with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
+        xcurves.compare_learners(xcurves.fit_power_law(errors, quadratic=True), reference="plain")
+    at = xr.DataArray([400.0, 400, 200], {"algorithm": NAMES}, ["algorithm"])
+    with pytest.raises(ValueError, match="fit states errors at another size N for each algorithm"):
+        xcurves.compare_learners(xcurves.fit_power_law(errors, at=at), reference="plain")
+
+
+def test_intervals_of_differences_cover():
+    """1,000 pairs of equal curves: intervals of differences cover 0 in .93 at least, by 99.9 % binomial bounds."""
+    errors, truth = simulate_errors(1000, 5)
+    other = errors.copy()
+    rng = np.random.default_rng(6)
+    n = errors.training.to_numpy()
+    mean = truth[:, :1] - truth[:, 1:2] * ((n / 400) ** truth[:, 2:] - 1) / (2 * truth[:, 2:])
+    sd = (errors - mean[:, np.newaxis]).std("run").isel(training=0).to_numpy()[:, np.newaxis] * np.sqrt(25 / n)
+    other.data = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(size=errors.shape)
+    both = xr.concat([errors, other.where(errors.notnull())], "algorithm").assign_coords(algorithm=["a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = xcurves.compare_learners(xcurves.fit_power_law(both), reference="a").squeeze("algorithm")
+    inside = (found.difference_ci.sel(ci_bound="lower") <= 0) & (found.difference_ci.sel(ci_bound="upper") >= 0)
+    low = stats.binom.ppf(0.001, 1000, 0.93)
+    assert (inside.sum("task") >= low).all(), inside.mean("task").values

@@ -1,0 +1,523 @@
+import warnings
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles_powerlaw as oracle
+import xcurves
+from hoiem_table3 import ROWS
+from lazy import refuse_to_compute
+from strategies import as_dict, make_errors, simulate_errors
+
+SIZES = np.array([25.0, 50, 100, 200, 400])
+RATES = ["error_at_n", "data_reliance", "alpha", "eta"]
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return simulate_errors(6, 0)[0]
+
+
+@pytest.fixture
+def tasks(errors):
+    """Four curves: whole, fewer sizes, fewer folds, none."""
+    some = errors.isel(task=slice(4)).assign_coords(task=["whole", "short", "few", "none"])
+    some = some.copy()
+    some.loc[{"task": "short", "training": [25, 400]}] = np.nan
+    some.loc[{"task": "few", "run": slice(3, None)}] = np.nan
+    some.loc[{"task": "none"}] = np.nan
+    return some
+
+
+@pytest.fixture
+def one():
+    """One error at each size, as a plain curve."""
+    return make_errors([[75.0, 58, 45, 35.4, 27.9]]).isel(run=0, drop=True)
+
+
+def quiet(errors, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xcurves.fit_power_law(errors, **options)
+
+
+def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
+    result = xcurves.fit_power_law(errors)
+    scalars = [*RATES, "gamma", "r_squared", "objective", "gamma_at_edge"]
+    others = {
+        "estimate_ci": ("param", "ci_bound"),
+        "stderr": ("param",),
+        "stderr_given_gamma": ("param",),
+        "covariance": ("param", "cov_param"),
+        "fitted": ("training",),
+        "error_sd": ("training",),
+        "n_folds": ("training",),
+    }
+    expected = {name: ("task", *dims) for name, dims in (dict.fromkeys(scalars, ()) | others).items()}
+    assert {name: variable.dims for name, variable in result.data_vars.items()} == expected
+    assert len(result.data_vars) == 15
+    assert list(result.data_vars)[:2] == ["error_at_n", "data_reliance"]
+    assert result.param.values.tolist() == ["error_at_n", "data_reliance", "gamma", "alpha", "eta"]
+    assert result.at == 400
+    assert result.n_folds.dtype == np.int64
+    assert result.gamma_at_edge.dtype == np.int8
+    assert all("long_name" in variable.attrs and "units" in variable.attrs for variable in result.data_vars.values())
+    assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]
+
+
+def test_predictions_and_delta_are_there_if_asked_for(errors):
+    result = xcurves.fit_power_law(errors, quadratic=True, predict_at=[25, 1600, 1601])
+    assert result.prediction.dims == ("task", "n")
+    assert result.prediction_ci.dims == ("task", "n", "ci_bound")
+    assert result.extrapolated.isel(task=0).values.tolist() == [0, 0, 1]
+    assert "delta" in result
+    assert result.param.values[-1] == "delta"
+
+
+def test_estimates_are_those_of_the_paper_s_algorithm(errors):
+    result = xcurves.fit_power_law(errors)
+    for i in range(errors.sizes["task"]):
+        curve, here = as_dict(errors[i]), result.isel(task=i)
+        sigma_hat_sq, variances = oracle.variance_model(curve)
+        gamma, _ = oracle.search(curve, variances)
+        (alpha, eta), covariance, objective = oracle.given_gamma(curve, gamma, variances)
+        assert here.gamma == gamma
+        power = 400**gamma
+        expected = [alpha + eta * power, -2 * eta * gamma * power, alpha, eta]
+        np.testing.assert_allclose([here[name] for name in RATES], expected, rtol=1e-10)
+        np.testing.assert_allclose(here.objective, objective, rtol=1e-9)
+        np.testing.assert_allclose(here.error_sd**2, list(variances.values()), rtol=1e-10)
+        np.testing.assert_allclose(here.stderr_given_gamma.sel(param=["alpha", "eta"]), np.sqrt(np.diag(covariance)))
+        np.testing.assert_allclose(here.fitted, alpha + eta * SIZES**gamma, rtol=1e-12)
+        free = oracle.sandwich(curve, (alpha, eta, gamma), variances)
+        by_parameter = here.covariance.sel(param=["alpha", "eta", "gamma"], cov_param=["alpha", "eta", "gamma"])
+        np.testing.assert_allclose(by_parameter, free, rtol=1e-6)
+        np.testing.assert_allclose(here.stderr**2, np.diag(here.covariance))
+        j = np.array([1, power, eta * power * np.log(400)])
+        np.testing.assert_allclose(here.stderr.sel(param="error_at_n"), np.sqrt(j @ free @ j), rtol=1e-6)
+        b = np.array([0, -2 * gamma * power, -2 * eta * power * (1 + gamma * np.log(400))])
+        np.testing.assert_allclose(here.stderr.sel(param="data_reliance"), np.sqrt(b @ free @ b), rtol=1e-6)
+
+
+def test_intervals_are_by_student_s_t_with_the_folds_degrees(errors):
+    from scipy import stats
+
+    result = xcurves.fit_power_law(errors, confidence_level=0.9)
+    half = stats.t.ppf(0.95, 15 + 7 + 3 + 1) * result.stderr
+    estimates = result[result.param.values.tolist()].to_array("param")
+    np.testing.assert_allclose(result.estimate_ci.sel(ci_bound="upper"), (estimates + half).transpose(*half.dims))
+    known = xcurves.fit_power_law(errors, confidence_level=0.9, sigma_hat_sq=20)
+    width = known.estimate_ci.sel(ci_bound="upper") - known.estimate_ci.sel(ci_bound="lower")
+    np.testing.assert_allclose(width, 2 * stats.norm.ppf(0.95) * known.stderr)
+
+
+def test_quadratic_fit_is_the_literal_one(errors):
+    result = xcurves.fit_power_law(errors, quadratic=True, gamma=-0.5)
+    for i in range(errors.sizes["task"]):
+        curve, here = as_dict(errors[i]), result.isel(task=i)
+        _, variances = oracle.variance_model(curve)
+        (alpha, eta, delta), covariance, _ = oracle.given_gamma(curve, -0.5, variances, quadratic=True)
+        np.testing.assert_allclose([here.alpha, here.eta, here.delta], [alpha, eta, delta], rtol=1e-7)
+        np.testing.assert_allclose(here.error_at_n, alpha + eta / 20 + delta / 400, rtol=1e-10)
+        np.testing.assert_allclose(here.data_reliance, eta / 20 + 2 * delta / 400, rtol=1e-8)
+        stderr = here.stderr.sel(param=["alpha", "eta", "delta"])
+        np.testing.assert_allclose(stderr, np.sqrt(np.diag(covariance)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_rows_of_the_papers_table_are_one_curve_in_two_parametrizations(row):
+    """From α, η, γ as printed, a fit to errors without noise gives e_400 and β_400 to the rounding of all five."""
+    for alpha, eta, gamma, error, reliance in (row[:5], (*row[5:7], -0.5, *row[7:])):
+        curve = make_errors((alpha + eta * SIZES**gamma)[np.newaxis])
+        result = xcurves.fit_power_law(curve, weights="uniform", prior_strength=0)
+        assert result.gamma == gamma
+        power = 400**gamma
+        np.testing.assert_allclose(result.error_at_n, error, atol=0.005 * (2 + power) + 1e-9)
+        np.testing.assert_allclose(result.data_reliance, reliance, atol=0.005 * (1 - 2 * gamma * power) + 1e-9)
+
+
+# --- what may come in ---
+
+
+def with_attrs(array, **attrs):
+    """Return an array with these attrs alone."""
+    array = array.copy()
+    array.attrs = attrs
+    return array
+
+
+def test_percent_and_fractions_give_the_same(errors):
+    errors = with_attrs(errors / 2, units="%")  # some are beyond 100 %
+    percent = xcurves.fit_power_law(errors, predict_at=[1600])
+    fractions = xcurves.fit_power_law(with_attrs(errors / 100, units="1"), predict_at=[1600])
+    np.testing.assert_array_equal(fractions.gamma, percent.gamma)
+    for name in (*RATES, "fitted", "error_sd", "prediction", "prediction_ci"):
+        np.testing.assert_allclose(fractions[name] * 100, percent[name], rtol=1e-10)
+    np.testing.assert_allclose(fractions.objective, percent.objective, rtol=1e-9)
+    by_parameter = xr.where(percent.param == "gamma", 1, 100)
+    np.testing.assert_allclose((fractions.estimate_ci * by_parameter).transpose(..., "ci_bound"), percent.estimate_ci)
+    np.testing.assert_allclose(fractions.stderr_given_gamma * by_parameter, percent.stderr_given_gamma)
+    both = by_parameter * by_parameter.rename(param="cov_param")
+    np.testing.assert_allclose(fractions.covariance * both, percent.covariance, rtol=1e-8)
+    assert (fractions.attrs["units"], percent.attrs["units"]) == ("fraction", "percent")
+    assert (fractions.error_at_n.attrs["units"], percent.error_at_n.attrs["units"]) == ("1", "%")
+
+
+def test_without_units_errors_above_one_are_percent(errors):
+    errors = with_attrs(errors / 2, units="%")
+    bare = with_attrs(errors)
+    result = xcurves.fit_power_law(bare)
+    assert result.attrs["units"] == "percent"
+    np.testing.assert_array_equal(result.error_at_n, xcurves.fit_power_law(errors).error_at_n)
+    np.testing.assert_array_equal(
+        xcurves.fit_power_law(with_attrs(bare / 100), units="fraction").gamma, xcurves.fit_power_law(errors).gamma
+    )
+
+
+def test_runs_are_optional_and_so_are_all_other_dims(errors):
+    mean = errors.mean("run", keep_attrs=True)
+    flat = xcurves.fit_power_law(mean, sigma_hat_sq=50)
+    one_fold = xcurves.fit_power_law(mean.expand_dims(run=[0]), sigma_hat_sq=50)
+    xr.testing.assert_identical(flat, one_fold)
+    alone = xcurves.fit_power_law(errors.isel(task=2, drop=True))
+    xr.testing.assert_allclose(alone, xcurves.fit_power_law(errors).isel(task=2).drop_vars("task"), rtol=1e-12)
+
+
+def test_order_of_dims_folds_and_gaps_among_them_do_not_matter(errors):
+    result = xcurves.fit_power_law(errors)
+    xr.testing.assert_allclose(xcurves.fit_power_law(errors.transpose("training", "run", "task")), result)
+    xr.testing.assert_allclose(xcurves.fit_power_law(errors.isel(run=slice(None, None, -1))), result, rtol=1e-10)
+
+
+def test_tasks_have_their_own_sizes_and_folds(tasks):
+    result = quiet(tasks)
+    for task in ("whole", "short", "few"):
+        alone = quiet(tasks.sel(task=task).dropna("training", how="all").dropna("run", how="all"), at=400)
+        for name in ("error_at_n", "data_reliance", "gamma", "estimate_ci", "r_squared", "objective"):
+            np.testing.assert_allclose(result[name].sel(task=task), alone[name], rtol=1e-9, err_msg=name)
+    assert result.fitted.sel(task="short").isnull().values.tolist() == [True, False, False, False, True]
+    none = result.sel(task="none")
+    assert none.error_at_n.isnull()
+    assert none.n_folds.sum() == 0
+
+
+def test_at_moves_error_and_reliance_along_the_same_curve(errors):
+    here, there = xcurves.fit_power_law(errors), xcurves.fit_power_law(errors, at=100.0)
+    np.testing.assert_allclose(there[["alpha", "eta", "gamma"]].to_array(), here[["alpha", "eta", "gamma"]].to_array())
+    np.testing.assert_allclose(there.error_at_n, here.alpha + here.eta * 100**here.gamma)
+    assert there.attrs["at"] == 100
+    per_task = xr.DataArray([100.0] * 3 + [400.0] * 3, {"task": errors.task}, ["task"])
+    mixed = xcurves.fit_power_law(errors, at=per_task)
+    np.testing.assert_array_equal(mixed["at"], per_task)
+    np.testing.assert_allclose(mixed.error_at_n[:3], there.error_at_n[:3])
+    np.testing.assert_allclose(mixed.error_at_n[3:], here.error_at_n[3:])
+
+
+def test_an_at_far_outside_is_allowed_and_marked(errors):
+    marks = [xcurves.fit_power_law(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 1600, 1601)]
+    assert marks == [1, 0, 0, 1]
+
+
+def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
+    """At equal σ_i² the aggregated fit is that of the folds: give it the standard errors of the variance model."""
+    folded = xcurves.fit_power_law(errors)
+    mean, count = errors.mean("run", keep_attrs=True), errors.notnull().sum("run")
+    standard_error = folded.error_sd / np.sqrt(count)
+    result = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=count)
+    for name in (*RATES, "gamma", "estimate_ci", "error_sd", "stderr_given_gamma"):
+        np.testing.assert_allclose(result[name], folded[name], rtol=1e-9, err_msg=name)
+    assert result.attrs["weights"] == "variance-folds"
+    alone = xcurves.fit_power_law(mean, standard_error=standard_error)
+    assert alone.attrs["weights"] == "variance"
+    by_variance = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=count, weights="variance")
+    np.testing.assert_allclose(alone.error_at_n, by_variance.error_at_n, rtol=1e-12)
+    assert (alone.n_folds == 1).all()
+
+
+def test_uniform_weights_of_single_folds_take_the_variance_from_residuals(one):
+    from scipy.optimize import curve_fit
+
+    result = xcurves.fit_power_law(one, weights="uniform", prior_strength=0)
+    slope = result.gamma.item()
+    free, covariance = curve_fit(lambda n, a, h, g: a + h * n**g, SIZES, one.values, [6, 250, slope])
+    residual = one.values - (result.alpha.item() + result.eta.item() * SIZES**slope)
+    np.testing.assert_allclose(result.error_sd**2, (residual**2).sum() / 2, rtol=1e-9)
+    assert abs(free[2] - slope) <= 0.006  # the grid's step
+    np.testing.assert_allclose(result.stderr.sel(param="gamma"), np.sqrt(covariance[2, 2]), rtol=0.1)
+    fixed = xcurves.fit_power_law(one, weights="uniform", gamma=-0.5)
+    expected = np.polyfit(SIZES**-0.5, one.values, 1, cov=True)
+    np.testing.assert_allclose([fixed.eta, fixed.alpha], expected[0], rtol=1e-9)
+    np.testing.assert_allclose(fixed.stderr.sel(param=["eta", "alpha"]) ** 2, np.diag(expected[1]), rtol=1e-9)
+
+
+def test_bootstrap_gives_other_intervals_and_the_same_estimates(errors):
+    plain = xcurves.fit_power_law(errors, predict_at=[100, 1600])
+    result = xcurves.fit_power_law(errors, predict_at=[100, 1600], n_resamples=199, rng=1)
+    for name in (*RATES, "gamma", "stderr", "prediction"):
+        np.testing.assert_array_equal(result[name], plain[name])
+    lower, upper = (result.estimate_ci.sel(ci_bound=bound) for bound in ("lower", "upper"))
+    assert (lower <= upper).all()
+    assert not np.allclose(result.estimate_ci, plain.estimate_ci)
+    assert not np.allclose(result.prediction_ci, plain.prediction_ci)
+    xr.testing.assert_identical(result, xcurves.fit_power_law(errors, predict_at=[100, 1600], n_resamples=199, rng=1))
+    other = xcurves.fit_power_law(errors, n_resamples=199, rng=2)
+    assert not np.array_equal(other.estimate_ci, result.estimate_ci)
+    assert result.attrs["rng"] == "1"
+    assert plain.attrs["rng"] == "0"
+
+
+@pytest.mark.parametrize("chunks", [{}, {"task": 1}, {"task": 3}, {"training": 2, "run": 3}])
+def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
+    options = {"n_resamples": 50, "predict_at": [1600], "rng": 3}
+    whole = quiet(tasks, **options)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = xcurves.fit_power_law(tasks.chunk(chunks), **options)
+        assert lazy.curves.predict([800]).prediction.chunks is not None
+    assert all(variable.chunks is not None for variable in lazy.data_vars.values())
+    found = lazy.compute(scheduler="threads", num_workers=2)
+    xr.testing.assert_allclose(found, whole, rtol=1e-10)
+    assert found.attrs == whole.attrs
+    np.testing.assert_array_equal(found.gamma, whole.gamma)
+
+
+# --- what is flagged ---
+
+
+def test_equal_errors_leave_gamma_unknown():
+    flat = make_errors(np.full((1, 3, 5), 30.0), task=["flat"])
+    with pytest.warns(UserWarning, match="^task 'flat': errors are all equal: gamma cannot be identified and is NaN$"):
+        result = xcurves.fit_power_law(flat, predict_at=[1600], n_resamples=10)
+    assert result[["gamma", "alpha", "eta"]].to_array().isnull().all()
+    assert result.stderr.isnull().all()
+    assert result.estimate_ci.isnull().all()
+    np.testing.assert_array_equal([result.error_at_n.item(), result.data_reliance.item()], [30, 0])
+    np.testing.assert_array_equal(result.prediction, 30)
+    fixed = xcurves.fit_power_law(flat, gamma=-0.5)
+    np.testing.assert_allclose([fixed.alpha.item(), fixed.eta.item()], [30, 0], atol=1e-10)
+
+
+@pytest.mark.parametrize(("shape", "edge"), [(lambda n: 100 - 12 * np.log(n), 1), (lambda n: 20 + 3e4 * n**-2.0, -1)])
+def test_an_exponent_at_the_edge_is_flagged(shape, edge):
+    curve = make_errors(shape(SIZES)[np.newaxis])
+    with pytest.warns(UserWarning, match=r"^gamma is -0\.(01|99), the edge of the grid"):
+        result = xcurves.fit_power_law(curve, sigma_hat_sq=1)
+    assert result.gamma_at_edge == edge
+    assert xcurves.fit_power_law(curve, sigma_hat_sq=1, gamma=-0.99).gamma_at_edge == 0
+
+
+def test_a_curve_without_errors_is_told_once(tasks):
+    tasks = tasks.where(tasks.task != "few")
+    with pytest.warns(
+        UserWarning, match=r"^task 'few': there are no errors; the result is NaN \(in 2 curves\)$"
+    ) as all_of:
+        xcurves.fit_power_law(tasks)
+    assert len(all_of) == 1
+
+
+# --- what is refused ---
+
+
+REFUSED = [
+    (lambda e: e.assign_coords(training=[0, 1, 2, 3, 4]), {}, "training must be positive for a power law; got 0"),
+    (lambda e: e, {"units": "percents"}, "units must be 'percent' or 'fraction'; got 'percents'"),
+    (lambda e: e, {"units": "fraction"}, "units is 'fraction', but errors has units '%'"),
+    (lambda e: with_attrs(e, units="nats"), {}, "errors has units 'nats'; rates are in percent or fractions"),
+    (lambda e: with_attrs(e, units="1"), {}, r"errors are fractions by units '1'; got \d\d\.\d+. Say units='percent'"),
+    (
+        lambda e: with_attrs(e) / 100,
+        {},
+        r"errors are at most 0\.\d+ and have no units: percent or fractions\?",
+    ),
+    (
+        lambda e: e.rename("accuracy"),
+        {},
+        "errors is called 'accuracy'; error is needed, which falls. Turn it: .100 - accuracy",
+    ),
+    (
+        lambda e: with_attrs(e / 100, units="1", long_name="test acc"),
+        {},
+        "errors is called 'test acc'.*: .1 - accuracy",
+    ),
+    (
+        lambda e: (100 - e.isel(task=[0])).assign_attrs(e.attrs),
+        {},
+        "errors rise with training, from .*turn it: .100 - acc",
+    ),
+    (lambda e: e.isel(training=[0, 1]), {}, "errors has 2 training sizes; this curve needs 3. Add sizes, or fix gamma"),
+    (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "errors has 1 training sizes; this curve needs 2. Add sizes$"),
+    (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "this curve needs 4"),
+    (lambda e: e.isel(run=[0]), {}, "one fold at every size.*Give sigma_hat_sq, or fit with weights='uniform'"),
+    (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values. Mask them as missing"),
+    (
+        lambda e: with_attrs(e * 0 + e.isel(run=0), units="%"),
+        {"sigma0_sq": 0},
+        "do not vary between folds and sigma0_sq is 0",
+    ),
+    (lambda e: e - 60, {}, "errors must not be negative; got -"),
+    (lambda e: e, {"sigma0_sq": True}, "sigma0_sq must be a number from 0; got True"),
+    (lambda e: e, {"sigma0_sq": -1}, "sigma0_sq must be a number from 0; got -1"),
+    (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0; got nan"),
+    (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
+    (lambda e: e, {"gamma": "fixed"}, "gamma must be 'search' or a negative number; got 'fixed'"),
+    (lambda e: e, {"weights": "folds"}, "weights must be one of 'variance-folds', 'variance', 'uniform'; got 'folds'"),
+    (lambda e: e, {"n_resamples": -1}, "n_resamples must be a whole number from 0; got -1"),
+    (lambda e: e, {"n_resamples": 1.5}, "n_resamples must be a whole number from 0; got 1.5"),
+    (lambda e: e, {"quadratic": "yes"}, "quadratic must be True or False; got 'yes'"),
+    (lambda e: e, {"at": -4}, "at must be positive and finite; got -4"),
+    (lambda e: e, {"at": "400"}, "at must be a size, or sizes on dims"),
+    (lambda e: e, {"at": xr.DataArray([1.0, 2], dims="task")}, "at must have the labels of errors; its 'task' differs"),
+    (lambda e: e, {"predict_at": [100, 0]}, "predict_at must be positive and finite; got 0"),
+    (lambda e: e, {"predict_at": [100, 100]}, "predict_at has sizes twice"),
+    (lambda e: e, {"predict_at": []}, "predict_at must be a size or a list of sizes"),
+    (lambda e: e, {"n_folds": 4}, "n_folds belongs to means with standard_error"),
+    (lambda e: e, {"standard_error": 1.0}, "standard_error belongs to means; errors has folds"),
+    (lambda e: e.rename(training="n_train"), {}, "dims must include 'training'"),
+]
+
+
+@pytest.mark.parametrize(("change", "options", "message"), REFUSED, ids=[message[:40] for _, _, message in REFUSED])
+def test_bad_input_is_refused_in_one_line(errors, change, options, message):
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        xcurves.fit_power_law(change(errors), **options)
+    assert "\n" not in str(caught.value)
+
+
+BAD_AGGREGATES = [
+    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are; got -"),
+    (
+        lambda s: s.where(s.training != 50),
+        {},
+        "^task 0: standard_error must be positive and finite .* got nan",
+    ),
+    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are; got inf"),
+    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are; got 0"),
+    (lambda s: s, {"n_folds": 0}, "^task 0: n_folds must be whole and at least 1; got 0"),
+    (lambda s: s, {"n_folds": 1.5}, "^task 0: n_folds must be whole and at least 1; got 1.5"),
+    (
+        lambda s: s.assign_attrs(units="1"),
+        {},
+        "^standard_error is in fraction and errors in percent. Bring both",
+    ),
+    (lambda s: s.isel(training=[0, 1]), {}, "^standard_error must have the labels of errors; its 'training' differs"),
+    (lambda s: s.expand_dims(x=2), {}, "^standard_error must have dims of errors"),
+    (lambda s: s, {"sigma_hat_sq": 3.0}, "^standard_error and sigma_hat_sq=3.0 both say the variance. Leave one out"),
+    (lambda s: 0.5, {}, "^standard_error must be a DataArray like errors; got float"),
+]
+
+
+@pytest.mark.parametrize(("change", "options", "message"), BAD_AGGREGATES)
+def test_bad_standard_errors_are_refused(errors, change, options, message):
+    mean = errors.mean("run", keep_attrs=True)
+    standard_error = xr.full_like(mean, 0.5)
+    with pytest.raises((ValueError, TypeError), match=message):
+        xcurves.fit_power_law(mean, standard_error=change(standard_error), **options)
+
+
+def test_errors_from_the_graph_name_the_task(tasks):
+    lazy = xcurves.fit_power_law(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1))
+    with pytest.raises(ValueError, match=r"^task 'few': errors has one fold at every size"):
+        lazy.compute()
+
+
+ACCURACY = np.array([0.6856, 0.788, 0.8014, 0.8086, 0.8069])  # naive Bayes on digits, five folds: the last size dips
+SD = np.array([0.0439, 0.0243, 0.0302, 0.0285, 0.0376])
+
+
+def folds_of(means, sd, n_folds):
+    """Folds that have exactly these means and standard deviations."""
+    noise = np.random.default_rng(0).normal(size=(n_folds, len(means)))
+    noise = (noise - noise.mean(axis=0)) / noise.std(axis=0, ddof=1)
+    errors = make_errors(means + sd * noise, [143, 467, 790, 1113, 1437])
+    return errors.rename("score").assign_attrs(units="fraction")
+
+
+@pytest.mark.parametrize("method", [xcurves.fit_power_law, xcurves.leave_one_size_out])
+def test_accuracy_is_refused_though_one_size_dips(method):
+    accuracy = folds_of(ACCURACY, SD, 5)
+    with pytest.raises(ValueError, match=r"errors rise with training, from 0.6856 to 0.8069\. If this is accuracy"):
+        method(accuracy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method(1 - accuracy, units="fraction")
+    with pytest.raises(ValueError, match="errors rise with training"):
+        method(accuracy.mean("run"), units="fraction", sigma_hat_sq=500)
+
+
+def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
+    rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
+    assert quiet(rising, weights="uniform").data_reliance < 0
+    with pytest.raises(ValueError, match="errors rise"):
+        xcurves.fit_power_law(rising.where(rising != 21.9, 22.1), weights="uniform")
+
+
+def test_a_negative_reliance_is_said_to_raise_the_error():
+    rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
+    result = quiet(rising, weights="uniform")
+    rise = f"{-result.data_reliance.item() / 2:.4g}"
+    assert f"four times the data raise the error by {rise} %." in result.curves.summary()
+
+
+@pytest.mark.parametrize(("whole", "units"), [(1, "fraction"), (100, "percent")])
+@pytest.mark.parametrize("named", ["name", "long_name", "standard_name", "all"])
+def test_the_cure_for_accuracy_cures(whole, units, named):
+    accuracy = folds_of(ACCURACY, SD, 5) * whole
+    accuracy = accuracy.rename("accuracy") if named in ("name", "all") else accuracy
+    accuracy.attrs = {key: "accuracy" for key in ("long_name", "standard_name") if named in (key, "all")}
+    accuracy.attrs["units"] = units
+    with xr.set_options(keep_attrs=True):
+        with pytest.raises(ValueError, match="Turn it: ") as caught:
+            xcurves.fit_power_law(accuracy)
+        cured = eval(str(caught.value).split("Turn it: ")[1], {"accuracy": accuracy})
+    assert quiet(cured).data_reliance > 0
+
+
+@pytest.mark.parametrize("name", ["1 - accuracy", "100 - acc", "1-accuracy", "error (1 - accuracy)", "accuracy error"])
+def test_what_is_taken_from_one_is_no_accuracy(errors, name):
+    xcurves.fit_power_law(errors.assign_attrs(long_name=name))
+
+
+def test_standard_errors_of_one_fold_are_standard_errors(errors):
+    mean = errors.mean("run", keep_attrs=True)
+    standard_error = xr.full_like(mean, 0.5)
+    plain = xcurves.fit_power_law(mean, standard_error=standard_error, weights="variance")
+    for one in (1, xr.ones_like(mean.isel(task=0, drop=True))):
+        xr.testing.assert_allclose(xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=one), plain)
+
+
+def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
+    rng = np.random.default_rng(0)
+    flat = make_errors(30 + rng.normal(size=(200, 4, 3)), (100, 200, 400), task=np.arange(200))
+    result = quiet(flat)
+    assert (result.data_reliance < 0).any()
+    assert result.error_at_n.notnull().all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-10, 40), factor=st.floats(0.01, 1e4))
+@settings(max_examples=25, deadline=None)
+def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(seed, shift, factor):
+    errors = simulate_errors(3, seed)[0] + 20
+    errors.attrs = {"units": "%"}
+    first = quiet(errors)
+    shifted = quiet(with_attrs(errors + shift, units="%"))
+    scaled = quiet(errors.assign_coords(training=errors.training * factor))
+    for name in ("data_reliance", "gamma", "eta", "objective", "stderr"):
+        np.testing.assert_allclose(shifted[name], first[name], rtol=1e-6, err_msg=name)
+    for name in ("error_at_n", "alpha"):
+        np.testing.assert_allclose(shifted[name], first[name] + shift, rtol=1e-8, atol=1e-6, err_msg=name)
+    for name in ("error_at_n", "data_reliance", "gamma", "alpha", "objective", "error_sd", "fitted"):
+        np.testing.assert_allclose(scaled[name], first[name], rtol=1e-6, err_msg=name)
+    np.testing.assert_allclose(scaled.eta, first.eta * factor**-first.gamma, rtol=1e-6)
+
+
+def test_lazy_means_with_standard_errors_that_lack_dims(errors):
+    mean = errors.mean("run", keep_attrs=True)
+    standard_error = xr.DataArray([0.9, 0.8, 0.7, 0.6, 0.5], {"training": mean.training}, ["training"])
+    whole = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=4)
+    lazy = xcurves.fit_power_law(mean.chunk(task=2), standard_error=standard_error, n_folds=4)
+    assert lazy.gamma.chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), whole, rtol=1e-12)
+    assert (whole.n_folds == 4).all()

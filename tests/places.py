@@ -1,0 +1,6 @@
+"""Where the project, and the data that are no part of it, are."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"

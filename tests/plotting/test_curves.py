@@ -1,0 +1,294 @@
+"""Pictures of curves: the runs, means and bands that are drawn are those of the array."""
+
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.colors import to_hex, to_rgb
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+import xcurves
+from strategies import absent, make_curves, simulate_errors
+from xcurves.core.axes import ALGORITHMS, OTHERS, style_of
+from xcurves.kernels import bootstrap
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def curves():
+    values = np.random.default_rng(0).normal(size=(2, 3, 5, 6)) + 10 * np.arange(3)[:, np.newaxis, np.newaxis]
+    curves = make_curves(values, task=["x", "y"])
+    curves.attrs = {"long_name": "episode return", "units": "points"}
+    curves.training.attrs["units"] = "steps"
+    return curves
+
+
+def means(ax):
+    return {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
+
+
+def thin(ax):
+    return [line for line in ax.lines if line.get_label().startswith("_")]
+
+
+def bands(ax):
+    return {to_hex(band.get_facecolor()[0][:3]): band.get_paths()[0].vertices for band in ax.collections}
+
+
+def test_runs_and_means_are_those_of_the_array(curves):
+    here = curves.sel(task="x")
+    ax = here.curves.plot(rng=0)
+    assert len(thin(ax)) == 15
+    drawn = {tuple(line.get_ydata()) for line in thin(ax)}
+    assert drawn == {tuple(run) for run in here.to_numpy().reshape(15, 6)}
+    assert list(means(ax)) == ["a0", "a1", "a2"]
+    for name, line in means(ax).items():
+        np.testing.assert_allclose(line.get_ydata(), here.sel(algorithm=name).mean("run"))
+        np.testing.assert_array_equal(line.get_xdata(), here.training)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training (steps)", "episode return (points)")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a0", "a1", "a2"]
+
+
+def test_the_band_is_the_percentile_interval_of_resampled_runs(curves):
+    """All 5^5 resamples, each run as likely as another, written out."""
+    here = curves.sel(task="x")
+    ax = here.curves.plot(n_resamples=200_000, confidence_level=0.9, rng=0)
+    for place in range(3):
+        runs = here.isel(algorithm=place).to_numpy()
+        every = np.array([runs[list(drawn)].mean(axis=0) for drawn in itertools.product(range(5), repeat=5)])
+        vertices = bands(ax)[style_of(place).color.lower()]
+        for level, x in enumerate(here.training.to_numpy()):
+            low, high = np.unique(vertices[vertices[:, 0] == x, 1])[[0, -1]]
+            # Tails of what was drawn: 0.05 up to what 200,000 random resamples of 3,125 leave open, 99.9 %.
+            slack = 3.3 * np.sqrt(0.05 * 0.95 / 200_000) + 1e-9
+            assert (every[:, level] < low - 1e-9).mean() <= 0.05 + slack
+            assert (every[:, level] <= low + 1e-9).mean() >= 0.05 - slack
+            assert (every[:, level] > high + 1e-9).mean() <= 0.05 + slack
+            assert (every[:, level] >= high - 1e-9).mean() >= 0.05 - slack
+
+
+def test_a_band_of_many_levels_is_made_in_pieces(monkeypatch):
+    runs = np.random.default_rng(0).normal(size=(7, 50))
+    design = bootstrap.Design((7,), None, 300, 5)
+    whole = bootstrap.mean_band(runs, design, 0.05)
+    monkeypatch.setattr(bootstrap, "_HELD", 900)
+    np.testing.assert_allclose(bootstrap.mean_band(runs, design, 0.05), whole, rtol=0, atol=1e-12)
+    counts = design.block(0, 300)
+    resampled = [np.repeat(runs, count, axis=0).mean(axis=0) for count in counts]
+    np.testing.assert_allclose(whole, np.percentile(resampled, [2.5, 97.5], axis=0))
+
+
+@pytest.mark.parametrize(("n_runs", "documented"), [(3, 0.75), (5, 0.83), (10, 0.90)])
+def test_bands_of_few_runs_are_too_narrow_as_documented(n_runs, documented):
+    runs = np.random.default_rng(n_runs).normal(size=(n_runs, 4_000))
+    low, high = bootstrap.mean_band(runs, bootstrap.Design((n_runs,), None, 999, 1), 0.05)
+    covered = ((low <= 0) & (high >= 0)).mean()
+    assert abs(covered - documented) < 0.005 + 3.3 * np.sqrt(documented * (1 - documented) / 4_000)
+
+
+def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other(curves):
+    both, again = curves.curves.plot(rng=3), curves.curves.plot(rng=3)
+    alone = curves.sel(task="y").curves.plot(rng=3)
+    for name, vertices in bands(both[1]).items():
+        np.testing.assert_array_equal(vertices, bands(again[1])[name])
+        np.testing.assert_array_equal(vertices, bands(alone)[name])
+    other = curves.sel(task="y").curves.plot(rng=4)
+    assert any((bands(other)[name] != vertices).any() for name, vertices in bands(alone).items())
+
+
+def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves):
+    here = curves.sel(task="x").copy()
+    here[0, 0, 4:] = np.nan  # ends early
+    here[1, 2, 2] = np.nan  # a gap
+    ax = here.curves.plot(rng=0)
+    ended, whole = means(ax)["a0"], means(ax)["a2"]
+    np.testing.assert_array_equal(ended.get_xdata(), here.training[:4])
+    np.testing.assert_allclose(ended.get_ydata(), here[0, :, :4].mean("run"))
+    np.testing.assert_array_equal(means(ax)["a1"].get_xdata(), here.training[[0, 1, 3, 4, 5]])
+    assert len(whole.get_xdata()) == 6
+    lengths = sorted(len(line.get_xdata()) for line in thin(ax))
+    assert lengths == [4, 5] + [6] * 13
+    assert bands(ax)[style_of(0).color.lower()][:, 0].max() == here.training[3]
+
+
+def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
+    names = [f"algorithm of a long name {place}" for place in range(6)]
+    many = xr.concat([curves] * 2, "algorithm").assign_coords(algorithm=names)
+    for named, plain in ((many.sel(task="x"), curves.sel(task="x")), (many, curves)):
+        wide, narrow = (np.ravel([each.curves.plot(rng=0)]) for each in (named, plain))
+        assert wide[-1].get_legend().get_window_extent().x0 > wide[-1].get_window_extent().x1
+        for ax in (wide[0], narrow[0]):
+            ax.figure.draw_without_rendering()
+        for one, other in zip(wide, narrow, strict=True):
+            assert one.get_window_extent().width == pytest.approx(other.get_window_extent().width, rel=0.03)
+
+
+def test_large_levels_are_written_short(curves):
+    here = curves.sel(task="x")
+    ax = here.assign_coords(training=np.arange(here.sizes["training"]) * 250_000).curves.plot(rng=0)
+    ax.figure.draw_without_rendering()
+    said = {text.get_text() for text in ax.get_xticklabels()}
+    assert {"0", "1M"} <= said
+    assert max(map(len, said)) <= 5
+
+
+def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
+    here = curves.sel(task="x")
+    ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["900k", "3.2M", "", "4.1M", "5.2M", "13.8M"]
+    assert len(ax.get_xticks()) == 6
+
+
+def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
+    here = absent(curves.sel(task="x"), [5, 0, 1]).where(curves.training != 200)
+    ax = here.curves.plot(rng=0)
+    assert list(means(ax)) == ["a0", "a2"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a0", "a2"]
+    assert list(bands(ax)) == [style_of(0).color.lower()]  # one run has no band
+    assert len(thin(ax)) == 6
+    assert 200 not in means(ax)["a0"].get_xdata()
+
+
+def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
+    values = np.full((1, 2, 4), np.nan)
+    values[0, 0, :2] = values[0, 1, 2:] = 1
+    with pytest.warns(UserWarning, match=r"^algorithm 'a0' has no training level that all its runs have, so no mean"):
+        ax = make_curves(values).curves.plot()
+    assert len(means(ax)["a0"].get_xdata()) == 0
+    assert len(thin(ax)) == 2
+
+
+def test_a_single_level_is_seen(curves):
+    ax = curves.sel(task="x").isel(training=[2]).curves.plot(rng=0)
+    assert {line.get_marker() for line in thin(ax)} == {"."}
+    low, high = ax.collections[1].get_segments()[0][:, 1]
+    assert low < means(ax)["a0"].get_ydata()[0] < high
+
+
+def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
+    looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
+    assert len(set(looks.values())) == 3
+    some = curves.sel(task="y", algorithm=["a2"]).reindex(algorithm=curves.algorithm)
+    assert {name: (line.get_color(), line.get_linestyle()) for name, line in means(some.curves.plot()).items()} == {
+        "a2": looks["a2"]
+    }
+    cdf = curves.isel(task=0, training=-1).curves.performance_cdf(scores_at=[0, 10, 20])
+    for view in ("inverse_cdf", "cdf", "profile"):
+        drawn = means(cdf.curves.plot(view))
+        assert {name: (line.get_color(), line.get_linestyle()) for name, line in drawn.items()} == looks
+    assert {name: line.get_color() for name, line in means(cdf.curves.plot("statistics")).items()} == {
+        name: colour for name, (colour, _) in looks.items()
+    }
+    errors = simulate_errors(3, seed=0)[0].rename(task="algorithm").assign_coords(algorithm=["a0", "a1", "a2"])
+    fit = errors.curves.fit_power_law()
+    drawn = {name[:2]: (line.get_color(), line.get_linestyle()) for name, line in means(fit.curves.plot()).items()}
+    assert drawn == looks
+    with pytest.warns(UserWarning, match="'a1': there are no errors"):
+        with_gap = errors.where(errors.algorithm != "a1").curves.fit_power_law()
+    assert {name[:2] for name in means(with_gap.curves.plot())} == {"a0", "a2"}
+    drawn = {name[:2]: line.get_color() for name, line in means(with_gap.curves.plot()).items()}
+    assert drawn["a2"] == looks["a2"][0]
+
+
+def linear(channel):
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+
+def seen_by(colour, blind):
+    """Return the linear RGB that a protanope or deuteranope sees (Machado, Oliveira & Fernandes 2009), severity 1."""
+    matrices = {
+        "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    }
+    return np.clip(np.array(matrices[blind]) @ [linear(channel) for channel in to_rgb(colour)], 0, 1)
+
+
+@pytest.mark.parametrize("blind", ["protan", "deutan"])
+def test_colours_can_be_told_apart_and_read_on_white(blind):
+    for colours in (ALGORITHMS, OTHERS):
+        for one, other in itertools.combinations(colours, 2):
+            assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
+    for colour in (*ALGORITHMS, *OTHERS):
+        luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
+        assert 1.05 / (luminance + 0.05) > 1.9
+
+
+def test_the_first_forty_algorithms_differ_and_eight_do_without_colour():
+    assert len({style_of(place) for place in range(40)}) == 40
+    assert len({style_of(place)[1:] for place in range(8)}) == 8
+    assert len({style_of(place).marker for place in range(8)}) == 8
+
+
+def test_each_task_is_a_panel_in_rows_of_four():
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef"))
+    axes = curves.curves.plot()
+    assert axes.shape == (6,)
+    assert [ax.get_title() for ax in axes] == [f"task = {name}" for name in "abcdef"]
+    assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False, False, True, False]
+    assert [bool(ax.get_xlabel()) for ax in axes] == [False, False, True, True, True, True]
+    assert sum(ax.get_legend() is not None for ax in axes) == 1
+
+
+def test_even_grids_of_algorithms_are_linear_together():
+    """Steps of 5 and of 30 are both even; joined they are not."""
+    training = np.unique([*np.arange(0, 601, 5), *np.arange(0, 601, 30)]).astype(float)
+    values = np.random.default_rng(0).normal(size=(2, 3, len(training)))
+    values[1, :, training % 30 > 0] = np.nan
+    values[0, :, (training > 0) & (training < 30)] = np.nan
+    values[0, :, 3] = 1
+    assert make_curves(values, training=training).curves.plot().get_xscale() == "linear"
+    longer = training.copy()
+    longer[-1] = 6000
+    assert make_curves(values, training=longer).curves.plot().get_xscale() == "symlog"
+
+
+def test_given_axes_are_drawn_on_and_nothing_is_shown(curves, monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
+    ax = plt.figure().add_subplot()
+    assert xcurves.plot(curves[0], ax=ax) is ax
+
+
+def test_dask_backed_curves_look_the_same(curves):
+    pytest.importorskip("dask")
+    eager, lazy = curves[0].curves.plot(rng=0), curves[0].chunk(run=2).curves.plot(rng=0)
+    for name, line in means(eager).items():
+        np.testing.assert_array_equal(line.get_ydata(), means(lazy)[name].get_ydata())
+
+
+def test_what_cannot_be_drawn_is_told_why(curves):
+    def refused(call, error, message):
+        with pytest.raises(error) as caught:
+            call()
+        assert str(caught.value) == message
+
+    refused(lambda: curves.curves.plot("f"), ValueError, "view must be one of 'runs'; got 'f'")
+    refused(
+        lambda: curves.curves.plot(ax=plt.figure().add_subplot()),
+        ValueError,
+        "ax is one Axes; got 1 views of 2 tasks. Select a task, give view=, or leave ax out",
+    )
+    refused(
+        lambda: curves.expand_dims(metric=["r"]).curves.plot(),
+        ValueError,
+        "curves has the extra dims ('metric', 'task'); one can be drawn. Select: curves.isel(metric=0)",
+    )
+    refused(
+        lambda: curves.where(curves < 20, np.inf).curves.plot(),
+        ValueError,
+        "curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))",
+    )
+    result = curves[0].curves.randomized_anova(n_resamples=99, rng=0)
+    refused(
+        lambda: result.curves.plot(rng=0),
+        ValueError,
+        "rng is for pictures of curves; a result has its own. Leave it out",
+    )

@@ -1,0 +1,321 @@
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    keys = pd.MultiIndex.from_product(
+        [["Hopper", "Ant"], ["td3", "sac"], [2, 10], [0, 100, 50]], names=["task", "agent", "seed", "step"]
+    )
+    return pd.DataFrame({"return": rng.normal(size=len(keys))}, index=keys).reset_index()
+
+
+NAMES = {"algorithm": "agent", "run": "seed", "training": "step", "extra": "task"}
+
+
+def test_every_score_finds_its_place(frame):
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.dims == ("task", "algorithm", "run", "training")
+    assert curves.name == "return"
+    for row in frame.itertuples(index=False):
+        assert curves.sel(task=row.task, algorithm=row.agent, run=row.seed, training=row.step) == row[-1]
+
+
+def test_rows_and_columns_may_come_in_any_order(frame):
+    shuffled = frame.sample(frac=1, random_state=1)[["step", "return", "seed", "task", "agent"]]
+    xr.testing.assert_identical(
+        shuffled.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
+    )
+
+
+def test_gaps_are_nan_and_labels_stay(frame):
+    frame.loc[frame.task == "Ant", "return"] = np.nan
+    curves = frame.drop(index=0).curves.to_dataarray("return", **NAMES)
+    assert np.isnan(curves.sel(task="Hopper", algorithm="td3", run=2, training=0))
+    assert curves.sel(task="Ant").isnull().all()
+    assert curves.notnull().sum() == 11
+
+
+def test_columns_and_units_are_kept(frame):
+    frame.attrs["units"] = {"step": "steps", "return": "1"}
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.attrs == {"long_name": "return", "units": "1"}
+    assert curves.training.attrs == {"long_name": "step", "units": "steps"}
+    assert curves.algorithm.attrs == {"long_name": "agent"}
+    assert curves.run.attrs == {"long_name": "seed"}
+
+
+def test_repeated_rows_are_counted_shown_and_cured(frame):
+    repeated = pd.concat([frame, frame.iloc[:5]])
+    with pytest.raises(ValueError, match="repeat") as caught:
+        repeated.curves.to_dataarray("return", **NAMES)
+    assert str(caught.value) == (
+        "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 2, 100); "
+        "('Hopper', 'td3', 2, 50). Name the column that tells them apart in extra=, or say which to keep: "
+        "duplicates='first', 'last' or 'mean'"
+    )
+
+
+@pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
+def test_of_repeated_rows_the_chosen_is_kept(choice, kept):
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]})
+    curves = frame.curves.to_dataarray("y", duplicates=choice)
+    np.testing.assert_array_equal(curves.squeeze(), [0.0, kept])
+
+
+@pytest.mark.parametrize("choice", ["first", "last", "mean"])
+def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, np.nan, 4.0]})
+    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
+    with pytest.raises(ValueError, match=r"^1 row repeats a "):
+        frame.curves.to_dataarray("y")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            lambda f: f.assign(step=f.step.astype(str).replace("50", "1M")),
+            TypeError,
+            "training column 'step' must be numeric; got dtype {dtype}, first '1M' in row 2. "
+            "Convert: pd.to_numeric(frame['step'])",
+        ),
+        (
+            lambda f: f.assign(**{"return": f["return"].astype(object).where(f.index != 3, "oops")}),
+            TypeError,
+            "value column 'return' must be numeric; got dtype object, first 'oops' in row 3. "
+            "Convert: pd.to_numeric(frame['return'])",
+        ),
+        (
+            lambda f: f.assign(seed=f.seed.astype(float).where(f.index > 1)),
+            ValueError,
+            "run column 'seed' has 2 rows without a label (read_csv takes NA, None and null for none), first row 0. "
+            "Drop them: frame.dropna(subset=['seed'])",
+        ),
+        (lambda f: f.iloc[:0], ValueError, "frame has no rows. Check how it was read or selected"),
+        (
+            lambda f: f.rename(columns={"return": "reward"}),
+            KeyError,
+            "value='return' is no column of the frame. It has 'task', 'agent', 'seed', 'step', 'reward'",
+        ),
+        (
+            lambda f: f.assign(seed=f.seed.astype(object).where(f.index > 1, "a")),
+            TypeError,
+            "column 'seed' mixes int and str, first 2 in row 2. Convert: frame['seed'].astype(str)",
+        ),
+    ],
+)
+def test_bad_frames_are_refused(frame, change, error, message):
+    changed = change(frame)
+    with pytest.raises(error) as caught:
+        changed.curves.to_dataarray("return", **NAMES)
+    assert caught.value.args[0] == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
+
+
+def test_what_was_kept_of_repeated_rows_is_recorded():
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1, 1], "y": [0.0, 1.0, 4.0, 5.0]})
+    history = frame.curves.to_dataarray("y", duplicates="last").attrs["history"]
+    assert history == "to_dataarray(duplicates='last'): 2 repeated rows, kept the last of each"
+    assert "history" not in frame.iloc[:2].curves.to_dataarray("y", duplicates="last").attrs
+
+
+def test_an_extra_dim_cannot_have_the_name_of_another(frame):
+    with pytest.raises(ValueError, match=r"^extra='run' is the name of another dim"):
+        frame.rename(columns={"task": "run"}).curves.to_dataarray(
+            "return", algorithm="agent", run="seed", training="step", extra="run"
+        )
+    with pytest.raises(KeyError, match="extra='game' is no column of the frame"):
+        frame.curves.to_dataarray("return", **(NAMES | {"extra": "game"}))
+
+
+def test_a_column_serves_once(frame):
+    with pytest.raises(ValueError, match=r"run='step' is asked for twice"):
+        frame.curves.to_dataarray("return", algorithm="agent", run="step", training="step")
+
+
+def test_an_unknown_choice_is_refused(frame):
+    with pytest.raises(ValueError, match=r"duplicates must be one of 'raise', 'first', 'last', 'mean'; got 'sum'"):
+        frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", object])
+def test_labels_of_every_dtype_can_be_compared(frame, dtype):
+    frame["agent"] = frame["agent"].astype(dtype)
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.algorithm.values.tolist() == ["sac", "td3"]
+    xcurves.randomized_anova(curves, confidence_level=0.5)
+
+
+def test_labels_that_only_blanks_tell_apart_are_warned_of(frame):
+    frame.loc[frame.seed == 10, "agent"] = " " + frame.agent
+    said = "^column 'agent' has ' sac' beside 'sac', taken for two. If they are one: .*str.strip"
+    with pytest.warns(UserWarning, match=said) as warned:
+        curves = frame.curves.to_dataarray("return", **NAMES)
+    assert len(warned) == 1
+    assert curves.algorithm.values.tolist() == [" sac", " td3", "sac", "td3"]
+
+
+def test_categories_keep_their_order_and_unused_ones_go(frame):
+    frame["agent"] = pd.Categorical(frame["agent"], ["td3", "ppo", "sac"])
+    assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == ["td3", "sac"]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32"])
+def test_nullable_and_short_numbers_are_scores(frame, dtype):
+    frame["return"] = pd.array([None, *range(1, len(frame))], dtype=dtype if dtype != "float32" else "Float32")
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.dtype == np.float64
+    assert curves.isnull().sum() == 1
+    assert curves.max() == len(frame) - 1
+
+
+@pytest.mark.parametrize(
+    ("on", "method"),
+    [
+        *[("intersection", None), ("final", None), ("union", None), ([5, 20, 30.5], None)],
+        *[("union", "linear"), ("union", "previous"), ([5, 20, 30.5], "linear"), ([5, 20, 30.5], "previous")],
+    ],
+)
+def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
+    """Two roads to one place: rows run by run here, the dense array of all levels there."""
+    rng = np.random.default_rng(0)
+    common = {"x": [5, 12, 30], "y": [20, 40]}
+    own = [
+        (task, algorithm, run, step)
+        for task in "xy"
+        for algorithm in "ab"
+        for run in range(3)
+        for step in sorted({*common[task], *rng.choice(50, 8, replace=False).tolist()})
+    ]
+    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(y=rng.normal(size=len(own)))
+    aligned = frame.curves.to_dataarray("y", extra="task", on=on, method=method)
+    there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
+    xr.testing.assert_equal(aligned, there)
+    assert aligned.attrs["history"] == there.attrs["history"].replace("align(", "to_dataarray(")
+
+
+def test_grids_that_do_not_meet_are_named_from_a_frame_too():
+    frame = pd.DataFrame({"algorithm": ["a"] * 3 + ["b"] * 3, "run": 0, "training": [0, 1, 2, 0, 5, 6], "y": 0.0})
+    with pytest.raises(ValueError, match=r"leaves 1 common training level \(0\): the grids of 'a' and 'b' do not meet"):
+        frame.curves.to_dataarray("y", on="intersection")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"method": "linear"},
+            r"^method='linear' needs the levels that runs are brought to. Say them: on='union'",
+        ),
+        ({"tolerance": 3}, r"^tolerance=3 needs the levels that runs are brought to"),
+        ({"on": "union", "training": None}, r"^on= needs a column of training; got training=None"),
+    ],
+)
+def test_alignment_needs_a_grid_and_training(frame, options, message):
+    with pytest.raises(ValueError, match=message):
+        frame.curves.to_dataarray("return", **(NAMES | options))
+
+
+def test_scores_of_trials_have_no_training(frame):
+    last = frame[frame.step == 100]
+    scores = last.curves.to_dataarray("return", **(NAMES | {"training": None}))
+    assert scores.dims == ("task", "algorithm", "run")
+    assert "training" not in scores.coords
+    expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
+    np.testing.assert_array_equal(scores, expected)
+    with pytest.raises(ValueError, match=r"^16 rows repeat a \(task, agent, seed\), first \('Hopper', 'td3', 2\)"):
+        frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
+
+
+def test_several_columns_of_scores_make_a_dataset(frame):
+    frame["loss"] = frame["return"].where(frame.task == "Ant") ** 2
+    frame.attrs["units"] = {"loss": "1", "step": "steps"}
+    both = frame.curves.to_dataset(["return", "loss"], **NAMES)
+    for name in ("return", "loss"):
+        xr.testing.assert_identical(both[name], frame.curves.to_dataarray(name, **NAMES))
+    assert both.loss.sel(task="Hopper").isnull().all()
+    assert both.training.attrs["units"] == "steps"
+
+
+def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
+    frame["loss"] = frame["return"].where(frame.step != 50)
+    both = frame.curves.to_dataset(["return", "loss"], **NAMES, on="intersection")
+    assert both.training.values.tolist() == [0, 50, 100]
+    assert both.loss.sel(training=50).isnull().all()
+    with pytest.raises(ValueError, match=r"^values must name at least one column of scores; got none"):
+        frame.curves.to_dataset([], **NAMES)
+
+
+def test_several_extra_columns_are_dims_in_their_order(frame):
+    frame["metric"] = np.where(frame.task == "Ant", "reward", "success")
+    curves = frame.curves.to_dataarray("return", **(NAMES | {"extra": ["metric", "task"]}))
+    assert curves.dims == ("metric", "task", "algorithm", "run", "training")
+    assert curves.notnull().any(["algorithm", "run", "training"]).values.tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
+def test_arrow_columns_are_as_good_as_any(frame, column):
+    pytest.importorskip("pyarrow")
+    arrow = frame.astype({column: pd.Series(frame[column].tolist()).convert_dtypes(dtype_backend="pyarrow").dtype})
+    xr.testing.assert_identical(
+        arrow.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
+    )
+
+
+def test_a_gap_in_an_arrow_column_is_a_gap(frame):
+    pytest.importorskip("pyarrow")
+    frame["return"] = frame["return"].convert_dtypes(dtype_backend="pyarrow")
+    frame.loc[0, "return"] = None
+    assert frame.curves.to_dataarray("return", **NAMES).isnull().sum() == 1
+
+
+def test_labels_are_of_kinds_that_an_archive_holds(frame):
+    for dtype in ("category", "string", object):
+        curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
+        assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
+    assert curves.training.dtype == float
+
+
+def test_a_frame_of_rows_without_any_score_gives_gaps(frame):
+    for duplicates in ("first", "last", "mean"):
+        curves = frame.assign(**{"return": np.nan}).curves.to_dataarray("return", **NAMES, duplicates=duplicates)
+        assert curves.isnull().all()
+
+
+def test_provenance_is_carried_on_and_history_goes_on(frame):
+    frame.attrs = {"source": "logs of 2026", "history": "read", "units": {"return": "points"}}
+    frame.attrs |= {"tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
+    curves = frame.curves.to_dataarray("return", **NAMES, on="final")
+    assert curves.attrs["source"] == "logs of 2026"
+    assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
+    assert curves.attrs["n"] == 3
+    assert not {"tags", "smoothed", "seed"} & set(curves.attrs)
+
+
+def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
+    frame.attrs["units"] = "points"
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.attrs == {"units": "points", "long_name": "return"}
+    assert "units" not in curves.training.attrs
+
+
+def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("xcurves.preprocessing.frames.at_levels", full)
+    with pytest.raises(MemoryError, match=r"^curves of 2 task x 2 algorithm x 2 run x 3 training do not fit"):
+        frame.curves.to_dataarray("return", **NAMES)
+
+
+def test_rows_in_any_order_are_aligned_alike(frame):
+    shuffled = frame.sample(frac=1, random_state=2)
+    options = {**NAMES, "on": [0, 30, 70], "method": "linear"}
+    xr.testing.assert_identical(
+        shuffled.curves.to_dataarray("return", **options), frame.curves.to_dataarray("return", **options)
+    )

@@ -1,0 +1,136 @@
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+
+import strategies
+import xcurves
+from strategies import absent, make_curves
+
+
+@pytest.fixture
+def curves():
+    rng = np.random.default_rng(0)
+    tasks = make_curves(rng.normal(size=(2, 3, 4, 5)), task=["b", "a"]).rename("return")
+    tasks = absent(tasks.assign_coords(algorithm=["td3", "sac", "ppo"]), [4, 3, 4]).assign_attrs(units="points")
+    tasks.training.attrs = {"units": "steps", "long_name": "env steps"}
+    tasks.run.attrs = {"long_name": "seed"}
+    tasks.algorithm.attrs, tasks.task.attrs = {"long_name": "agent"}, {"long_name": "task"}
+    return tasks.assign_attrs(long_name="return", history="made", source="here")
+
+
+def test_curves_come_back_identical(curves):
+    frame = curves.curves.to_frame()
+    assert list(frame) == ["task", "algorithm", "run", "training", "return"]
+    assert len(frame) == curves.size
+    xr.testing.assert_identical(frame.curves.to_dataarray("return", extra="task"), curves)
+    shuffled = frame.sample(frac=1, random_state=0)
+    xr.testing.assert_identical(shuffled.curves.to_dataarray("return", extra="task"), curves)
+
+
+@given(strategies.curves())
+def test_any_curves_come_back(curves):
+    xr.testing.assert_equal(curves.curves.to_frame().curves.to_dataarray("score"), curves)
+
+
+def test_a_dataset_of_curves_comes_back_identical(curves):
+    both = xr.Dataset({"return": curves, "loss": (curves**2).assign_attrs(long_name="loss", units="1")})
+    frame = both.curves.to_frame()
+    assert list(frame) == ["task", "algorithm", "run", "training", "return", "loss"]
+    back = frame.curves.to_dataset(["return", "loss"], extra="task")
+    xr.testing.assert_equal(back, both)
+    assert {name: back[name].attrs["units"] for name in back} == {"return": "points", "loss": "1"}
+
+
+def test_labels_that_stand_beside_are_columns_too(curves):
+    frame = curves.sel(task="a").assign_coords(rate=("algorithm", [0.1, 0.2, 0.3])).curves.to_frame()
+    assert set(frame.task) == {"a"}
+    assert frame.groupby("algorithm", observed=True).rate.first().to_dict() == {"td3": 0.1, "sac": 0.2, "ppo": 0.3}
+
+
+def test_curves_without_a_name_are_scores(curves):
+    assert "score" in curves.rename(None).curves.to_frame()
+
+
+def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
+    result = xcurves.randomized_anova(curves, keep_null=True, rng=0)
+    frame = result.curves.to_frame()
+    assert len(frame) == 2 * 2 * 2
+    for row in frame.itertuples():
+        here = result.sel(task=row.task, effect=row.effect, error_term=row.error_term)
+        for name in ("pvalue", "f", "critical_value", "error_df", "n_levels", "n_resamples", "pvalue_rank"):
+            assert getattr(row, name) == here[name], name
+        assert row.ss_error == here.ss.sel(source="error")
+        assert row.df_training == here.df.sel(source="training")
+        assert row.n_runs_sac == here.n_runs.sel(algorithm="sac") == 3
+    assert not [name for name in frame if "null_distribution" in name]
+    assert frame.attrs["history"].endswith("randomized_anova(n_resamples=None, paired=False)")
+    assert frame.attrs["units"]["ss_error"] == "(points)^2"
+
+
+def test_pairs_are_rows_for_both_effects(curves):
+    result = xcurves.pairwise(curves.sel(task="a", drop=True), confidence_level=0.5)
+    frame = result.curves.to_frame().set_index(["effect", "pair"])
+    assert len(frame) == 2 * 3
+    for effect, pair in frame.index:
+        row, here = frame.loc[(effect, pair)], result.sel(effect=effect, pair=pair)
+        assert row["pvalue_adjusted"] == here.pvalue_adjusted
+        assert row["difference"] == here.difference
+        assert row["difference_ci_lower"] == here.difference_ci.sel(ci_bound="lower")
+        assert (row["algorithm_a"], row["algorithm_b"]) == (here.algorithm_a, here.algorithm_b)
+
+
+def test_a_contrast_is_one_row_for_each_task(curves):
+    result = xcurves.contrast(curves, {"td3": 1, "sac": -1}, confidence_level=0.5)
+    frame = result.curves.to_frame()
+    assert frame.task.tolist() == ["b", "a"]
+    np.testing.assert_array_equal(frame.estimate_ci_upper, result.estimate_ci.sel(ci_bound="upper"))
+    one = xcurves.contrast(curves.sel(task="a", drop=True), {"td3": 1, "sac": -1}, confidence_level=0.5)
+    assert one.curves.to_frame().pvalue.tolist() == [one.pvalue.item()]
+
+
+def test_a_profile_is_a_row_for_each_effect_and_level(curves):
+    result = xcurves.ss_profile(curves.sel(task="a"), n_resamples=99, rng=0)
+    frame = result.curves.to_frame()
+    assert len(frame) == 3 * 5
+    pd.testing.assert_series_equal(
+        frame.set_index(["effect", "training"])["fraction"], result.fraction.drop_vars("task").to_series()
+    )
+
+
+def test_a_dataset_that_is_neither_is_refused():
+    with pytest.raises(ValueError, match="this Dataset is no result of xcurves"):
+        xr.Dataset({"x": ("y", [1.0])}).curves.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("make", "rows"),
+    [
+        (lambda c: c.curves.randomized_anova(n_resamples=50, rng=0), ["effect", "error_term"]),
+        (lambda c: c.curves.pairwise(n_resamples=50, confidence_level=0.5, rng=0), ["effect", "pair"]),
+        (lambda c: c.curves.contrast({"td3": 1, "sac": -1}, n_resamples=50, confidence_level=0.5, rng=0), []),
+        (lambda c: c.curves.ss_profile(n_resamples=50, intervals=[0, 200, 400], rng=0), ["effect", "training"]),
+        (lambda c: _errors(c).curves.fit_power_law(), []),
+        (lambda c: _errors(c).curves.fit_power_law().curves.predict([1600, 3200]), ["n"]),
+        (lambda c: _errors(c).curves.leave_one_size_out(), ["variant"]),
+        (lambda c: _errors(c).curves.fit_power_law().curves.compare_learners(reference="td3"), []),
+        (lambda c: c.curves.performance_cdf(), []),
+        (lambda c: c.isel(training=-1).curves.compare_distributions(), ["pair"]),
+    ],
+)
+def test_every_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(curves, make, rows):
+    result = make(curves)
+    frame = result.curves.to_frame()
+    tasks = list(xcurves.core.labels.task_dims(result))
+    assert "task" in tasks
+    assert list(frame)[: len(tasks) + len(rows)] == [*tasks, *rows]
+    assert len(frame) == np.prod([result.sizes[dim] for dim in [*tasks, *rows]])
+    assert not frame.duplicated([*tasks, *rows]).any()
+
+
+def _errors(curves):
+    """Curves as percent errors that fall with training."""
+    levels = curves.training.assign_coords(training=curves.training + 100.0) + 100.0
+    falling = curves.assign_coords(training=levels.training) * 0.1 + 20 + 100 * levels**-0.5
+    return falling.assign_attrs(units="%").rename("error")

@@ -1,0 +1,330 @@
+import base64
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import absent, make_curves, simulate_errors
+from xcurves.reporting import markup, pictures
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, the text under each, and what was not closed."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], {}
+        self.feed(source)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data.replace("\u00a0", " "))
+
+    def attrs_of(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(n_resamples=199, rng=0)
+
+
+@pytest.fixture(scope="module")
+def source(tree, tmp_path_factory):
+    return tree.curves.report(tmp_path_factory.mktemp("report") / "r.html").read_text(encoding="utf-8")
+
+
+def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
+    page = Page(source)
+    said = page.texts["li"] + page.texts["p"]
+    for part in ("anova", "pairwise", "profile", "distribution"):
+        for sentence in tree[part].to_dataset().curves.summary().splitlines():
+            assert sentence in said
+        table = tree[part].to_dataset().curves.table()
+        cells = page.texts["td"]
+        for value in table.to_numpy(dtype=object).ravel():
+            assert markup.number(value) in cells
+    assert f"power_law: {tree.attrs['left_out'].removeprefix('power_law: ')}" in said
+    assert "Scores at the last training level that all runs have: 8000 games." in said
+
+
+def test_the_short_answer_is_that_of_the_summary(tree, source):
+    answer = source.split('<section id="answer"')[1].split("</section>")[0].replace("\u00a0", " ")
+    for sentence in tree["anova"].to_dataset().curves.summary().splitlines()[1:3]:
+        assert f"<li>{sentence}</li>".replace("'", "&#x27;") in answer
+    assert "does not say which algorithm is better" in answer
+
+
+def test_a_page_is_one_file_without_network_or_script(source):
+    page = Page(source)
+    assert not {"script", "link", "iframe", "object", "embed", "video"} & {tag for tag, _ in page.tags}
+    for tag, attrs in page.tags:
+        assert not [name for name in attrs if name.startswith("on")]
+        if "src" in attrs:
+            assert attrs["src"].startswith("data:image/")
+        if tag == "a":
+            assert attrs["href"].startswith(("#", "https://doi.org/10."))
+    assert "url(" not in source
+    assert "@import" not in source
+
+
+def test_pictures_say_their_numbers(tree, source):
+    alternatives = [attrs["alt"] for attrs in Page(source).attrs_of("img")]
+    means = tree["curves"]["score"].mean("run")
+    for name in means.algorithm.values:
+        first, last = means.sel(algorithm=name)[[0, -1]].values
+        assert f"{name} (10 runs) from {first:.4g} at 0 to {last:.4g} at 8000" in alternatives[0]
+    anova = tree["anova"].to_dataset()
+    f, p = (anova[name].sel(effect="algorithm", error_term="split_plot").item() for name in ("f", "pvalue"))
+    assert f"(F = {f:.3g}, p = {p:.3g})" in alternatives[1]
+    assert f"{tree['pairwise']['difference'][0].item():.4g} (interval " in alternatives[2]
+    assert "Marked as differing: no level." in alternatives[3]
+    assert "rate 0.8': 10 runs, mean 84, median 85.5" in alternatives[4]
+
+
+def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
+    assert tree.curves.report(tmp_path / "again.html").read_text(encoding="utf-8") == source
+    back = xcurves.archives.read(xcurves.archives.write(tree, tmp_path / "archive"))
+    assert back.curves.report(tmp_path / "back.html").read_text(encoding="utf-8") == source
+
+
+def test_the_code_on_the_page_repeats_the_analysis(tree, source, tmp_path):
+    pre = source.split("<code>")[1].split("</code>")[0]
+    code = pre.replace("&#x27;", "'").replace("&quot;", '"')
+    xcurves.archives.write(tree, tmp_path / "analysis.nc")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("              df")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == source
+
+
+def test_settings_and_references_are_there(tree, source):
+    page = Page(source)
+    assert "0.95" in page.texts["dd"]
+    assert any(tree["profile"].attrs["rng"] in text for text in page.texts["dd"])
+    assert any(f"numpy {np.__version__}" in text for text in page.texts["dd"])
+    linked = [attrs["href"] for attrs in page.attrs_of("a") if attrs["href"].startswith("https:")]
+    assert linked == ["https://doi.org/10.1016/j.jneumeth.2007.03.024", "https://doi.org/10.1214/aop/1176990746"]
+
+
+def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
+    names = ["<b>x</b>", "\"a\" & 'b' $\\frac$ $x$", "_hidden"]
+    scores = tree["curves"]["score"].assign_coords(algorithm=names).rename("<script>")
+    nasty = scores.assign_attrs(long_name="</style><i>", units="<u>", history="a\n<img src=x>")
+    page = nasty.curves.analyze(n_resamples=9, rng=0, confidence_level=0.5).curves.report(tmp_path / "n.html")
+    source = page.read_text(encoding="utf-8")
+    parsed = Page(source)
+    assert parsed.texts["title"] == ["Comparison of " + f"{names[0]}, {names[1]} and {names[2]}"]
+    for name in names:
+        assert name in parsed.texts["th"]
+    assert not {"b", "i", "u", "script"} & {tag for tag, _ in parsed.tags}
+    assert len(parsed.attrs_of("img")) == 5
+    for attrs in parsed.attrs_of("img"):
+        assert set(attrs) == {"src", "alt"}
+
+
+def test_pictures_take_names_as_they_are_and_change_nothing():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4))).assign_attrs(units="$", long_name="$\\bad$")
+    curves = curves.assign_coords(algorithm=["$x_{$", "_a", "long " * 20])
+    before, pairs = curves.copy(deep=True), curves.curves.pairwise(n_resamples=9, rng=0, confidence_level=0.001)
+    of_pairs = pairs.copy(deep=True)
+    drawing = pictures.draw(curves)
+    assert drawing.startswith("data:image/svg+xml;base64,")
+    assert b"<svg" in base64.b64decode(drawing.split(",")[1])
+    assert pictures.draw(pairs) is not None
+    assert curves.identical(before)
+    assert pairs.identical(of_pairs)
+
+
+def test_large_drawings_are_dots():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 3000)))
+    drawing = pictures.draw(curves)
+    assert drawing.startswith("data:image/png;base64,")
+    assert len(drawing) < 600_000
+
+
+@pytest.mark.filterwarnings("ignore:.*(no run has a value|p is NaN|no trial)")
+def test_many_tasks_have_short_tables(tmp_path):
+    curves = make_curves(np.random.default_rng(0).normal(size=(4, 5, 3, 6, 5)), metric=list("abcd"), task=[*"vwxyz"])
+    curves = curves.where((curves.metric != "a") | (curves.task != "v") | (curves.algorithm == "a0"))
+    with pytest.warns(UserWarning, match="left out of the analysis"):
+        tree = curves.curves.analyze(n_resamples=99, rng=0)
+    source = tree.curves.report(tmp_path / "many.html").read_text(encoding="utf-8")
+    page = Page(source)
+    assert len(page.attrs_of("img")) == 12
+    assert any("The first 12 of 20 tasks are drawn" in text for text in page.texts["p"])
+    anova = source.split('<section id="anova"')[1].split("</section>")[0]
+    assert anova.count("<tr>") == 1 + 20
+    assert "<details>" in anova
+    assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in anova
+    p = tree["anova"]["pvalue"].sel(error_term="split_plot", effect="algorithm").values.ravel()
+    count = f"In {np.count_nonzero(p <= 0.05)} of 19 tasks the algorithms&#x27; mean scores over training differ"
+    assert count in source
+    assert "of 1 more nothing can be said" in source
+    assert "of 19 tasks without any difference 0.95 would be expected to show one by chance" in source
+
+
+def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
+    curves = make_curves(10 * np.arange(3)[:, None, None] + np.random.default_rng(0).normal(size=(3, 5, 4)))
+    answers = []
+    for given in (curves, curves.expand_dims(task=["dog <b>"])):
+        source = given.curves.analyze(rng=0).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
+        assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == ("task" in given.dims)
+        assert source.count("<img ") == 5
+        answers.append(source.split('<section id="answer"')[1].split("</ul>")[0])
+    assert answers[0] == answers[1]
+    assert (
+        "Pairs that differ in mean score over training, adjusted for 3 pairs: a0 - a1, a0 - a2, a1 - a2." in answers[0]
+    )
+
+
+def test_too_few_runs_are_said_first(tmp_path):
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 2, 4)))
+    with pytest.warns(UserWarning):
+        tree = curves.curves.analyze(rng=0)
+    answer = tree.curves.report(tmp_path / "few.html").read_text(encoding="utf-8").split('<section id="compared"')[0]
+    # 2, 2 and 2 runs: 15 assignments; of a pair 3, times 3 pairs
+    assert "The runs are so few that no p below 0.0667 exists: nothing can be shown" in answer
+    assert "The runs are so few that for 3 of 3 pairs no adjusted p below 1 exists" in answer
+
+
+@pytest.mark.filterwarnings("ignore:left out of the analysis")
+def test_errors_have_their_learning_curves(tmp_path):
+    errors, _ = simulate_errors(2, seed=1)
+    errors = errors.rename(task="algorithm").assign_coords(algorithm=["a", "b"])
+    tree = errors.curves.analyze(rng=0)
+    source = tree.curves.report(tmp_path / "errors.html").read_text(encoding="utf-8")
+    assert "What would more data buy?" in Page(source).texts["h2"]
+    error = tree["power_law"]["error_at_n"].sel(algorithm="a").item()
+    alternatives = [attrs["alt"] for attrs in Page(source).attrs_of("img")]
+    assert any(f"error {error:.4g} at 400" in each for each in alternatives)
+    # of 16, 8, 4, 2 and 1 folds only the first size has all: no mean of other folds is given
+    first = errors.sel(algorithm="a", training=25).mean().item()
+    assert f"a (16 runs) from {first:.4g} at 25 to {first:.4g} at 25" in alternatives[0]
+    compared = source.split('<section id="compared"')[1].split("</table>")[0]
+    assert re.findall("<td>(.*?)</td>", compared)[2:5] == ["5", "–", "–"]
+    assert "<li>anova, pairwise, profile: algorithm &#x27;a&#x27;, run 1 lacks 1 of 5" in source
+
+
+def test_absent_runs_are_named(tree, tmp_path):
+    scores = absent(tree["curves"]["score"], [10, 8, 10])
+    page = scores.curves.analyze(include=["anova"], n_resamples=99, rng=0).curves.report(tmp_path / "a.html")
+    compared = page.read_text(encoding="utf-8").split('<section id="compared"')[1].split("</table>")[0]
+    row = compared.split("rate 0.8")[1].split("</tr>")[0]
+    assert re.findall("<td>(.*?)</td>", row)[:3] == ["8", "8, 9", "8"]
+
+
+def test_a_tree_without_curves_and_one_group_can_be_reported(tree, tmp_path):
+    alone = xr.DataTree.from_dict({"/mine": tree["pairwise"].to_dataset()})
+    source = alone.curves.report(tmp_path / "alone.html").read_text(encoding="utf-8")
+    assert "What was compared" not in source
+    assert "<h1>Comparison of algorithms</h1>" in source
+    assert tree["pairwise"].curves.summary() == alone.curves.summary()
+    assert len(Page(tree["anova"].curves.report(tmp_path / "one.html").read_text()).attrs_of("img")) == 1
+
+
+def test_a_tree_that_is_no_analysis_is_told(tmp_path):
+    other = xr.DataTree.from_dict({"/a": xr.Dataset({"x": 1}), "/b": xr.Dataset()})
+    message = (
+        r"^this DataTree is no analysis: none of its groups \(a, b\) is a result of xcurves\. "
+        r"Make one: curves\.curves\.analyze\(\)$"
+    )
+    for call in (other.curves.summary, other.curves.plot, lambda: other.curves.report(tmp_path / "r.html")):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="tree must be a DataTree that analyze returned; got Dataset"):
+        xcurves.report(xr.Dataset(), tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_is_replaced_whole_or_not_at_all(tree, tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    monkeypatch.setattr(pictures, "draw", lambda _: None)
+
+    def fail(self, text, **_):
+        self.write_bytes(text[:100].encode())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(OSError, match=r"^path '.*r\.html' cannot be written: No space left on device\."):
+        tree.curves.report(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(NotADirectoryError, match="there is no folder"):
+        tree.curves.report(tmp_path / "gone" / "r.html")
+
+
+def test_the_core_alone_reports_without_pictures(tmp_path):
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(["matplotlib", "netCDF4", "h5netcdf", "zarr", "dask", "tqdm"]))
+import xcurves
+tree = xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(n_resamples=9, rng=0, confidence_level=0.5)
+print(tree.curves.report("r.html").read_text(encoding="utf-8"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Pictures are left out: they need matplotlib" in done.stdout
+    assert "<img" not in done.stdout
+
+
+def test_summary_of_a_tree_has_those_of_its_parts(tree):
+    said = tree.curves.summary()
+    for part in ("anova", "pairwise", "profile", "distribution"):
+        assert tree[part].to_dataset().curves.summary() in said
+    assert said.startswith("Do the algorithms differ?\nCompared: ")
+    assert said.endswith("Not in this analysis:\n" + tree.attrs["left_out"])
+
+
+def test_plot_of_a_tree_draws_every_part(tree):
+    from matplotlib import pyplot as plt
+
+    axes = tree.curves.plot(rng=0)
+    assert [ax.get_title() for ax in axes] == ["curves", "anova", "pairwise", "profile", "distribution"]
+    assert all(ax.has_data() for ax in axes)
+    assert tree.curves.plot("pairwise").get_xlabel() == tree["pairwise"].to_dataset().curves.plot().get_xlabel()
+    with pytest.raises(ValueError, match=r"^view must be one of 'curves', 'anova', .*; got 't'"):
+        tree.curves.plot("t")
+    with pytest.raises(ValueError, match=r"^ax is one Axes; got 5 groups\. Name one, view='curves', or leave ax out$"):
+        tree.curves.plot(ax=axes[0])
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (np.nan, "–"),
+        (pd.NA, "–"),
+        (np.inf, "∞"),
+        (-np.inf, "−∞"),
+        (0.0001, "0.0001"),
+        (-1.23456, "−1.235"),
+        (223488.183, "223488"),
+        (8000.0, "8000"),
+        (2.5e12, "2500000000000"),
+        (1.25e-07, "1.25e−07"),
+        (7, "7"),
+        ("a-b", "a-b"),
+    ],
+)
+def test_numbers_are_written_to_be_read(value, written):
+    assert markup.number(value) == written

@@ -1,0 +1,341 @@
+"""Rates against a plain loop, exact intervals against SciPy's, archives, dask and bad input."""
+
+import json
+import sys
+import time
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+
+import xcurves
+from xcurves import simulation
+from xcurves.core.checkpoint_files import alone
+from xcurves.simulation.grid import Cell
+
+ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
+SMALL = {"n_replications": 60, "block": 25, "rng": 3}
+
+
+def coin(n_datasets, *, rng, share=0.3, sizes=(3, 3)):
+    """Data sets whose one score is uniform."""
+    return xr.DataArray(rng.random((n_datasets, *sizes)) * 0.05 / share, dims=("replication", "algorithm", "run"))
+
+
+def first_score(data):
+    return data.isel(algorithm=0, run=0).clip(max=1)
+
+
+def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
+    found = simulation.type_i_error(simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL)
+    for place, size in enumerate([4, 6]):
+        rejected = np.zeros((2, 2))
+        for number, block in enumerate([25, 25, 10]):
+            seeds = np.random.SeedSequence([3, Cell({"n_runs": size}).number, number]).spawn(2)
+            curves = simulation.autoregressive(block, n_runs=size, rng=np.random.default_rng(seeds[0]))
+            seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
+            for data in curves:
+                rejected += xcurves.randomized_anova(data, n_resamples=99, rng=seed).pvalue.to_numpy() <= 0.05 + 1e-12
+        np.testing.assert_allclose(found.rate[place], rejected / 60, rtol=1e-14)
+    assert found.rate.dims == ("n_runs", "effect", "error_term")
+    assert (found.n_replications == 60).all()
+
+
+def test_intervals_are_scipy_s_exact_ones():
+    found = simulation.power(coin, first_score, n_replications=400, settings={"share": [0.1, 0.5, 2.0]}, rng=0)
+    for place in range(3):
+        count = round(float(found.rate[place]) * 400)
+        exact = stats.binomtest(count, 400).proportion_ci(0.95, "exact")
+        np.testing.assert_allclose(found.rate_ci[place], [exact.low, exact.high], rtol=1e-9)
+    assert float(found.rate_ci.sel(share=0.1, ci_bound="lower")) < 0.1 < float(found.rate_ci.sel(share=0.1)[1])
+    assert float(found.rate.sel(share=2.0)) == 1
+
+
+def test_a_rate_needs_no_setting_and_a_dataset_or_an_array_of_pvalues():
+    for test in (first_score, lambda data: first_score(data).to_dataset(name="pvalue")):
+        found = simulation.type_i_error(coin, test, n_replications=1000, rng=0)
+        assert found.rate.dims == ()
+        assert 0.25 < float(found.rate) < 0.35
+        assert list(found.curves.table().columns) == ["rate", "lower", "upper", "n"]
+        assert found.curves.summary().startswith("rejects a true null in")
+
+
+def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
+    seeds = []
+
+    def needy(data, *, rng):
+        seeds.append(rng)
+        return first_score(data)
+
+    simulation.type_i_error(coin, needy, n_replications=30, block=10, rng=0)
+    assert len(set(seeds)) == 3
+
+
+def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
+    sizes = [(6, 4), (5, 5)]
+    grid = simulation.type_i_error(
+        simulation.autoregressive, ANOVA, settings={"n_runs": sizes, "noise": [(1, 4), 1]}, **SMALL
+    )
+    assert grid.n_runs.values.tolist() == ["6/4", "5/5"]
+    assert grid.noise.values.tolist() == ["1/4", "1"]
+    one = simulation.type_i_error(
+        simulation.autoregressive, ANOVA, settings={"n_runs": [(6, 4)], "noise": [(1, 4)]}, **SMALL
+    )
+    xr.testing.assert_equal(one, grid.sel(n_runs=["6/4"], noise=["1/4"]))
+
+
+def test_the_same_seed_gives_the_same_result_and_dask_too():
+    call = partial(simulation.type_i_error, simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL)
+    xr.testing.assert_identical(call(), call())
+    xr.testing.assert_identical(call(), call(dask=True))
+    other = simulation.type_i_error(
+        simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **(SMALL | {"rng": 4})
+    )
+    assert not call().equals(other)
+
+
+def test_an_interrupted_study_goes_on_and_a_larger_one_uses_what_there_is(tmp_path):
+    calls = []
+
+    def counting(n_datasets, *, rng, share):
+        calls.append(share)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return coin(n_datasets, rng=rng, share=share)
+
+    options = {"n_replications": 100, "block": 25, "rng": 0, "archive": tmp_path / "archive"}
+    with pytest.raises(KeyboardInterrupt):
+        simulation.power(counting, first_score, settings={"share": [0.2]}, **options)
+    assert len(calls) == 4
+    found = simulation.power(counting, first_score, settings={"share": [0.2]}, **options)
+    assert len(calls) == 5
+    larger = options | {"n_replications": 110}
+    more = simulation.power(counting, first_score, settings={"share": [0.5, 0.2]}, **larger)
+    assert len(calls) == 5 + 1 + 5
+    plain = simulation.power(coin, first_score, settings={"share": [0.5, 0.2]}, **(larger | {"archive": None}))
+    xr.testing.assert_equal(more, plain)
+    assert found.rate.sel(share=0.2) > 0
+    with pytest.raises(ValueError, match=r"was made with .*rng"):
+        simulation.power(counting, first_score, settings={"share": [0.2]}, **(options | {"rng": 1}))
+    with pytest.raises(ValueError, match="an archive needs rng, a whole number"):
+        simulation.power(counting, first_score, settings={"share": [0.2]}, **(options | {"rng": None}))
+
+
+def test_an_archive_of_another_test_or_other_curves_is_refused(tmp_path):
+    curves = simulation.autoregressive(1, rng=np.random.default_rng(0))[0]
+    call = partial(simulation.power, n_replications=5, rng=0, archive=tmp_path)
+    draw = partial(simulation.resampled, curves=curves, n_runs=4)
+    call(draw, ANOVA)
+    with pytest.raises(ValueError, match="was made with test = "):
+        call(draw, partial(xcurves.randomized_anova, n_resamples=199))
+    with pytest.raises(ValueError, match="was made with generator = "):
+        call(partial(simulation.resampled, curves=curves + 1, n_runs=4), ANOVA)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_an_archive_that_another_study_writes_to_is_refused(tmp_path):
+    with alone(tmp_path), pytest.raises(ValueError, match=r"is being written by another process\. Wait until it ends"):
+        simulation.power(coin, first_score, n_replications=3, rng=0, archive=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_lambdas_of_an_archive_are_told_apart(tmp_path):
+    call = partial(simulation.power, coin, n_replications=20, rng=0, archive=tmp_path)
+    first = call(lambda data: first_score(data))
+    xr.testing.assert_identical(call(lambda data: first_score(data)), first)
+    for other in (lambda data: 0 * first_score(data), lambda data: first_score(data).max(list("r"), keepdims=False)):
+        with pytest.raises(ValueError, match=r"was made with test = .*lambda"):
+            call(other)
+
+
+def test_a_test_without_any_pvalue_is_said_to_have_none():
+    one_level = partial(simulation.autoregressive, n_levels=1, n_runs=4)
+    with pytest.warns(UserWarning, match="p is NaN"):
+        found = simulation.type_i_error(one_level, ANOVA, **SMALL)
+    assert "interaction, stratum: the test gives no p-value." in found.curves.summary()
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])
+def test_alpha_must_be_a_level(alpha):
+    for function in (simulation.type_i_error, simulation.power):
+        with pytest.raises(ValueError, match="alpha must lie between 0 and 1; got"):
+            function(coin, first_score, n_replications=10, alpha=alpha)
+
+
+def test_a_generator_must_return_alike_data_sets():
+    def growing(n_datasets, *, rng):
+        return coin(n_datasets, rng=rng, sizes=(3, int(rng.integers(2, 9))))
+
+    with pytest.raises(ValueError, match="generator must return the same dims and sizes each time; got data sets of"):
+        simulation.type_i_error(growing, first_score, n_replications=100, block=10, rng=0)
+
+    def other_dims(n_datasets, *, rng):
+        data = coin(n_datasets, rng=rng)
+        return data.rename(run="trial").rename(trial="run") if rng.random() < 0.5 else data.expand_dims("task")
+
+    with pytest.raises(ValueError, match="generator must return the same dims and sizes"):
+        simulation.type_i_error(
+            other_dims,
+            lambda data: data.isel(algorithm=0, run=0).max("task") if "task" in data.dims else first_score(data),
+            n_replications=100,
+            block=10,
+            rng=0,
+        )
+    with pytest.raises(ValueError, match=r"along a dim 'replication' of size 10; got \{'algorithm': 3, 'run': 3\}"):
+        simulation.type_i_error(lambda n, *, rng: coin(n, rng=rng)[0], first_score, n_replications=10)
+    with pytest.raises(TypeError, match="generator must return a DataArray; got ndarray"):
+        simulation.type_i_error(lambda n, *, rng: rng.random(n), first_score, n_replications=10)
+
+
+@pytest.mark.parametrize(
+    ("test", "kind", "said"),
+    [
+        (
+            lambda data: data.mean("run").to_dataset(name="score"),
+            ValueError,
+            "test returned no p-value 'pvalue'. Return a DataArray of",
+        ),
+        (
+            lambda data: first_score(data).to_dataset(name="ks_pvalue"),
+            ValueError,
+            "It has 'ks_pvalue'. Name one: pvalue='ks_pvalue'",
+        ),
+        (lambda data: 0.3, TypeError, "test returned no p-value; got float"),
+        (lambda data: data.mean(), ValueError, "a p-value for each data set, on a dim 'replication'; got dims"),
+        (lambda data: first_score(data) * 50, ValueError, "they must lie between 0 and 1"),
+    ],
+)
+def test_a_test_must_return_pvalues(test, kind, said):
+    with pytest.raises(kind, match=said):
+        simulation.type_i_error(coin, test, n_replications=20, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "said"),
+    [
+        ({"share": 0.2}, TypeError, "must be a list of values; got 0.2"),
+        ({"share": "ab"}, TypeError, "must be a list of values; got 'ab'"),
+        ({"share": []}, ValueError, "at least one"),
+        ({"share": [0.2, 0.2]}, ValueError, "must be different values"),
+        ({"effect": [1]}, ValueError, "must not have the name 'effect'"),
+        ([0.2], TypeError, "settings must map names to lists"),
+    ],
+)
+def test_bad_settings_are_refused(settings, kind, said):
+    with pytest.raises(kind, match=said):
+        simulation.type_i_error(coin, first_score, n_replications=20, settings=settings, rng=0)
+
+
+def test_labels_of_pvalues_must_not_depend_on_settings():
+    with pytest.raises(ValueError, match="the p-value must have the same dims and labels for all settings"):
+        simulation.type_i_error(
+            simulation.autoregressive,
+            xcurves.pairwise,
+            n_replications=5,
+            settings={"n_algorithms": [2, 3], "n_runs": [6]},
+            rng=0,
+        )
+
+
+def test_every_pair_has_a_rate_of_its_own():
+    found = simulation.power(
+        partial(simulation.autoregressive, algorithm_effect=9),
+        partial(xcurves.pairwise, n_resamples=59),
+        pvalue="pvalue_adjusted",
+        settings={"n_algorithms": [3], "n_runs": [6]},
+        n_replications=30,
+        rng=0,
+    )
+    assert found.rate.dims == ("n_algorithms", "n_runs", "effect", "pair")
+    level = found.rate.sel(effect="algorithm").squeeze()
+    assert level.sel(pair=["a1 - a2", "a1 - a3"]).min() > 0.9
+    assert level.sel(pair="a2 - a3") < 0.3
+    assert "algorithm, a1 - a2: detects the difference" in found.curves.summary()
+
+
+def test_undefined_pvalues_are_counted_and_said_once():
+    def halved(data):
+        return first_score(data).where(np.arange(data.sizes["replication"]) % 2 == 0)
+
+    with pytest.warns(UserWarning, match=r"p is NaN in 50 data sets, which are not counted") as caught:
+        found = simulation.type_i_error(
+            coin, halved, n_replications=100, block=20, settings={"share": [0.2, 0.3]}, rng=0
+        )
+    assert len(caught) == 1
+    assert "(in 2 settings)" in str(caught[0].message)
+    assert (found.n_replications == 50).all()
+
+
+def test_a_bar_counts_the_blocks(capsys):
+    simulation.type_i_error(coin, first_score, n_replications=30, block=10, progress=True, rng=0)
+    assert "data sets:   0%|          | 0/3" in capsys.readouterr().err
+
+
+def test_warnings_of_the_test_come_once():
+    with pytest.warns(UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 3 more warnings\)") as caught:
+        simulation.type_i_error(
+            simulation.autoregressive, ANOVA, n_replications=40, block=10, settings={"n_runs": [3]}, rng=0
+        )
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4", "zarr"])
+def test_results_come_back_identical(tmp_path, engine):
+    found = simulation.type_i_error(simulation.autoregressive, ANOVA, settings={"n_runs": [(5, 4), 4]}, **SMALL)
+    if engine == "zarr":
+        found.to_zarr(tmp_path / "r", zarr_format=2, consolidated=False)
+    else:
+        found.to_netcdf(tmp_path / "r", engine=engine)
+    with xr.open_dataset(
+        tmp_path / "r", engine=engine, **({"consolidated": False} if engine == "zarr" else {})
+    ) as back:
+        back = back.load()
+    xr.testing.assert_identical(back, found)
+    assert back.curves.summary() == found.curves.summary()
+    pd.testing.assert_frame_equal(back.curves.table(), found.curves.table(), check_index_type=False, check_dtype=False)
+
+
+def test_what_a_study_says():
+    found = simulation.type_i_error(coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0)
+    said = found.curves.summary()
+    assert "nominal 0.05; above it in 1 of 2 settings (farthest, 0." in said
+    assert "share 0.5" in said
+    power = simulation.power(coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0)
+    assert "detects the difference at the 0.05 level in 0." in power.curves.summary()
+    frame = found.curves.to_frame()
+    assert frame["share"].tolist() == [0.05, 0.5]
+    assert {"rate", "rate_ci_lower", "rate_ci_upper", "n_replications"} <= set(frame)
+
+
+def test_a_thousand_data_sets_with_400_shuffles_take_seconds():
+    """2 algorithms, 20 runs, 8 levels; 0.3 s on one core, so that 5 s say that nothing loops over data sets."""
+    test = partial(xcurves.randomized_anova, n_resamples=399)
+    simulation.type_i_error(simulation.autoregressive, test, n_replications=1, rng=0)  # imports
+    start = time.process_time()
+    simulation.type_i_error(simulation.autoregressive, test, n_replications=1000, settings={"n_runs": [20]}, rng=0)
+    assert time.process_time() - start < 5
+
+
+def test_generators_and_tests_of_archives_are_told_by_name(tmp_path):
+    simulation.power(coin, first_score, n_replications=3, rng=0, archive=tmp_path)
+    file = next(tmp_path.rglob("*.nc"))
+    with xr.open_dataset(file, engine="scipy") as part:
+        settings = json.loads(part.attrs["settings"])
+    assert settings["generator"] == "coin()"
+    assert settings["test"] == "first_score()"
+
+
+def test_every_function_of_a_study_has_a_numpydoc_with_an_example():
+    sections = ("Parameters\n", "Returns\n", "Raises\n", "Examples\n", ">>> ")
+    for name in simulation.__all__:
+        assert not [section for section in sections if section not in getattr(simulation, name).__doc__], name
+
+
+def test_no_warning_is_lost_or_made():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulation.type_i_error(simulation.autoregressive, ANOVA, **SMALL)

@@ -1,0 +1,176 @@
+"""Runs needed against the power that a plain simulation finds, against SciPy's power of a t-test, and bad input."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+
+import xcurves
+from strategies import absent, make_curves
+from xcurves import simulation
+
+QUICK = {"n_replications": 100, "rng": 0}
+
+
+@pytest.fixture(scope="module")
+def pilots():
+    return simulation.autoregressive(1, n_runs=40, algorithm_effect=4.0, rng=np.random.default_rng(0))[0]
+
+
+def test_power_is_that_of_a_study_of_the_same_draws(pilots):
+    plan = xcurves.runs_needed(pilots, n_runs=[5, 10], **QUICK)
+    draw = partial(simulation.resampled, curves=pilots, replace=False, modification=None, factor=0.0, stretch=1.0)
+    test = partial(xcurves.randomized_anova, n_resamples=399)
+    power = simulation.power(draw, test, n_replications=100, settings={"n_runs": [5, 10]}, rng=0)
+    xr.testing.assert_equal(plan.rate, power.rate.transpose(..., "n_runs"))
+    assert plan.rate.dims == ("effect", "error_term", "n_runs")
+    assert plan.runs_needed.dims == ("effect", "error_term")
+
+
+def test_power_for_one_level_agrees_with_that_of_a_t_test():
+    """One level, normal scores, d = 1: the noncentral t distribution says what the power is."""
+    rng = np.random.default_rng(1)
+    curves = make_curves(rng.normal(size=(2, 4000, 1)) + np.array([1.0, 0.0])[:, None, None])
+    test = partial(xcurves.randomized_anova, n_resamples=199)
+    plan = xcurves.runs_needed(curves, test=test, n_runs=[8, 17, 24], n_replications=1000, rng=0)
+    found = plan.rate.sel(effect="algorithm", error_term="split_plot")
+    d = float(np.diff(curves.mean(["run", "training"]))[0] / curves.std("run", ddof=1).mean())
+    for size, rate in zip(plan.n_runs.to_numpy(), found.to_numpy(), strict=True):
+        df, shift = 2 * size - 2, d * np.sqrt(size / 2)
+        critical = stats.t.ppf(0.975, df)
+        expected = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+        low, high = stats.binom.ppf([0.0005, 0.9995], 1000, expected) / 1000
+        assert low - 0.015 <= rate <= high + 0.015  # a randomization test's power is that of t but for 199 shuffles
+    assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) in (17, 24)
+
+
+def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilots):
+    plan = xcurves.runs_needed(pilots, n_runs=[4, 6, 9, 12, 16, 20], n_replications=200, rng=0)
+    for effect in ("algorithm", "interaction"):
+        one = plan.sel(effect=effect, error_term="split_plot")
+        sizes = one.n_runs.to_numpy()
+        reached = [size for size in sizes if bool((one.rate.sel(n_runs=slice(size, None)) >= 0.8).all())]
+        assert one.runs_needed.item() == reached[0] if reached else np.isnan(one.runs_needed.item())
+        low, high = one.runs_needed_ci.to_numpy()
+        assert not low > one.runs_needed.item()
+        assert not high < one.runs_needed.item()
+    assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) < 20
+
+
+def test_a_plan_says_its_caveats(pilots):
+    plan = xcurves.runs_needed(pilots, n_runs=[10, 20], **QUICK)
+    said = plan.curves.summary()
+    assert "algorithm, stratum: " in said
+    assert "pooled" not in said
+    assert "without replacement" in said
+    assert "taken for the true one" in said
+    drawn = xcurves.runs_needed(pilots.isel(run=slice(5)), n_runs=[10], replace=True, **QUICK)
+    assert "A curve can be in a data set twice" in drawn.curves.summary()
+    assert plan.curves.table().index.names == ["effect", "error_term", "n_runs"]
+    assert list(plan.curves.table().columns) == ["power", "lower", "upper", "needed"]
+
+
+def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilots):
+    few = absent(pilots, [10, 7])
+    with pytest.raises(ValueError, match="asks for 8 pilot curves of an algorithm; there are 7"):
+        xcurves.runs_needed(few, n_runs=[4, 8])
+    assert xcurves.runs_needed(few, n_runs=[4, 8], replace=True, **QUICK).sizes["n_runs"] == 2
+    assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [4, 5, 7, 10, 15, 20]
+
+
+def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots):
+    one = pilots.isel(algorithm=0, drop=True) + 20
+    plan = xcurves.runs_needed(one, stretch=1.1, n_runs=[5, 20], **QUICK)
+    assert plan.attrs["stretch"] == 1.1
+    assert "The difference to be detected is that of the stretch 1.1; a smaller one takes" in plan.curves.summary()
+    bent = xcurves.runs_needed(one + 2 * one.training, modification="b", factor=9, n_runs=[8], **QUICK)
+    assert "is that of modification (b) by the factor 9; a smaller" in bent.curves.summary()
+    both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(task=["x", "y"])
+    tasks = xcurves.runs_needed(both, n_runs=[5, 15], **QUICK)
+    assert tasks.runs_needed.dims == ("task", "effect", "error_term")
+    assert "task 'x': algorithm, stratum" in tasks.curves.summary()
+    np.testing.assert_array_equal(tasks.rate.sel(task="x"), tasks.rate.sel(task="y"))  # F does not know a scale
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"power": 80}, ValueError, "power must lie between 0 and 1; got 80"),
+        ({"power": True}, ValueError, "power must lie between 0 and 1"),
+        ({"alpha": 1.5}, ValueError, "alpha must lie between 0 and 1; got 1.5"),
+        ({"n_runs": 5}, TypeError, "n_runs must be a list"),
+        ({"n_runs": [10, 5]}, ValueError, "n_runs must rise"),
+        ({"n_runs": [1, 5]}, ValueError, "n_runs must be at least 2"),
+        ({"replace": 1}, TypeError, "replace must be True or False"),
+        ({"stretch": 1.1}, ValueError, "curves to modify must be of one algorithm; got 2"),
+    ],
+)
+def test_bad_input_is_refused(pilots, options, kind, said):
+    with pytest.raises(kind, match=said):
+        xcurves.runs_needed(pilots, **(QUICK | options))
+
+
+def test_a_power_that_is_not_reached_is_warned_of(pilots):
+    same = simulation.autoregressive(1, n_runs=20, rng=np.random.default_rng(1))[0]
+    with pytest.warns(UserWarning, match=r"power 0.95 is reached with none of \[5, 8\] runs"):
+        plan = xcurves.runs_needed(same, n_runs=[5, 8], power=0.95, **QUICK)
+    assert bool(plan.runs_needed.isnull().all())
+    assert "is not reached" in plan.curves.summary()
+
+
+def test_what_has_no_pvalue_is_never_reached(pilots):
+    """At one level there is no interaction."""
+    plan = xcurves.runs_needed(pilots.isel(training=[0]), n_runs=[5, 10], **QUICK).sel(effect=["interaction"])
+    assert bool(plan.rate.isnull().all())
+    assert bool(plan.runs_needed.isnull().all())
+    assert bool(plan.runs_needed_ci.isnull().all())
+    assert "interaction, stratum: the test gives no p-value." in plan.curves.summary()
+
+
+def test_some_missing_pvalues_are_warned_of(pilots):
+    def halved(data, rng=None):
+        p = xcurves.randomized_anova(data, n_resamples=99, rng=rng).pvalue.sel(
+            effect="algorithm", error_term="split_plot"
+        )
+        return p.where(np.arange(data.sizes["replication"]) % 2 == 0)
+
+    with pytest.warns(UserWarning, match=r"p is NaN in 50 data sets, which are not counted"):
+        plan = xcurves.runs_needed(pilots, test=halved, n_runs=[20], **QUICK)
+    assert plan.n_replications.values.tolist() == [50]
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
+def test_a_plan_comes_back_identical_and_dask_gives_the_same(pilots, tmp_path, engine):
+    plan = xcurves.runs_needed(pilots, n_runs=[5, 10], **QUICK)
+    plan.to_netcdf(tmp_path / "plan.nc", engine=engine)
+    with xr.open_dataset(tmp_path / "plan.nc", engine=engine) as back:
+        xr.testing.assert_identical(back.load(), plan)
+    xr.testing.assert_identical(xcurves.runs_needed(pilots.chunk(run=5), n_runs=[5, 10], **QUICK), plan)
+    frame = plan.curves.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == 8
+
+
+def test_plans_and_studies_are_drawn(pilots):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    plan = xcurves.runs_needed(pilots, n_runs=[5, 10], **QUICK)
+    axes = plan.curves.plot()
+    assert axes.get_xlabel() == "runs per algorithm"
+    assert axes.get_ylabel() == "power"
+    rates = simulation.type_i_error(
+        simulation.autoregressive,
+        partial(xcurves.randomized_anova, n_resamples=19),
+        n_replications=50,
+        settings={"n_runs": [(5, 4), 4], "noise": [1.0, 2.0]},
+        rng=0,
+    )
+    panels = rates.curves.plot()
+    assert [panel.get_title() for panel in panels] == ["n_runs = 5/4", "n_runs = 4"]
+    line = panels[0].lines[0]
+    np.testing.assert_allclose(line.get_ydata(), rates.rate.isel(n_runs=0, effect=0, error_term=0))
+    mpl.pyplot.close("all")
