@@ -70,7 +70,6 @@ PERFORMANCE_CDF = ResultKind(
     table_caption="Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     sentences=text.statistic_sentences,
     answer=text.statistic_answer,
-    part=Part("distribution", 4, final_scores),
     digest=tables.statistic_digest,
     part=Part("distribution", 4, final_scores),
     views={
