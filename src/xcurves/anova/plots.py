@@ -136,10 +136,10 @@ def say_differences(result: xr.Dataset) -> str:
 def say_contrast(result: xr.Dataset) -> str:
     """Return what the picture of a contrast shows."""
     names = labels.result_names(result["estimate"])
-    said = [
-        f"{name}{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])}), {_say_p(task['pvalue'].item())}"
-        for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True)
-    ]
+    said = []
+    for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True):
+        estimate = f"{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])})"
+        said.append(f"{name}{estimate}, {_say_p(task['pvalue'].item())}")
     return f"Chart of the contrast of scores with its interval. {joined(said, '; ')}."
 
 

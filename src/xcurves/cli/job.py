@@ -32,7 +32,8 @@ def run(options: argparse.Namespace) -> list[Path]:
         archive = archive["curves"].to_dataset() if "curves" in archive else xr.Dataset()
     elif isinstance(archive, xr.Dataset) and (kind := find_kind(archive)):
         raise ValueError(
-            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. Name the archive that it was made from"
+            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
+            "Name the archive that it was made from"
         )
     written: list[Path] = []
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import xarray as xr
@@ -40,7 +40,7 @@ def say_intervals(result: xr.Dataset, block: DistributionBlock) -> None:
         result[name].attrs["interval"] = kinds[name]
 
 
-def coords(block: DistributionBlock) -> dict[str, Any]:
+def coords(block: DistributionBlock) -> dict[Hashable, Any]:
     """Return the coordinates of what was asked for."""
     wanted = block.wanted
     params = [

@@ -185,7 +185,7 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
 def _part(result: xr.Dataset) -> str:
     """Return sentences, table and pictures of one result."""
     kind, result = prepare(result)
-    dims = [dim for dim in kind.task_dims(result) if dim != "algorithm"]
+    dims = kind.panel_dims(result)
     tasks = prod(result.sizes[dim] for dim in dims)
     if tasks == 1:
         result = result.squeeze(dims).drop_vars(dims, errors="ignore")
@@ -197,13 +197,15 @@ def _part(result: xr.Dataset) -> str:
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
     table = markup.table(*digests.of_result(kind, result, tasks))
-    return final + sentences + missing + table + (_pictures(kind, result) if tasks == 1 else "")
+    return final + sentences + missing + table + _pictures(kind, result, tasks)
 
 
-def _pictures(kind: ResultKind, result: xr.Dataset) -> str:
-    """Return the default pictures of one task's result, each with what it shows in words."""
+def _pictures(kind: ResultKind, result: xr.Dataset, tasks: int) -> str:
+    """Return the default pictures of one task's result, each with what it shows in words, or why there is none."""
     if not kind.views:
         return markup.paragraph(kind.no_view)
+    if tasks > 1:
+        return markup.paragraph("Pictures are drawn of one task: select it, and call .curves.plot() of the selection.")
     figures = []
     for name, view in kind.views.items():
         uri = pictures.draw(result, name) if view.default else None
