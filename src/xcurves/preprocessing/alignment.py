@@ -1,4 +1,4 @@
-"""Ragged runs to a common training grid, and incomplete runs left out."""
+"""Alignment of ragged runs to a common training grid, and removal of incomplete runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xcurves.preprocessing.grids import Asked, Levels, Method, On
 def align(
     curves: xr.DataArray, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
 ) -> xr.DataArray:
-    """Bring runs to common training levels, task by task and run by run, and say what was lost.
+    """Bring runs to common training levels, task by task and run by run, and record what was dropped.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def align(
     curves = check_curves(curves)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
-    levels, lines = grids.leave_apart(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    levels, lines = grids.leave_out_disjoint(asked, levels, names, lambda task: _disjoint_algorithms(curves, task))
     grid, kept = grids.choose(asked, levels)
     aligned = _at_levels(curves, grid, asked)
     if isinstance(asked.on, str):
@@ -96,7 +96,7 @@ def align(
 
 
 def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
-    """Return the levels of every task, computed at once; none where the answer does not depend on them."""
+    """Return the levels of every task, in one computation; none where the grid does not depend on them."""
     if not asked.needs_levels:
         return Levels.none(n_tasks)
     has = curves.notnull()
@@ -107,12 +107,12 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
     return Levels(curves["training"].to_numpy(), known, shared)
 
 
-def _who_is_apart(curves: xr.DataArray, task: int) -> str:
+def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
     dims = labels.extra_dims(curves)
     where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
     scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
     rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
-    return grids.who_is_apart(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+    return grids.disjoint_algorithms(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
 
 
 def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
