@@ -167,7 +167,7 @@ def test_statsmodels_gives_the_same_table(curves):
 
     frame = curves.to_dataframe("y").reset_index().dropna()
     expected = anova_lm(ols("y ~ C(algorithm, Sum) * C(training, Sum)", frame).fit(), typ=2)
-    table = quiet(curves).curves.table()
+    table = quiet(curves).sel(error_term="pooled").curves.table()
     rows = {
         "Algorithm": "C(algorithm, Sum)",
         "Training": "C(training, Sum)",
@@ -376,14 +376,14 @@ def test_a_huge_number_of_assignments_is_infinite_and_a_large_one_a_float():
 
 
 def test_offsets_of_matched_runs_leave_the_paired_strata():
-    """Scores 0 and 1 with runs a million apart; the stratum p is 2 of 6 assignments in rational arithmetic."""
+    """Scores 0 and 1 with runs a million apart; the split-plot p is 2 of 6 assignments in rational arithmetic."""
     values = [[[1, 0], [1e6, 1e6 + 1]], [[1, 1], [1e6 + 1, 1e6 + 1]], [[0, 1], [1e6 + 1, 1e6]]]
     result = quiet(make_curves(values), paired=True)
     np.testing.assert_allclose(result.pvalue.sel(effect="algorithm", error_term="split_plot"), 1 / 3)
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e10])
-def test_an_offset_of_one_curve_leaves_the_stratum_interaction(offset):
+def test_an_offset_of_one_curve_leaves_the_split_plot_interaction(offset):
     values = np.random.default_rng(0).normal(size=(2, 5, 4))
     values[1] += 1
     plain = quiet(make_curves(values)).sel(effect="interaction", error_term="split_plot")
