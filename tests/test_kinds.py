@@ -296,3 +296,15 @@ def test_in_a_tree_and_in_a_report(kind, tmp_path):
     drawn = sum(view.default for view in kind.views.values())
     assert page.count("<figure") == drawn
     assert drawn or kind.no_view in page
+
+
+def test_the_accessor_shows_question_answer_and_table(kind):
+    result = made(kind.name)
+    shown = repr(result.curves)
+    assert shown.startswith(kind.question)
+    assert kind.answer(results.prepare(result)[1]) in shown
+    assert "<table" in result.curves._repr_html_()
+    lazy = result.chunk()
+    with dask.config.set(scheduler=refuse_to_compute):
+        assert "Not computed yet" in repr(lazy.curves)
+        assert "not computed yet" in lazy.curves._repr_html_()

@@ -98,8 +98,9 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
     DataFrame
         Of `randomized_anova`, the split-plot table: rows Algorithm, Runs, Training, Interaction, Runs × training,
         Total; columns df, SS, MS, F and p. Algorithm is compared with Runs, Training and Interaction with Runs ×
-        training; Training has no p, since no reassignment of runs can change its F. ``anova.sel(error_term="pooled")`` gives the
-        table of the paper: rows Interaction, Algorithm, Training, Error, Total. Of `pairwise`, a row for each pair:
+        training; Training has no p, since no reassignment of runs can change its F. With
+        ``anova.sel(error_term="pooled")`` the table of the paper: rows Interaction, Algorithm, Training, Error, Total.
+        Of `pairwise`, a row for each pair:
         difference, its interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate,
         lower, upper, T, p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of
         the simple profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table

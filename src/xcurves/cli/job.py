@@ -109,7 +109,7 @@ def _check_places(options: argparse.Namespace) -> None:
 
 
 def _check_place(path: Path, option: str, archive: Path | None, *, may_be_folder: bool) -> None:
-    """Refuse a place without a folder, one that a folder has, and that of what is read."""
+    """Refuse a path whose folder is missing, a folder, and the input itself."""
     said = f"{option} {path}"
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{said}: there is no folder {path.parent}. Make it, or name another")

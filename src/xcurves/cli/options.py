@@ -1,4 +1,4 @@
-"""The options of the command line, and a help that teaches."""
+"""The options of the command line, with their help."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where help is."""
+        """Print what is wrong and where to find help."""
         self.exit(2, f"{self.prog}: {message}. Help: {self.prog} --help\n")
 
 

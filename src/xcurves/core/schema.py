@@ -1,4 +1,4 @@
-"""What a kind of result is: its variables, table, sentences and pictures, declared once.
+"""The declaration of a kind of result: its variables, table, sentences and pictures.
 
 Every family of methods declares its kinds in a module `kinds`; tables, reports, the command line, archives and tests
 iterate over these declarations.
@@ -55,7 +55,7 @@ class View:
 
     `draw(result, ax)` draws a result without extra dims but the overlaid ones of its kind; `caption` says what readers
     see and `alternative(result)` what it shows, for those who do not see it. A view that lists things is as high as
-    its number of `rows` asks for.
+    its number of `rows` needs.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
-_WIDE = 4  # panels in a row
-_HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # inches: of a panel, of what is around rows, of a row
+_WIDE = 4  # most panels in a row
+_HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # height in inches of a panel, of the margins around rows, of a row
 
 
 def plot(

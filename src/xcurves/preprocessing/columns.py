@@ -1,4 +1,4 @@
-"""The door of frames: columns that can become curves, and their labels."""
+"""Validation of frames: columns that can become curves, and their labels."""
 
 from __future__ import annotations
 
