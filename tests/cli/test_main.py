@@ -24,7 +24,7 @@ def test_without_an_archive_the_bundled_curves_are_analysed(capsys, here):
     out, err = capsys.readouterr()
     assert not err
     assert out.startswith(
-        "              df        SS       MS       F      p F_split_plot p_split_plot\nInteraction   14 "
+        "                  df        SS       MS      F      p\nAlgorithm          2    188.12    94.06   0.926 0.4081\nRuns "
     )
     assert "Algorithm effect: " in out
     assert "Interaction: " in out

@@ -65,7 +65,7 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         assert result[name].attrs["units"] == "games"
     assert result.pvalue.attrs["units"] == "1"
     assert result.n_resamples == result.n_assignments == 35
-    assert xcurves.core.labels.kind_of(result.drop_attrs()) == "ss_profile"
+    assert xcurves.results.kind_of(result.drop_attrs()).name == "ss_profile"
     given = profile(curves, margin=0.25, cluster_threshold=2.5, rng=0).attrs
     assert (given["margin"], given["cluster_threshold"], given["step_down"], given["paired"]) == (0.25, 2.5, 1, 0)
 
