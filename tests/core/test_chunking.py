@@ -53,7 +53,7 @@ methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
 @methods
-@pytest.mark.parametrize(("n", "size"), [(10_000, 100), (2_000, 1)])
+@pytest.mark.parametrize(("n", "size"), [(10_000, 100), pytest.param(2_000, 1, marks=pytest.mark.slow)])
 def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
     """At most 60 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
     curves = drawn(n, size)
@@ -64,6 +64,7 @@ def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
 
 @methods
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.slow
 def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
     """200 tasks in chunks of one, which are merged to two; runs and algorithms in chunks that cannot be."""
     curves = label(np.random.default_rng(1).normal(size=(200, 3, 3, 8)))

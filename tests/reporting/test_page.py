@@ -106,6 +106,7 @@ def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
     assert back.curves.report(tmp_path / "back.html").read_text(encoding="utf-8") == source
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_repeats_the_analysis(tree, source, tmp_path):
     pre = source.split("<code>")[1].split("</code>")[0]
     code = pre.replace("&#x27;", "'").replace("&quot;", '"')
@@ -163,6 +164,7 @@ def test_large_drawings_are_dots():
 
 
 @pytest.mark.filterwarnings("ignore:.*(no run has a value|p is NaN|no trial)")
+@pytest.mark.slow
 def test_many_tasks_have_short_tables(tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(4, 5, 3, 6, 5)), metric=list("abcd"), task=[*"vwxyz"])
     curves = curves.where((curves.metric != "a") | (curves.task != "v") | (curves.algorithm == "a0"))
@@ -274,6 +276,7 @@ def test_a_page_is_replaced_whole_or_not_at_all(tree, tmp_path, monkeypatch):
         tree.curves.report(tmp_path / "gone" / "r.html")
 
 
+@pytest.mark.slow
 def test_the_core_alone_reports_without_pictures(tmp_path):
     code = """
 import sys

@@ -30,6 +30,7 @@ def test_power_is_that_of_a_study_of_the_same_draws(pilots):
     assert plan.runs_needed.dims == ("effect", "error_term")
 
 
+@pytest.mark.slow
 def test_power_for_one_level_agrees_with_that_of_a_t_test():
     """One level, normal scores, d = 1: the noncentral t distribution says what the power is."""
     rng = np.random.default_rng(1)
