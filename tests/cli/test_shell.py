@@ -59,6 +59,7 @@ def test_a_folder_of_monitor_files(here, capsys):
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
+    pytest.importorskip("tensorboard")
     tensorboardX = pytest.importorskip("tensorboardX")
     for algorithm in curves.algorithm.values:
         for run in curves.run.values:
