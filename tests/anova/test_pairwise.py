@@ -4,11 +4,11 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from xcurves.reporting.answer import caution
 
 import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
+from xcurves import kinds
 
 
 @pytest.fixture
@@ -127,7 +127,9 @@ def test_few_runs_are_warned_of():
 def test_few_reassignments_are_not_called_few_runs(curves):
     with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
-    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(caution({"": result}))
+    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(
+        kinds.kind("pairwise").caution(result)
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
     p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
     assert p.pair.values[p > 0.05].tolist() == few
     assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
-    said = " ".join(caution({"pairwise": result}))
+    said = " ".join(kinds.kind("pairwise").caution(result))
     assert ("no adjusted p" in said) == bool(few)
     if few:
         assert f"for 1 of 6 pairs no adjusted p below {p.sel(pair=few).item():.3g} exists" in said

@@ -2,7 +2,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
@@ -109,7 +109,6 @@ def test_equal_runs_are_identical_and_the_recorded_seed_repeats_them(curves):
 
 
 @given(strategies.curves(), st.floats(-1e3, 1e3), st.sampled_from([1e-12, 0.5, -3.0, 1e9]))
-@settings(max_examples=40, deadline=None)
 def test_shifting_and_scaling_scores_leaves_f_and_p(curves, shift, scale):
     plain, moved = (quiet(each, n_resamples=300) for each in (curves, curves * scale + shift * scale))
     for name in ("pvalue", "f", "critical_value"):
@@ -118,7 +117,6 @@ def test_shifting_and_scaling_scores_leaves_f_and_p(curves, shift, scale):
 
 
 @given(strategies.curves(), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
 def test_order_of_algorithms_runs_and_levels_leaves_p(curves, random):
     places = {dim: random.sample(range(size), size) for dim, size in curves.sizes.items() if dim != "training"}
     plain, mixed = (quiet(each, n_resamples=300) for each in (curves, curves.isel(places)))
@@ -128,14 +126,12 @@ def test_order_of_algorithms_runs_and_levels_leaves_p(curves, random):
 
 
 @given(strategies.curves())
-@settings(max_examples=40, deadline=None)
 def test_renaming_algorithms_leaves_f(curves):
     renamed = curves.assign_coords(algorithm=[f"z{9 - i}" for i in range(curves.sizes["algorithm"])])
     np.testing.assert_allclose(quiet(renamed, **EXACT).f, quiet(curves, **EXACT).f, rtol=1e-9)
 
 
 @given(strategies.curves(integers=True))
-@settings(max_examples=40, deadline=None)
 def test_whole_scores_with_an_offset_of_1e9_keep_their_ties(curves):
     np.testing.assert_array_equal(quiet(curves + 1e9, **EXACT).pvalue, quiet(curves, **EXACT).pvalue)
 
@@ -167,7 +163,7 @@ def test_statsmodels_gives_the_same_table(curves):
 
     frame = curves.to_dataframe("y").reset_index().dropna()
     expected = anova_lm(ols("y ~ C(algorithm, Sum) * C(training, Sum)", frame).fit(), typ=2)
-    table = quiet(curves).curves.table()
+    table = quiet(curves).sel(error_term="pooled").curves.table()
     rows = {
         "Algorithm": "C(algorithm, Sum)",
         "Training": "C(training, Sum)",
@@ -376,14 +372,14 @@ def test_a_huge_number_of_assignments_is_infinite_and_a_large_one_a_float():
 
 
 def test_offsets_of_matched_runs_leave_the_paired_strata():
-    """Scores 0 and 1 with runs a million apart; the stratum p is 2 of 6 assignments in rational arithmetic."""
+    """Scores 0 and 1 with runs a million apart; the split-plot p is 2 of 6 assignments in rational arithmetic."""
     values = [[[1, 0], [1e6, 1e6 + 1]], [[1, 1], [1e6 + 1, 1e6 + 1]], [[0, 1], [1e6 + 1, 1e6]]]
     result = quiet(make_curves(values), paired=True)
     np.testing.assert_allclose(result.pvalue.sel(effect="algorithm", error_term="split_plot"), 1 / 3)
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e10])
-def test_an_offset_of_one_curve_leaves_the_stratum_interaction(offset):
+def test_an_offset_of_one_curve_leaves_the_split_plot_interaction(offset):
     values = np.random.default_rng(0).normal(size=(2, 5, 4))
     values[1] += 1
     plain = quiet(make_curves(values)).sel(effect="interaction", error_term="split_plot")

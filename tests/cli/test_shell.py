@@ -59,6 +59,7 @@ def test_a_folder_of_monitor_files(here, capsys):
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
+    pytest.importorskip("tensorboard")
     tensorboardX = pytest.importorskip("tensorboardX")
     for algorithm in curves.algorithm.values:
         for run in curves.run.values:
@@ -263,6 +264,7 @@ sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.slow
 def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
     (here / "r.nc").write_text("good")
     job = subprocess.Popen(
@@ -279,6 +281,7 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent,
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+@pytest.mark.slow
 def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     pytest.importorskip("tqdm")
     import fcntl

@@ -120,6 +120,7 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     assert bands(ax)[style_of(0).color.lower()][:, 0].max() == here.training[3]
 
 
+@pytest.mark.slow
 def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
     names = [f"algorithm of a long name {place}" for place in range(6)]
     many = xr.concat([curves] * 2, "algorithm").assign_coords(algorithm=names)
@@ -174,6 +175,7 @@ def test_a_single_level_is_seen(curves):
     assert low < means(ax)["a0"].get_ydata()[0] < high
 
 
+@pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
     looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
     assert len(set(looks.values())) == 3

@@ -14,6 +14,7 @@ from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
 from xcurves.kernels import assignments, clusters, levels, profiles, stepdown
+from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
 TRY = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
@@ -65,13 +66,14 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         assert result[name].attrs["units"] == "games"
     assert result.pvalue.attrs["units"] == "1"
     assert result.n_resamples == result.n_assignments == 35
-    assert xcurves.core.labels.kind_of(result.drop_attrs()) == "ss_profile"
+    assert kind_of(result.drop_attrs()).name == "ss_profile"
     given = profile(curves, margin=0.25, cluster_threshold=2.5, rng=0).attrs
     assert (given["margin"], given["cluster_threshold"], given["step_down"], given["paired"]) == (0.25, 2.5, 1, 0)
 
 
 @given(any_curves(max_levels=5).filter(lambda curves: curves.sizes["training"] > 1), st.floats(-6, 6))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_profiles_add_up_to_the_anova_table(curves, magnitude):
     curves = curves * 10**magnitude
     result = profile(curves, n_resamples=1, rng=0)
@@ -530,6 +532,7 @@ def test_exact_where_assignments_times_levels_are_affordable():
 @pytest.mark.parametrize(
     ("sizes", "paired"), [((5, 5), False), ((4, 3), False), ((3, 3, 2), False), ((5, 5), True), ((4, 4, 4), True)]
 )
+@pytest.mark.slow
 def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
     values = np.random.default_rng(8).normal(size=(len(sizes), max(sizes), 6))
     curves = absent(make_curves(values), sizes)
