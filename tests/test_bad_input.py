@@ -325,7 +325,7 @@ def test_nobody_reads_the_output(here):
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
-    assert xcurves.archives.read("tictactoe-anova.nc").n_resamples == 99
+    assert xcurves.archive.read("tictactoe-anova.nc").n_resamples == 99
 
 
 def test_a_table_of_numbers_as_labels_can_be_selected(curves, capsys):

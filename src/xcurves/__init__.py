@@ -11,7 +11,7 @@ from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import kinds as _kinds
 
 if TYPE_CHECKING:
-    from xcurves import archives as archives
+    from xcurves import archive as archive
     from xcurves import readers as readers
     from xcurves import simulation as simulation
     from xcurves import tutorial as tutorial
@@ -46,7 +46,7 @@ _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "to_frame": "results",
     "trials_needed": "distributions.performance_cdf",
 }
-_MODULES = ("archives", "readers", "simulation", "tutorial")
+_MODULES = ("archive", "readers", "simulation", "tutorial")
 
 __all__ = sorted([*_kinds.NAMES, *_FUNCTIONS, *_MODULES])
 

@@ -102,7 +102,7 @@ def test_pictures_say_their_numbers(tree, source):
 
 def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
     assert tree.curves.report(tmp_path / "again.html").read_text(encoding="utf-8") == source
-    back = xcurves.archives.read(xcurves.archives.write(tree, tmp_path / "archive"))
+    back = xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "archive"))
     assert back.curves.report(tmp_path / "back.html").read_text(encoding="utf-8") == source
 
 
@@ -110,7 +110,7 @@ def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
 def test_the_code_on_the_page_repeats_the_analysis(tree, source, tmp_path):
     pre = source.split("<code>")[1].split("</code>")[0]
     code = pre.replace("&#x27;", "'").replace("&quot;", '"')
-    xcurves.archives.write(tree, tmp_path / "analysis.nc")
+    xcurves.archive.write(tree, tmp_path / "analysis.nc")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("                  df")
