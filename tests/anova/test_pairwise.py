@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from xcurves.reporting.answer import caution
+from xcurves.results import caution
 
 import xcurves
 from lazy import refuse_to_compute

@@ -121,7 +121,7 @@ def randomized_anova(
     options = block_options(curves, ordered, n_resamples, paired, confidence_level, rng)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
     n_kept = (options["n_resamples"] or shuffles.DEFAULT_RESAMPLES) if keep_null else 0
-    sizes = {"effect": 2, "error_term": 2, "source": 5, "algorithm": curves.sizes["algorithm"], "resample": n_kept}
+    sizes = {"effect": 2, "error_term": 3, "source": 5, "algorithm": curves.sizes["algorithm"], "resample": n_kept}
     block = AnovaBlock(
         RANDOMIZED_ANOVA.layout(sizes, *["keep_null"] * keep_null),
         **options,
@@ -154,7 +154,7 @@ def randomized_anova(
 def _unpack(packed: xr.DataArray, layout: Layout) -> dict[str, xr.Variable]:
     """Cut the packed results into variables, of an eager call with as many null values as were evaluated."""
     fixed = layout.resized(resample=0).length
-    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 4).unpack(packed)
+    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 6).unpack(packed)
 
 
 def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
@@ -164,7 +164,7 @@ def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
     exact = provenance.is_exact(result).ravel()
     smallest = provenance.smallest_pvalue(result).ravel()
-    f = result["f"].transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
+    f = result["f"].isel(error_term=[0, 1]).transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
     def unreachable(task: int) -> str:

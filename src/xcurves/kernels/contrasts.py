@@ -202,15 +202,17 @@ def _between_groups(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
     factors = weights**2 / (sizes * (sizes - 1))
     alike = np.ptp(factors) == 0  # then the weighted sums of products are the same in every reassignment
     products = [] if alike else [w * w, w * c, [c * c]]
-    n_tasks, n_used = len(w), 1 if len(sizes) == 2 else len(sizes)
-    fixed = tuple(factors[-1] * (first * second).sum(axis=-1) for first, second in ((w, w), (w, c), (c, c)))
+    n_tasks = len(w)
+    fixed = tuple(
+        factors[-1] * (first * second).sum(axis=-1, keepdims=True) for first, second in ((w, w), (w, c), (c, c))
+    )
     for sums in group_sums(np.concatenate([w, [c], *products]), plan):
-        u, direction = sums[:n_tasks, :n_used], sums[n_tasks, :n_used]
+        u, direction = sums[:n_tasks], sums[n_tasks]
         if alike:
-            yield u, direction, fixed[0][:, np.newaxis], fixed[1][:, np.newaxis], fixed[2] * np.ones(sums.shape[-1])
+            yield u, direction, *fixed[:2], fixed[2].repeat(sums.shape[-1])
         else:
-            by_factor = np.einsum("rgs,g->rs", sums[n_tasks + 1 :], factors)
-            yield u, direction, by_factor[:n_tasks], by_factor[n_tasks:-1], by_factor[-1]
+            more = np.einsum("rgs,g->rs", sums[n_tasks + 1 :], (factors - factors[-1])[: sums.shape[1]])
+            yield u, direction, fixed[0] + more[:n_tasks], fixed[1] + more[n_tasks:-1], fixed[2] + more[-1]
 
 
 def _within_runs(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:

@@ -16,13 +16,12 @@ _AT_ONCE = 2**17  # sums held at once
 def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     """Yield sums of features, shape (feature, curve), over groups: arrays of shape (feature, group, reassignment).
 
-    A sum over the last group is the total less the other groups' sums. Exact plans of two groups are enumerated from
+    Of two groups only the first is summed over. Of more, a sum over the last is the total less the other groups' sums. Exact plans of two groups are enumerated from
     tables of subset sums; which order the reassignments come in is then that of the tables, not of the plan's blocks.
     """
     total = features.sum(axis=-1)[:, np.newaxis]
     if by_splits(plan):
-        for first in _splits(features, plan):
-            yield np.stack([first, total - first], axis=1)
+        yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
         return
     rows = max(1, _AT_ONCE // (max(len(features), sum(plan.sizes)) * len(plan.sizes)))
     for order in plan.blocks():
@@ -32,13 +31,13 @@ def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
 
 def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[int, ...]) -> Floats:
     """Sum over all groups but the last by one product with a 0/1 matrix of members."""
-    sums = np.empty((len(features), len(sizes), len(order)))
     member = np.zeros((len(sizes) - 1, *order.shape))
     for group, chosen in enumerate(np.split(order, np.cumsum(sizes)[:-1], axis=1)[:-1]):
         np.put_along_axis(member[group], chosen, 1.0, axis=1)
-    sums[:, :-1] = (features @ member.reshape(-1, order.shape[1]).T).reshape(len(features), -1, len(order))
-    np.subtract(total, sums[:, :-1].sum(axis=1), out=sums[:, -1])
-    return sums
+    sums = (features @ member.reshape(-1, order.shape[1]).T).reshape(len(features), -1, len(order))
+    if len(sizes) == 2:
+        return sums
+    return np.concatenate([sums, (total - sums.sum(axis=1))[:, np.newaxis]], axis=1)
 
 
 def _splits(features: Floats, plan: Plan) -> Iterator[Floats]:
