@@ -173,7 +173,7 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
         mean, variance, linear = (each[:, here] for each in found[:3])
         variance += uu
         linear += uc
-        square = cc - of_products @ c**2
+        square = cc - np.einsum("g,gs->s", of_products, c**2)
         for group, (by_mean, by_product) in enumerate(zip(of_mean, of_products, strict=True)):
             mean += by_mean * u[:, group]
             product = by_product * u[:, group]
@@ -187,7 +187,7 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
         variance[nothing] = 0.0
         linear *= -2
         mean[np.abs(mean) <= 4 * _DUST / unit] = 0.0
-        found.slope[here], found.square[here] = of_mean @ c, square
+        found.slope[here], found.square[here] = np.einsum("g,gs->s", of_mean, c), square
     return found
 
 

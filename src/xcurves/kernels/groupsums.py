@@ -10,7 +10,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
 from xcurves.kernels.shuffles import Order, Plan
 
-_AT_ONCE = 2**17  # sums held at once
+_AT_ONCE = 2**17  # sums, or entries of a matrix of members, held at once
 
 
 def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
@@ -23,18 +23,21 @@ def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     if by_splits(plan):
         yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
         return
-    rows = max(1, _AT_ONCE // (max(len(features), sum(plan.sizes)) * len(plan.sizes)))
+    rows = max(1, _AT_ONCE // (sum(plan.sizes) * len(plan.sizes)))
     for order in plan.blocks():
         for start in range(0, len(order), rows):
             yield _sums_of_orders(features, total, order[start : start + rows], plan.sizes)
 
 
 def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[int, ...]) -> Floats:
-    """Sum over all groups but the last by one product with a 0/1 matrix of members."""
+    """Sum over all groups but the last by products with a 0/1 matrix of members.
+
+    There is one product for each feature, so that its digits do not depend on what stands beside it.
+    """
     member = np.zeros((len(sizes) - 1, *order.shape))
     for group, chosen in enumerate(np.split(order, np.cumsum(sizes)[:-1], axis=1)[:-1]):
         np.put_along_axis(member[group], chosen, 1.0, axis=1)
-    sums = (features @ member.reshape(-1, order.shape[1]).T).reshape(len(features), -1, len(order))
+    sums = np.matmul(features[:, np.newaxis], member.reshape(-1, order.shape[1]).T).reshape(len(features), -1, len(order))
     if len(sizes) == 2:
         return sums
     return np.concatenate([sums, (total - sums.sum(axis=1))[:, np.newaxis]], axis=1)

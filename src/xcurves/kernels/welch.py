@@ -24,6 +24,7 @@ from xcurves.kernels.null import TIE, UpperTail, rank_pvalue
 from xcurves.kernels.shuffles import Plan
 
 _DUST = 64 * np.finfo(float).eps
+_PANEL = 32  # tasks evaluated together
 
 
 class Statistic(NamedTuple):
@@ -53,6 +54,11 @@ def evaluate(u: Floats, plan: Plan, alpha: float, *, keep: bool = False) -> dict
         `f` (W), `pvalue`, `pvalue_stderr`, `critical_value`, `pvalue_parametric`, `error_df`; with `keep` also
         `pvalue_rank` and `null_distribution`, shape (task, reassignment). All NaN if a group has one curve.
     """
+    panels = [_evaluate(u[start : start + _PANEL], plan, alpha, keep) for start in range(0, len(u), _PANEL)]
+    return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+
+
+def _evaluate(u: Floats, plan: Plan, alpha: float, keep: bool) -> dict[str, Floats]:
     u = u - u.mean(axis=-1, keepdims=True)
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
