@@ -408,7 +408,9 @@ def test_welch_is_the_permuted_statistic_of_curve_means(tasks):
 
     from statsmodels.stats.oneway import anova_oneway
 
-    curves = absent(make_curves(np.random.default_rng(4).normal(size=(3, 3, 4)) * np.array([1, 3, 9])[:, None, None]), [3, 2, 2])
+    curves = absent(
+        make_curves(np.random.default_rng(4).normal(size=(3, 3, 4)) * np.array([1, 3, 9])[:, None, None]), [3, 2, 2]
+    )
     result = quiet(curves)
     means = curves.mean("training").to_numpy()
     means = means[~np.isnan(means)]
@@ -443,7 +445,9 @@ def test_omega_squared_is_zero_on_average_where_eta_squared_is_not():
 
 def test_omega_squared_by_its_definition():
     """Of curve means by one-way analysis; of two levels the interaction is that of differences."""
-    curves = make_curves(np.random.default_rng(4).normal(size=(3, 5, 2)) + np.arange(3)[:, None, None] * np.array([1, 2]))
+    curves = make_curves(
+        np.random.default_rng(4).normal(size=(3, 5, 2)) + np.arange(3)[:, None, None] * np.array([1, 2])
+    )
     result = quiet(curves, n_resamples=1).omega_sq_partial.sel(error_term="split_plot")
     values = curves.to_numpy()
     for effect, u in (("algorithm", values.mean(axis=-1)), ("interaction", values[..., 1] - values[..., 0])):

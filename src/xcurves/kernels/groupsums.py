@@ -37,7 +37,9 @@ def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[
     member = np.zeros((len(sizes) - 1, *order.shape))
     for group, chosen in enumerate(np.split(order, np.cumsum(sizes)[:-1], axis=1)[:-1]):
         np.put_along_axis(member[group], chosen, 1.0, axis=1)
-    sums = np.matmul(features[:, np.newaxis], member.reshape(-1, order.shape[1]).T).reshape(len(features), -1, len(order))
+    sums = np.matmul(features[:, np.newaxis], member.reshape(-1, order.shape[1]).T).reshape(
+        len(features), -1, len(order)
+    )
     if len(sizes) == 2:
         return sums
     return np.concatenate([sums, (total - sums.sum(axis=1))[:, np.newaxis]], axis=1)
