@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xcurves
-from xcurves.anova.text import pair_caution
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
+from xcurves.anova.text import pair_caution
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_a_reference_limits_the_pairs(curves):
     np.testing.assert_allclose(result.difference, every.difference.sel(pair=["a0 - a1", "a1 - a2"]) * [1, -1])
     smallest = result.pvalue.min("pair")
     np.testing.assert_allclose(result.pvalue_adjusted.min("pair"), 2 * smallest)
-    with pytest.raises(ValueError, match="reference must be an algorithm of the curves; got 'sac'. They have 'a0', "):
+    with pytest.raises(ValueError, match=r"^reference must be an algorithm of the curves; got 'sac'\. They have 'a0'"):
         xcurves.pairwise(curves, reference="sac")
 
 

@@ -2,9 +2,9 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from scipy import stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import strategies
 import xcurves

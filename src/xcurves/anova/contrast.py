@@ -41,8 +41,8 @@ def contrast(
         Weights of the algorithms, which sum to zero; algorithms that are not named have none. A DataArray of dims
         (algorithm, training) must be separable, one profile over training times one weight per algorithm.
     training_weights : DataArray with dim training, or sequence, optional
-        Profile over training. Nonnegative weights are divided by their sum: a mask gives the mean of its levels. Weights
-        of both signs (a slope) are used as they are. By default the mean over the task's grid.
+        Profile over training. Nonnegative weights are divided by their sum: a mask gives the mean of its levels.
+        Weights of both signs (a slope) are used as they are. By default the mean over the task's grid.
     n_resamples : int, optional
         Ceiling on the number of reassignments, as for `randomized_anova`. Labels matter here: 3 v 3 has 20.
     paired : bool, default False
@@ -181,7 +181,7 @@ class _ContrastBlock(Block):
 def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
     """Warn once if no p-value can be small enough: then no shift at all is rejected."""
     n_resamples = result["n_resamples"].to_numpy().ravel()
-    unbounded = np.isinf(result["estimate_ci"]).all("ci_bound").to_numpy().ravel()
+    unbounded = (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
     provenance.warn_of(
         unbounded & (n_resamples > 0),
         block.names,

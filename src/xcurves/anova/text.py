@@ -53,8 +53,8 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
             yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
     yield (
         f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
-        "intervals are not. Each pair was tested on its own runs alone: level by the studentized difference, whose interval "
-        "assumes a shift, changes with training by F with the split-plot error."
+        "intervals are not. Each pair was tested on its own runs alone: level by the studentized difference, whose "
+        "interval assumes a shift, changes with training by F with the split-plot error."
     )
     yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
 
@@ -119,9 +119,16 @@ def by_chance(result: xr.Dataset) -> str:
     """Return how many tasks of an ANOVA chance alone would show to differ."""
     alpha = provenance.alpha_of(result)
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
+    made = result["n_resamples"].to_numpy() > 0
+    smallest = tested * provenance.smallest_pvalue(result).max(where=made, initial=0.0)
+    unreachable = (
+        f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {min(smallest, 1):.3g}."
+        if not provenance.significant(smallest, alpha)
+        else ""
+    )
     return (
         f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
-        "expected to show one by chance, for each of the two effects."
+        f"expected to show one by chance, for each of the two effects.{unreachable}"
     )
 
 
@@ -170,9 +177,9 @@ def _spread(task: xr.Dataset) -> Iterator[str]:
         return
     alpha = provenance.alpha_of(task)
     yield (
-        f"The standard deviations of curve means differ {ratio:.3g}-fold, more than .95 of data sets of equal spread show "
-        f"({limit:.3g}): read Welch's test of level instead, by which mean scores over training {_verdict(p, alpha)} "
-        f"(p = {p:.3g})."
+        f"The standard deviations of curve means differ {ratio:.3g}-fold, more than in 95 % of data sets of equal "
+        f"spread ({limit:.3g}-fold): read Welch's test of level instead, by which mean scores over training "
+        f"{_verdict(p, alpha)} (p = {p:.3g})."
     )
 
 

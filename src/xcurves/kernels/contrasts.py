@@ -164,7 +164,8 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
     parts = _within_runs(design, plan, w) if design.paired else _between_groups(design, plan, w)
     if not design.paired and len(sizes) == 2:  # the sums over the second group are minus those over the first
         of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
-    found = Shifted(*np.zeros((3, len(w), plan.n_resamples)), *np.zeros((2, plan.n_resamples)), np.sign(error))
+    mean, variance, linear = np.zeros((3, len(w), plan.n_resamples))
+    found = Shifted(mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error))
     least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_DUST / unit) ** 2)
     start = 0
     for u, c, uu, uc, cc in parts:

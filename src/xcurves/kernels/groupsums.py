@@ -16,8 +16,9 @@ _AT_ONCE = 2**17  # sums, or entries of a matrix of members, held at once
 def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     """Yield sums of features, shape (feature, curve), over groups: arrays of shape (feature, group, reassignment).
 
-    Of two groups only the first is summed over. Of more, a sum over the last is the total less the other groups' sums. Exact plans of two groups are enumerated from
-    tables of subset sums; which order the reassignments come in is then that of the tables, not of the plan's blocks.
+    Of two groups only the first is summed over. Of more, a sum over the last is the total less the other groups' sums.
+    Exact plans of two groups are enumerated from tables of subset sums; which order the reassignments come in is then
+    that of the tables, not of the plan's blocks.
     """
     total = features.sum(axis=-1)[:, np.newaxis]
     if by_splits(plan):
@@ -41,7 +42,7 @@ def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[
         len(features), -1, len(order)
     )
     if len(sizes) == 2:
-        return sums
+        return np.asarray(sums)
     return np.concatenate([sums, (total - sums.sum(axis=1))[:, np.newaxis]], axis=1)
 
 

@@ -136,7 +136,7 @@ class Inversion:
         roots = _halve(_mirrored(coefs, side), bracket.low[task], bracket.high[task])
         return bracket.low, bracket.above, _Crossings(task, roots, np.ones(len(roots)))
 
-    def _all_crossings(self, side: int) -> tuple[_Crossings, Floats]:
+    def _all_crossings(self, side: int) -> tuple[_Crossings, Floats | Places]:
         """Return all crossings of those that may cross again, and how many of them reach the statistic far out."""
         coefs = _mirrored(self.complex, side)
         roots = _positive_roots(coefs)
@@ -173,7 +173,7 @@ class _Bracket:
         self.trial, self.above = np.full(n_tasks, start), np.full(n_tasks, float(besides))
         self.most, self.others = most, others
 
-    def judge(self, n_between: Floats) -> tuple[Flags, Flags]:
+    def judge(self, n_between: Floats | Places) -> tuple[Flags, Flags]:
         """Return in which tasks `trial` is surely outside or inside, given how many cross between it and `high`."""
         n_beyond = self.above + n_between
         outside, inside = n_beyond + self.others(self.trial) <= self.most, n_beyond > self.most

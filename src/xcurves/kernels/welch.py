@@ -5,8 +5,8 @@ With ``w_i = l_i / s_i²`` and the ``w``-mean ``ũ`` of the means ``ū_i`` of ``
     W = Σ w_i (ū_i - ũ)² / (m - 1) / [1 + 2 (m - 2) / (m² - 1) Λ],    Λ = Σ (1 - w_i / Σ w)² / (l_i - 1)
 
 (Welch 1951, doi:10.1093/biomet/38.3-4.330), recomputed for each reassignment. Where groups have no spread it is the
-limit: ``ũ`` is their mean, and where their means differ W is infinite; infinite values are ordered by the sum of squares
-between these groups.
+limit: ``ũ`` is their mean, and where their means differ W is infinite; infinite values are ordered by the sum of
+squares between these groups.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def _observed(u: Floats, sizes: tuple[int, ...]) -> Statistic:
     if min(sizes) < 2:
         return Statistic(*np.full((3, len(u), 1), np.nan))
     starts = np.cumsum((0, *sizes[:-1]))
-    sums = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
-    return _statistic(*sums, sizes)
+    first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
+    return _statistic(first, second, sizes)
 
 
 def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:

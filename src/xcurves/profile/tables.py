@@ -26,7 +26,6 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
 
 def profile_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     """Return a row for each task: first and last level that differ, and where half of the difference is reached."""
-    simple = result.sel(effect="simple", drop=True)
     names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
     columns = {said: result[name] for name, said in names.items() if name in result}
     if "last_significant" in result:

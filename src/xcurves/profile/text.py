@@ -112,7 +112,7 @@ def _how(result: xr.Dataset) -> str:
 
 
 def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
-    """Return the chosen levels as stretches of neighbours: "training 0, 500 to 2000"; of many their share and the longest."""
+    """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
     levels = task["training"].to_numpy()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
     starts, ends = edges[::2], edges[1::2]
