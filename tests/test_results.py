@@ -213,7 +213,7 @@ def profile():
 
 def test_table_of_a_profile_has_a_row_for_each_level(profile):
     table = profile.curves.table()
-    assert table.columns.tolist() == ["SS", "fraction", "cumulative", "F", "p", "p_adjusted", "equivalent"]
+    assert table.columns.tolist() == ["SS", "fraction", "cumulative", "corrected", "F", "p", "p_adjusted", "equivalent"]
     np.testing.assert_array_equal(table["p_adjusted"], profile.pvalue_adjusted)
     np.testing.assert_array_equal(table["SS"], profile.ss.sel(effect="simple"))
     assert table.index.tolist() == profile.training.values.tolist()
@@ -244,7 +244,7 @@ def test_summary_of_a_profile_without_findings_or_inference():
     nothing = xcurves.ss_profile(curves, rng=0).curves.summary()
     assert "No training level shows a difference at the 0.05 level, adjusted over levels." in nothing
     alone = xcurves.ss_profile(curves, n_resamples=0).curves.summary()
-    assert alone.startswith("Half of the observed difference between the curves")
+    assert alone == "Nothing was tested: the profile is descriptive."
     assert "\n" not in alone
     margin = xcurves.ss_profile(curves, margin=1e-3, rng=0).curves.summary()
     assert "No training level is shown to have all differences within ± 0.001." in margin
