@@ -144,7 +144,7 @@ def test_final_is_the_last_common_level_of_every_task(curves):
 
 def test_one_level_has_no_profile_and_one_algorithm_no_comparison(curves):
     with pytest.warns(
-        UserWarning, match=r": profile: task 'x': 1 training levels; this needs 2 \(none of 2 tasks fits\)"
+        UserWarning, match=r": profile: task 'x': 1 training levels; this needs 2 \(none of 2 tasks can be compared\)"
     ):
         tree = whole(curves.isel(training=[-1]))
     assert set(tree) == {"curves", "anova", "pairwise", "distribution"}

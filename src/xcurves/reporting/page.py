@@ -161,7 +161,7 @@ def _lead(curves: xr.DataArray) -> str:
 
 def _answer(attrs: Mapping[Any, Any], parts: Parts) -> str:
     """Return the answers in a few sentences, what they do not say, and which parts are not there."""
-    known = [prepare(result) for result in parts.values()]
+    known = [(kind_of(result), _single(result)) for result in parts.values()]
     cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
     missing = missing_parts(attrs)
     return "".join(
@@ -201,13 +201,19 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
     return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES + more)
 
 
-def _part(result: xr.Dataset) -> str:
-    """Return sentences, table and pictures of one result."""
+def _single(result: xr.Dataset) -> xr.Dataset:
+    """Return a result in memory; that of a single task without the dims that name it."""
     kind, result = prepare(result)
     dims = kind.panel_dims(result)
-    tasks = prod(result.sizes[dim] for dim in dims)
-    if tasks == 1:
-        result = result.squeeze(dims).drop_vars(dims, errors="ignore")
+    if prod(result.sizes[dim] for dim in dims) > 1:
+        return result
+    return result.squeeze(dims).drop_vars(dims, errors="ignore")
+
+
+def _part(result: xr.Dataset) -> str:
+    """Return sentences, table and pictures of one result."""
+    kind, result = kind_of(result), _single(result)
+    tasks = prod(result.sizes[dim] for dim in kind.panel_dims(result))
     said = results.summary(result).splitlines()
     sentences = markup.items(said)
     if len(said) > _SAID:
