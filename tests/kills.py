@@ -46,7 +46,7 @@ def write_archive(kind):
 
 def write_page():
     """Return a function that writes the page of one number to a path, without pictures, and one that reads it."""
-    pictures.draw = lambda _: None
+    pictures.draw = lambda *_: None
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"].isel(training=-1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,10 +13,7 @@ import xcurves
 from browser import EXECUTABLE, Browser
 from strategies import make_curves
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium"),
-]
+pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
 
 TOO_WIDE = """
 [...document.querySelectorAll("main *, header *")].filter(
@@ -61,7 +58,7 @@ def test_a_page_shows_whole_without_network_or_script(pages, browser, name, widt
     assert browser.ask("document.querySelectorAll('script, link, iframe, object, [onerror], [onload]').length") == 0
     drawn = "[...document.images].map(each => [each.complete && each.naturalWidth > 100, each.alt.length > 40])"
     assert browser.ask(drawn) == [[True, True]] * browser.ask("document.images.length")
-    assert browser.ask("document.images.length") == (12 if name == "tasks" else 6)
+    assert browser.ask("document.images.length") == (12 if name == "tasks" else 5)
 
 
 def test_a_phone_can_read_the_text(pages, browser):
@@ -200,9 +197,8 @@ def test_500_hostile_names_reach_nothing(hostile, browser):
     assert browser.ask("location.href").split("#")[0] == page.as_uri()
     assert not [event for event in browser.told("Network.requestWillBeSent") if "127.0.0.1" in event["request"]["url"]]
     assert browser.ask("[...document.querySelectorAll('[id]')].every(each => /^[a-z0-9-]+$/.test(each.id))")
-    assert browser.ask(
-        "[...document.querySelectorAll('[aria-labelledby]')].every(each => document.getElementById(each.getAttribute('aria-labelledby')))"
-    )
+    labelled = "[...document.querySelectorAll('[aria-labelledby]')]"
+    assert browser.ask(f"{labelled}.every(each => document.getElementById(each.getAttribute('aria-labelledby')))")
     source = page.read_text(encoding="utf-8")
     assert "\\x00\\x08\\x1b[31m\\u202e\\ud800" in source
     assert not set(source) & {"\x00", "\x08", "\x1b", "\u202e", "\r", "\uffff"}
@@ -221,8 +217,7 @@ def test_the_policy_forbids_base_and_form(pages, browser, tmp_path):
             path.write_text(text, encoding="utf-8")
             browser.open(path, 800)
             browser.ask("document.getElementById('f').submit()")
-            wait_for(lambda page=name == "page": page or "/form" in "".join(listener.asked), browser)
-            time.sleep(0.5)
+            time.sleep(2)
             if name == "control":
                 assert any(each.startswith("/form") for each in listener.asked)
                 assert "/base/x" in listener.asked
