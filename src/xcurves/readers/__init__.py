@@ -27,12 +27,14 @@ from xcurves.readers import (
     table,
     tensorboard,
     wandb,
+    wandb_chart,
 )
 from xcurves.readers.source import Source
 
 __all__ = [
     "SOURCES", "cleanrl", "evaluations", "huggingface", "hydra", "keras", "lightning", "marl_eval", "mlflow", "monitor",
     "optuna", "read", "recognize", "rliable", "rllib", "sklearn", "table", "tensorboard", "wandb",
+    "wandb_chart",
 ]  # fmt: skip
 
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
@@ -52,7 +54,7 @@ SOURCES = (
     optuna.TRIALS,
     marl_eval.SOURCE,
     rliable.SOURCE,
-    wandb.SOURCE,
+    wandb_chart.SOURCE,
     table.SOURCE,
 )
 
@@ -67,7 +69,7 @@ def read(path: str | Path, *, source: str | None = None, folders: str | Sequence
     source : str, optional
         What wrote the logs; recognised if left out. One of "cleanrl", "evaluations", "huggingface", "hydra", "keras",
         "lightning", "marl-eval", "mlflow", "mlflow-database", "monitor", "optuna", "optuna-trials", "rliable", "rllib",
-        "table", "tensorboard", "wandb".
+        "table", "tensorboard", "wandb-chart".
     folders : str or sequence of str, optional
         For sources with a folder for each run, the column for each level of folders below `path`, such as ``("task",
         "algorithm", "run")``; ``("algorithm", "run")`` if left out.
@@ -138,5 +140,5 @@ def _is_there(source: Source, path: Path, files: Sequence[Path]) -> bool:
 
 
 def _covers(first: Source, other: Source) -> bool:
-    """Return whether logs of `other` beside those of `first` are expected: a job of Hydra holds any, a table is any CSV."""
+    """Return whether files of `other` are expected beside `first`: Hydra's jobs hold any logs, a table is any CSV."""
     return first is hydra.SOURCE or other is table.SOURCE

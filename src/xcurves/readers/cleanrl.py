@@ -61,7 +61,7 @@ def scalars(root: str | Path) -> pd.DataFrame:
         same = frame["name"].loc[twice.index[twice]].tolist()
         raise ValueError(f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them")
     read = pd.concat([runs, frame.drop(columns="name")], axis=1)
-    read.attrs = frame.attrs | {"source": f"CleanRL runs below {Path(root).name}"}
+    read.attrs = frame.attrs | {"source": f"CleanRL runs {paths.where(root)}"}
     return read
 
 

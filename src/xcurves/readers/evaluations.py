@@ -57,7 +57,7 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) 
     frame.attrs = {
         "units": {"step": "steps", "episode_length": "steps"},
         "long_name": {"return": "episode return", "step": "environment steps"},
-        "source": f"Stable-Baselines3 evaluations below {Path(root).name}",
+        "source": f"Stable-Baselines3 evaluations {paths.where(root)}",
     }
     return frame
 

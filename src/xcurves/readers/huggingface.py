@@ -57,7 +57,7 @@ def trainer_state(root: str | Path, *, folders: str | Sequence[str] = paths.FOLD
     1      bert    0     2    1.0   NaN        1.5
     """
     frame = paths.read_runs(root, _is_log, "trainer_state.json", folders, _run, _run_folder)
-    frame.attrs = {"units": {"step": "steps"}, "source": f"Hugging Face Trainer logs below {Path(root).name}"}
+    frame.attrs = {"units": {"step": "steps"}, "source": f"Hugging Face Trainer logs {paths.where(root)}"}
     return frame
 
 
@@ -72,10 +72,8 @@ def _run_folder(folder: Path) -> Path:
 def _run(files: Sequence[Path]) -> paths.Run:
     state = max(map(_state, files), key=lambda state: int(state["global_step"]))
     history = [row for row in state["log_history"] if not set(_ONCE) & set(row)]
-    rows = pd.DataFrame(
-        history, columns=list(dict.fromkeys(["step", "epoch", *(key for row in history for key in row)]))
-    )
-    return paths.Run(paths.merge_steps(rows))
+    columns = dict.fromkeys(["step", "epoch", *(name for row in history for name in row)])
+    return paths.Run(paths.merge_steps(pd.DataFrame(history, columns=list(columns))))
 
 
 def _state(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from xcurves.readers.source import Source
 
 
 def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
-    """Read the logs of all jobs of a sweep, with a column for each override.
+    r"""Read the logs of all jobs of a sweep, with a column for each override.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of the logs, after `job` (the folder below `root`) and the overrides under their names, as numbers where
-        they are: ``optimizer.lr``, ``model``, ``seed``.
+        The rows of the logs, after `job` (the folder below `root`) and the overrides under their names, as numbers
+        where they are: ``optimizer.lr``, ``model``, ``seed``.
 
     Raises
     ------
@@ -43,8 +43,8 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     >>> from xcurves.readers import hydra
     >>> job = pathlib.Path(tempfile.mkdtemp()) / "0"
     >>> (job / ".hydra").mkdir(parents=True)
-    >>> _ = (job / ".hydra" / "overrides.yaml").write_text("- agent=sac\\n- seed=3\\n")
-    >>> _ = (job / "returns.csv").write_text("step,return\\n0,1.5\\n100,2.5\\n")
+    >>> _ = (job / ".hydra" / "overrides.yaml").write_text("- agent=sac\n- seed=3\n")
+    >>> _ = (job / "returns.csv").write_text("step,return\n0,1.5\n100,2.5\n")
     >>> hydra.multirun(job.parent)
       job agent  seed  step  return
     0   0   sac     3     0     1.5
@@ -70,17 +70,13 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         if clash:
             raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")
         sources.add(rows.attrs["source"].partition(" below ")[0])
-        frames.append(
-            pd.concat([_constant({"job": str(job.relative_to(root)), **overrides}, rows.index), rows], axis=1)
-        )
+        constant = {"job": str(job.relative_to(root)), **overrides}
+        labels = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
+        frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
     told = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"
     frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {told}"}
     return frame
-
-
-def _constant(values: dict[str, Any], index: pd.Index[Any]) -> pd.DataFrame:
-    return pd.DataFrame({name: [value] * len(index) for name, value in values.items()}, index=index)
 
 
 def _overrides(path: Path) -> dict[str, Any]:

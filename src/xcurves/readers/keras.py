@@ -56,9 +56,7 @@ def history(histories: Mapping[tuple[str, Any], Any]) -> pd.DataFrame:
 def _rows(key: tuple[str, Any], fitted: Any) -> pd.DataFrame:
     metrics = getattr(fitted, "history", fitted)
     if not isinstance(metrics, Mapping):
-        raise TypeError(
-            f"histories[{key!r}] must be what model.fit returned, or its history; got {type(fitted).__name__}"
-        )
+        raise TypeError(f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}")
     rows = pd.DataFrame({name: pd.Series(values) for name, values in metrics.items()})
     rows.insert(0, "epoch", getattr(fitted, "epoch", range(len(rows))))
     return rows
@@ -110,7 +108,7 @@ def csv_log(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     1       cnn    0      1   0.5       0.7
     """
     frame = paths.read_runs(root, _is_log, "files of Keras's CSVLogger (epoch, loss, ...)", folders, _run)
-    frame.attrs = {"units": {"epoch": "epochs"}, "source": f"Keras CSVLogger files below {Path(root).name}"}
+    frame.attrs = {"units": {"epoch": "epochs"}, "source": f"Keras CSVLogger files {paths.where(root)}"}
     return frame
 
 

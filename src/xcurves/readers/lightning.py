@@ -25,9 +25,9 @@ def metrics(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     Returns
     -------
     DataFrame
-        One row per run and step: the folders, `epoch`, `step`, and the metrics. Lightning writes training and validation
-        metrics in rows of their own; rows of one step are merged. A metric that was not logged at a step is NaN there,
-        and the step is no training level of it.
+        One row per run and step: the folders, `epoch`, `step`, and the metrics. Lightning writes training and
+        validation metrics in separate rows; rows of one step are merged. A metric that was not logged at a step is NaN
+        there, and the step is no training level of it.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def metrics(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     1       cnn    0      1    99         0.4       NaN
     """
     frame = paths.read_runs(root, _is_log, "metrics.csv of Lightning", folders, _run)
-    frame.attrs = {"units": {"step": "steps"}, "source": f"Lightning metrics below {Path(root).name}"}
+    frame.attrs = {"units": {"step": "steps"}, "source": f"Lightning metrics {paths.where(root)}"}
     return frame
 
 

@@ -63,7 +63,7 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) 
     frame.attrs = {
         "units": {"step": "steps", "episode_length": "steps", "time": "s"},
         "long_name": {"return": "episode return", "step": "environment steps", "time": "time since the run began"},
-        "source": f"Stable-Baselines3 Monitor logs below {Path(root).name}",
+        "source": f"Stable-Baselines3 Monitor logs {paths.where(root)}",
     }
     return frame
 

@@ -26,8 +26,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `algorithm`, `run` (the trial's number), `value`, and the parameters as ``params_lr``. They are scores of trials:
-        ``to_dataarray("value", training=None)``.
+        `algorithm`, `run` (the trial's number), `value`, and the parameters as ``params_lr``. They are scores of
+        trials: ``to_dataarray("value", training=None)``.
 
     Raises
     ------

@@ -71,6 +71,11 @@ def read_runs(
     return join([run.rows.assign(**of) for run, of in zip(runs, named, strict=True) if len(run.rows)], names)
 
 
+def where(root: str | Path) -> str:
+    """Return where logs were found, for `attrs["source"]`."""
+    return f"{'in' if Path(root).is_file() else 'below'} {Path(root).name}"
+
+
 def only(logs: Sequence[Path]) -> Path:
     """Return the one log of a run."""
     if len(logs) > 1:

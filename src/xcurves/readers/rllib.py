@@ -55,8 +55,8 @@ def results(root: str | Path) -> pd.DataFrame:
     >>> from xcurves.readers import rllib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "PPO_CartPole-v1_c2a3f_00000_0_2026-01-01"
     >>> folder.mkdir()
-    >>> row = '{"trial_id": "c2a3f_00000", "training_iteration": 1, "timesteps_total": 4000, "episode": {"mean": 21.5}}\n'
-    >>> _ = (folder / "result.json").write_text(row)
+    >>> row = '"training_iteration": 1, "timesteps_total": 4000, "episode": {"mean": 21.5}'
+    >>> _ = (folder / "result.json").write_text('{"trial_id": "c2a3f_00000", ' + row + "}\n")
     >>> _ = (folder / "params.json").write_text('{"env": "CartPole-v1", "lr": 0.001}')
     >>> rllib.results(folder.parent)[["algorithm", "task", "run", "step", "episode/mean", "config/lr"]]
       algorithm         task          run  step  episode/mean  config/lr
@@ -65,7 +65,7 @@ def results(root: str | Path) -> pd.DataFrame:
     frame = paths.read_runs(root, _is_log, "results of Ray trials", (), _run, lambda _: Path(root))
     name = next(name for name in _STEPS if name in frame)
     frame.insert(3, "step", frame[name])
-    frame.attrs = {"long_name": {"step": _STEPS[name]}, "source": f"Ray results below {Path(root).name}"}
+    frame.attrs = {"long_name": {"step": _STEPS[name]}, "source": f"Ray results {paths.where(root)}"}
     return frame
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 class Source(NamedTuple):
     """A kind of log.
 
-    `is_log` takes a file and returns whether it is one. `read` takes the path of a file or a folder, and `folders=` where
-    `by_folders`: the names of folders say what a run is. A `single` file holds all runs and is not looked for in folders.
-    `value`, `training` and `extra` are the columns of the scores, of training and of tasks in the frame; `metric` is the
-    column that names each row's metric, if there is one. `also_writes` names sources whose files the same package leaves
-    beside its own.
+    `is_log` takes a file and returns whether it is one. `read` takes the path of a file or a folder, and `folders=`
+    where `by_folders`: the names of folders say what a run is. A `single` file holds all runs and is not looked for in
+    folders. `value`, `training` and `extra` are the columns of the scores, of training and of tasks in the frame;
+    `metric` is the column that names each row's metric, if there is one. `also_writes` names sources whose files are
+    often beside.
     """
 
     name: str

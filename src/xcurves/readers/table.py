@@ -50,7 +50,7 @@ def rows(path: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> p
     ['01', '1']
     """
     frame = paths.read_runs(path, _is_log, "CSV files", folders, _run)
-    frame.attrs = {"source": f"{'table' if Path(path).is_file() else 'tables below'} {Path(path).name}"}
+    frame.attrs = {"source": f"CSV {paths.where(path)}"}
     return frame
 
 

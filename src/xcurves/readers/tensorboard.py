@@ -55,7 +55,7 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     frame = paths.read_runs(root, is_log, "event files (*tfevents*)", folders, _run)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},
-        "source": f"TensorBoard event files below {Path(root).name}",
+        "source": f"TensorBoard event files {paths.where(root)}",
     }
     return frame
 
