@@ -1,7 +1,7 @@
 """Write the logs in tests/readers/logs by the packages themselves, which are too heavy to install for the tests.
 
-`python tests/readers/write_logs.py NAME...` in an environment that has the package; `writers.json` beside the logs notes
-the versions. Runs take seconds: tiny models, few steps.
+`python tests/readers/write_logs.py NAME...` in an environment that has the package; `writers.json` beside the logs
+notes the versions. Runs take seconds: tiny models, few steps.
 """
 
 import json

@@ -15,7 +15,7 @@ import xarray as xr
 import xcurves
 from xcurves import archives
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
+from xcurves.cli.sources import EXAMPLE, Table, open_archive, read_curves
 from xcurves.results import find_kind, parts_of, summary_of_part
 
 _LONG = 24  # rows of a table that is not printed
@@ -26,6 +26,8 @@ def run(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
     _check_places(options)
     archive = open_archive(options)
+    if isinstance(archive, Table):
+        print(f"Source: {archive.frame.attrs['source']}\n", flush=True)
     if isinstance(archive, xr.DataTree):
         if options.include is None:
             return _report_of(archive, options)

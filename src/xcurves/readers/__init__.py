@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 from xcurves.readers import (
     cleanrl,
     evaluations,
@@ -131,7 +131,7 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     first, *others = found
     also = [each.name for each in others if each.name not in first.also_writes and not _covers(first, each)]
     if also and Path(path).is_dir():
-        outcomes.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
+        provenance.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
     return first
 
 

@@ -76,6 +76,5 @@ SOURCE = Source(
     scalars,
     value="value",
     extra=("task",),
-    metric="tag",
     also_writes=("tensorboard",),
 )

@@ -103,7 +103,6 @@ STORE = Source(
     _is_run,
     metrics,
     value="value",
-    metric="metric",
     also_writes=("table",),
 )
 DATABASE = Source(
@@ -113,5 +112,4 @@ DATABASE = Source(
     metrics,
     single=True,
     value="value",
-    metric="metric",
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 from xcurves.readers import sqlite
 from xcurves.readers.source import Source
 
@@ -61,7 +61,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
         raise ValueError(f"no trial is finished; got {dict(states)}. Run the studies on")
     if states.keys() - {"COMPLETE"}:
         rest = ", ".join(f"{count} {state.lower()}" for state, count in states.items() if state != "COMPLETE")
-        outcomes.warn(f"trials without a result are left out: {rest}")
+        provenance.warn(f"trials without a result are left out: {rest}")
     return _framed(finished)
 
 

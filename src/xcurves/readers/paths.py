@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 
 FOLDERS = ("algorithm", "run")
 
@@ -61,13 +61,13 @@ def read_runs(
         logs.setdefault(run_folder(folder), []).extend(found)
     named = [name_folders(root, folder, names) for folder in logs]
     runs = [read(found) for found in logs.values()]
-    outcomes.warn_of(
+    provenance.warn_of(
         np.array([bool(run.left_out) for run in runs]), [run.left_out for run in runs], lambda _: "", "runs"
     )
     empty = np.array([run.rows.empty for run in runs])
     if empty.all():
         raise ValueError(f"path {str(root)!r}: its {what} have no rows. Check what was logged")
-    outcomes.warn_of(empty, list(map(str, logs)), lambda _: " has no rows and is left out", "runs")
+    provenance.warn_of(empty, list(map(str, logs)), lambda _: " has no rows and is left out", "runs")
     return join([run.rows.assign(**of) for run, of in zip(runs, named, strict=True) if len(run.rows)], names)
 
 

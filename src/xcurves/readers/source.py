@@ -14,9 +14,8 @@ class Source(NamedTuple):
 
     `is_log` takes a file and returns whether it is one. `read` takes the path of a file or a folder, and `folders=`
     where `by_folders`: the names of folders say what a run is. A `single` file holds all runs and is not looked for in
-    folders. `value`, `training` and `extra` are the columns of the scores, of training and of tasks in the frame;
-    `metric` is the column that names each row's metric, if there is one. `also_writes` names sources whose files are
-    often beside.
+    folders. `value`, `training` and `extra` are the columns of the scores, of training and of tasks in the frame.
+    `also_writes` names sources whose files are often beside.
     """
 
     name: str
@@ -28,5 +27,4 @@ class Source(NamedTuple):
     value: str | None = None
     training: str | None = "step"
     extra: tuple[str, ...] = ()
-    metric: str | None = None
     also_writes: tuple[str, ...] = ()

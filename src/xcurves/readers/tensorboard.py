@@ -119,8 +119,8 @@ def _records(file: Path) -> _Records:
         n_damaged += not whole
         place = body + size + _CRC
     lost = [f"{n_damaged} damaged record{'s' * (n_damaged != 1)}"] * (n_damaged > 0)
-    lost += [f"the last {len(data) - place} bytes, which are cut short or damaged,"] * (place < len(data))
-    told = f"{file}: {len(events)} records are read; {' and '.join(lost)} left out" if lost else ""
+    lost += [f"the last {len(data) - place} bytes, cut short or damaged"] * (place < len(data))
+    told = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
     return _Records(events, told)
 
 
@@ -135,5 +135,4 @@ SOURCE = Source(
     scalars,
     by_folders=True,
     value="value",
-    metric="tag",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
@@ -62,7 +62,7 @@ def history(
     if empty or not frames:
         raise ValueError(f"histories have no rows{f' of {empty[0]}' if empty else ''}. Leave such runs out")
     sampled = np.array([len(rows) == samples and _has_gaps(rows) for rows in frames.values()])
-    outcomes.warn_of(
+    provenance.warn_of(
         sampled,
         list(map(str, frames)),
         lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcurves import outcomes
+from xcurves.core import provenance
 from xcurves.readers import csvfile, paths
 from xcurves.readers.source import Source
 from xcurves.readers.wandb import WORDS
 
 _BETWEEN = " - "
-_NAME = r"(?P<algorithm>.+)[-_ ](?P<run>\d+)"
+NAME = r"(?P<algorithm>.+)[-_ ](?P<run>\d+)"
 _BOUNDS = ("__MIN", "__MAX")
 
 
@@ -28,9 +28,9 @@ def chart(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per run and step: `name` (of the run, or of a group), the chart's first column, and the metrics. Where
-        all names are an algorithm and a number, such as ``sac-1``, they are split into `algorithm` and `run`; other
-        names by :func:`split_names`. A chart shows at most some hundreds or thousands of points of a run: prefer
+        One row per run and step: `name` (of the run, or of a group), `step` (the chart's first column), and the
+        metrics. Where all names are an algorithm and a number, such as ``sac-1``, they are split into `algorithm` and
+        `run`; other names by :func:`split_names`. A chart shows at most some hundreds or thousands of points of a run: prefer
         `wandb.history` with ``run.scan_history()``.
 
     Raises
@@ -51,7 +51,7 @@ def chart(path: str | Path) -> pd.DataFrame:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "export.csv"
     >>> _ = path.write_text('"Step","sac-1 - return","td3-1 - return"\n"0","1.5",""\n"10","2.5","3.5"\n')
     >>> wandb_chart.chart(path)
-      algorithm  run   name  Step  return
+      algorithm  run   name  step  return
     0       sac    1  sac-1     0     1.5
     1       sac    1  sac-1    10     2.5
     2       td3    1  td3-1    10     3.5
@@ -67,7 +67,7 @@ def chart(path: str | Path) -> pd.DataFrame:
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
     if told := csvfile.missing_end(data, path):
-        outcomes.warn(told)
+        provenance.warn(told)
     try:
         numbers = wide.replace({"": np.nan, **WORDS}).apply(pd.to_numeric)
     except ValueError as error:
@@ -78,12 +78,12 @@ def chart(path: str | Path) -> pd.DataFrame:
     steps = numbers[head[0]]
     names, metrics = (list(dict.fromkeys(parts)) for parts in zip(*keys.values(), strict=True))
     runs = [
-        pd.DataFrame({"name": name, head[0]: steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
+        pd.DataFrame({"name": name, "step": steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
         for name in names
     ]
     frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
-    frame.attrs = {"source": f"Weights & Biases chart {path.name}"}
-    return split_names(frame, _NAME) if frame["name"].str.fullmatch(_NAME).all() else frame
+    frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
+    return split_names(frame, NAME) if frame["name"].str.fullmatch(NAME).all() else frame
 
 
 def split_names(frame: pd.DataFrame, pattern: str) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def split_names(frame: pd.DataFrame, pattern: str) -> pd.DataFrame:
     --------
     >>> import pandas as pd
     >>> from xcurves.readers import wandb_chart
-    >>> frame = pd.DataFrame({"name": ["sac-seed1", "sac-seed2"], "Step": 0, "return": [1.5, 2.5]})
+    >>> frame = pd.DataFrame({"name": ["sac-seed1", "sac-seed2"], "step": 0, "return": [1.5, 2.5]})
     >>> wandb_chart.split_names(frame, r"(?P<algorithm>.+)-seed(?P<run>\d+)")[["algorithm", "run", "return"]]
       algorithm  run  return
     0       sac    1     1.5
@@ -132,7 +132,7 @@ def split_names(frame: pd.DataFrame, pattern: str) -> pd.DataFrame:
 def _warn_of_means(path: str | Path, numbers: pd.DataFrame, columns: list[str]) -> None:
     bounded = [column for column in columns if {column + bound for bound in _BOUNDS} <= set(numbers)]
     low, high = (numbers[[column + bound for column in bounded]].to_numpy() for bound in _BOUNDS)
-    outcomes.warn_of(
+    provenance.warn_of(
         np.asarray((low < high).any(axis=0)),
         [f"{path}: {column!r}" for column in bounded],
         lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",
@@ -145,6 +145,4 @@ def _is_log(path: Path) -> bool:
     return len(head) > 1 and all(_BETWEEN in column for column in head[1:])
 
 
-SOURCE = Source(
-    "wandb-chart", "a CSV file of a chart of Weights & Biases", _is_log, chart, single=True, training="Step"
-)
+SOURCE = Source("wandb-chart", "a CSV file of a chart of Weights & Biases", _is_log, chart, single=True)
