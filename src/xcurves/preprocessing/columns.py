@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -19,23 +19,30 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     """Return any dataframe as one of pandas."""
     if isinstance(frame, pd.DataFrame):
         return frame
+    to_pandas = getattr(frame, "to_pandas", None) or _from_arrow(frame)
+    if to_pandas is None:
+        cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
+        cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
+        raise TypeError(f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}")
     try:
-        if callable(getattr(frame, "to_pandas", None)):
-            converted: pd.DataFrame = frame.to_pandas()
-            return converted
-        if hasattr(frame, "__arrow_c_stream__"):
-            import pyarrow
-
-            return pyarrow.table(frame).to_pandas()
+        converted: pd.DataFrame = to_pandas()
     except ImportError:
-        raise ImportError(
-            f"a {type(frame).__module__.partition('.')[0]} frame needs pyarrow. Install it: pip install 'xcurves[polars]'"
-        ) from None
-    cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
-    cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
-    raise TypeError(
-        f"frame must be a DataFrame of pandas, polars or any that Arrow reads; got {type(frame).__name__}. {cure}"
-    )
+        package = type(frame).__module__.partition(".")[0]
+        raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
+    return converted
+
+
+def _from_arrow(frame: Any) -> Callable[[], Any] | None:
+    """Return what makes a frame of pandas from one that Arrow reads."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return None
+
+    def convert() -> Any:
+        import pyarrow as pa
+
+        return pa.table(frame).to_pandas()
+
+    return convert
 
 
 def names_of(extra: str | Sequence[str]) -> list[str]:

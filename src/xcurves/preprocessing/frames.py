@@ -80,7 +80,7 @@ def to_dataarray(
     UserWarning
         With `on`, as `align`; of labels that only blanks around them tell apart; if the column of runs seems to hold
         episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
-        ``run_id`` or ``replicate``, because each run has one level, or because runs are over 50 times as many as levels.
+        ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
 
     Examples
     --------
