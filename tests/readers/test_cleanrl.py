@@ -13,7 +13,7 @@ def log(root, env, algorithm, seed, began=1_700_000_000):
     with tensorboardX.SummaryWriter(str(root / f"{env}__{algorithm}__{seed}__{began}")) as writer:
         writer.add_text("hyperparameters", "|param|value|")
         for i in range(4):
-            writer.add_scalar("charts/episodic_return", seed + i, 100 * i)
+            writer.add_scalar("charts/episodic_return", seed * i, 100 * i)
             writer.add_scalar("charts/SPS", 10, 100 * i)
 
 
@@ -26,7 +26,7 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
     returns = frame[frame.tag == "charts/episodic_return"].curves.to_dataarray("value", training="step", extra="task")
     assert returns.task.values.tolist() == ["Hopper-v4", "My__Env"]
     assert returns.algorithm.values.tolist() == ["ppo_continuous_action", "sac"]
-    np.testing.assert_array_equal(returns, np.broadcast_to(np.add.outer([1, 2, 3], range(4)), returns.shape))
+    np.testing.assert_array_equal(returns, np.broadcast_to(np.outer([1, 2, 3], range(4)), returns.shape))
     assert (returns.curves.randomized_anova(confidence_level=0.5).n_levels == 4).all()
 
 

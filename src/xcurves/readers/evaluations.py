@@ -69,7 +69,7 @@ def _is_log(path: Path) -> bool:
 def _run(files: Sequence[Path]) -> paths.Run:
     path = paths.only(files)
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
             arrays = {name: saved[name] for name in ("timesteps", *_NAMES) if name in saved}
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, AttributeError) as error:
         raise ValueError(f"{path} is cut short, damaged or needs pickle: {error}. Copy it again") from None

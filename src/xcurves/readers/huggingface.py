@@ -82,9 +82,7 @@ def _state(path: Path) -> dict[str, Any]:
         if not all("step" in row for row in state["log_history"]) or "global_step" not in state:
             raise ValueError("its rows have no step")
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            f"{path} is cut short or no state of a Trainer: {error}. Copy it again, or remove it"
-        ) from None
+        raise ValueError(f"{path} is cut short or no Trainer state: {error}. Copy it again, or remove it") from None
     return state
 
 

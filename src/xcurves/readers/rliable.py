@@ -60,9 +60,7 @@ def scores(
         )
     shapes = {name: np.shape(array) for name, array in named.items()}
     if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len({shape[1:] for shape in shapes.values()}) > 1:
-        raise ValueError(
-            f"arrays must have one shape (runs, tasks) or (runs, tasks, frames) but for runs; got {shapes}"
-        )
+        raise ValueError(f"arrays must be (runs, tasks) or (runs, tasks, frames), alike but for runs; got {shapes}")
     labels: dict[str, Sequence[Any]] = {}
     axes = {"task": tasks, "frame": frames}
     for (axis, given), size in zip(axes.items(), next(iter(shapes.values()))[1:], strict=False):
@@ -81,7 +79,7 @@ def _rows(name: str, array: Any, labels: Mapping[str, Sequence[Any]]) -> pd.Data
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
             return dict(saved.items())
     except FileNotFoundError:
         raise

@@ -12,6 +12,7 @@ import pandas as pd
 from xcurves.readers import csvfile, paths
 from xcurves.readers.source import Source
 
+_LABELS = ["algorithm", "task", "run"]
 _FILES = ("result.json", "progress.csv")
 _STEPS = {
     "num_env_steps_sampled_lifetime": "environment steps sampled",
@@ -64,7 +65,7 @@ def results(root: str | Path) -> pd.DataFrame:
     """
     frame = paths.read_runs(root, _is_log, "results of Ray trials", (), _run, lambda _: Path(root))
     name = next(name for name in _STEPS if name in frame)
-    frame.insert(3, "step", frame[name])
+    frame = pd.concat([frame[_LABELS], frame[name].rename("step"), frame.drop(columns=_LABELS)], axis=1)
     frame.attrs = {"long_name": {"step": _STEPS[name]}, "source": f"Ray results {paths.where(root)}"}
     return frame
 
@@ -94,11 +95,10 @@ def _trial(folder: Path) -> paths.Run:
     algorithm = folder.name.partition(f"_{trial}")[0]
     if isinstance(task, str):
         algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
-    labels = {"algorithm": algorithm, "task": task, "run": trial}
+    constant = {"algorithm": algorithm, "task": task, "run": trial} | {f"config/{key}": config[key] for key in config}
+    first = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
     rest = rows.drop(columns=["trial_id", *(name for name in rows if str(name).startswith("config/"))])
-    constants = labels | {f"config/{name}": value for name, value in config.items()}
-    first = pd.DataFrame({name: [value] * len(rows) for name, value in constants.items()}, index=rows.index)
-    return paths.Run(pd.concat([first[list(labels)], rest, first.drop(columns=list(labels))], axis=1), left_out)
+    return paths.Run(pd.concat([first[_LABELS], rest, first.drop(columns=_LABELS)], axis=1), left_out)
 
 
 def _json_lines(path: Path) -> paths.Run:
