@@ -1,5 +1,7 @@
 """Stores that the real MLflow wrote, as files and as a database."""
 
+import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +14,24 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of MLflow and what it impor
 SCORES = np.random.default_rng(0).normal(size=(2, 3, 4))
 
 
-@pytest.fixture(params=["mlruns", "mlflow.db"])
-def store(request, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """One store of files and one database: the database takes seconds to set up."""
     pytest.importorskip("mlflow")
+    pytest.importorskip("sqlalchemy")
     from mlflow import MlflowClient
 
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
-    path = tmp_path / request.param
-    if path.suffix:
-        pytest.importorskip("sqlalchemy")
-    client = MlflowClient(f"sqlite:///{path}" if path.suffix else path.as_uri())
+    folder, patch = tmp_path_factory.mktemp("mlflow"), pytest.MonkeyPatch()
+    patch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fill(MlflowClient((folder / "mlruns").as_uri()))
+        fill(MlflowClient(f"sqlite:///{folder / 'mlflow.db'}"))
+    yield folder
+    patch.undo()
+
+
+def fill(client):
     experiment = client.create_experiment("digits")
     for i, model in enumerate(["cnn", "mlp"]):
         for seed in range(3):
@@ -32,7 +42,13 @@ def store(request, tmp_path, monkeypatch):
                 client.log_metric(run, "val/accuracy", SCORES[i, seed, step], step=10 * step)
             client.log_metric(run, "final", 1.0)
             client.set_terminated(run)
-    return path
+
+
+@pytest.fixture(params=["mlruns", "mlflow.db"])
+def store(request, stores, tmp_path):
+    path = stores / request.param
+    copy = shutil.copytree if path.is_dir() else shutil.copy
+    return Path(copy(path, tmp_path / request.param))
 
 
 def test_every_value_of_every_metric_is_read(store):
@@ -45,17 +61,13 @@ def test_every_value_of_every_metric_is_read(store):
     curves.curves.randomized_anova(confidence_level=0.5)
 
 
-def test_the_frame_of_search_runs_is_tidy_already(tmp_path, monkeypatch):
-    mlflow = pytest.importorskip("mlflow")
-    pytest.importorskip("sqlalchemy")
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    for seed in range(3):
-        with mlflow.start_run():
-            mlflow.log_params({"model": "cnn", "seed": seed})
-            mlflow.log_metric("accuracy", 0.5 + seed)
-    frame = mlflow.search_runs()
-    scores = frame.curves.to_dataarray("metrics.accuracy", algorithm="params.model", run="run_id", training=None)
-    assert sorted(scores.values.ravel()) == [0.5, 1.5, 2.5]
+def test_the_frame_of_search_runs_is_tidy_already(stores):
+    import mlflow
+
+    mlflow.set_tracking_uri((stores / "mlruns").as_uri())
+    frame = mlflow.search_runs(experiment_names=["digits"])
+    names = {"algorithm": "params.model", "run": "params.seed", "training": None}
+    np.testing.assert_array_equal(frame.curves.to_dataarray("metrics.val/accuracy", **names), SCORES[..., -1])
 
 
 def test_a_damaged_store_is_named(store):
@@ -64,7 +76,7 @@ def test_a_damaged_store_is_named(store):
         metric.write_text("17000")
         damaged = store
     else:
-        damaged = Path(store)
+        damaged = store
         data = damaged.read_bytes()
         damaged.write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=rf"{damaged}"):

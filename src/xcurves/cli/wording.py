@@ -17,8 +17,8 @@ _SAID = {
     rf"{_WHOSE} is no column of the frame\. It has": r"--\1 \2 is no column of ARCHIVE. It has",
     rf"{_WHOSE} is asked for twice": r"--\1 \2 is asked for twice",
     rf"{_WHOSE} is the name of another dim\..*": r"--\1 \2 is the name of another dim. Rename the column in ARCHIVE",
-    r"apart in extra=, or say which to keep: .*": (
-        "apart by --extra, or say which to keep: --duplicates first, last or mean"
+    r"differ in extra=, or say which to keep: .*": (
+        "differ by --extra, or say which to keep: --duplicates first, last or mean"
     ),
     r"Compare algorithms (.*) levels, or give levels that all reach: .*": (
         r"Compare algorithms \1 levels, --select algorithm=..., "

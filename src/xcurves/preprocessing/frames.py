@@ -43,7 +43,7 @@ def to_dataarray(
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str
         Columns that become the dims of these names. With ``training=None`` scores have no training (trials). Labels
-        that only blanks around them tell apart are two, and warned of.
+        that differ only in blanks around them stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
@@ -78,7 +78,7 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that only blanks around them tell apart; if the column of runs seems to hold
+        With `on`, as `align`; of labels that differ only in blanks around them; if the column of runs seems to hold
         episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
         ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
 
@@ -226,7 +226,7 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
 
 
 def _warn_of_blanks(column: str, values: NDArray[Any]) -> None:
-    """Warn of labels that nothing but blanks around them tells apart."""
+    """Warn of labels that differ only in blanks around them."""
     _, inverse, counts = np.unique(
         np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
     )
@@ -278,7 +278,7 @@ def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64]) -> str:
     shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
     return (
-        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column that tells them apart in extra=, or "
+        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column in which they differ in extra=, or "
         "say which to keep: duplicates='first', 'last' or 'mean'"
     )
 
@@ -301,18 +301,18 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
 def _aligned(
     rows: Rows, runs: xr.DataArray, asked: Asked
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """Return the grid, scores of shape (task, algorithm, run, level), and what to say of it."""
+    """Return the grid, scores of shape (task, algorithm, run, level), and what was dropped."""
     names = labels.task_names(runs, ("algorithm", "run"))
     shape = (len(names), runs.sizes["algorithm"], runs.sizes["run"])
     size = shape[1] * shape[2]
 
-    def who_is_apart(task: int) -> str:
+    def disjoint_algorithms(task: int) -> str:
         here = rows.curve // size == task
         mine = Rows(rows.curve[here] % size, rows.level[here], rows.score[here])
-        return grids.who_is_apart(mine, shape[2], labels.words(runs["algorithm"]))
+        return grids.disjoint_algorithms(mine, shape[2], labels.words(runs["algorithm"]))
 
     levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else Levels.none(len(names))
-    levels, lines = grids.leave_apart(asked, levels, names, who_is_apart)
+    levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms)
     grid, kept = grids.choose(asked, levels)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan

@@ -21,8 +21,8 @@ def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
     reason = _why(frame, columns, rows)
     if reason:
         provenance.warn(
-            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are some, name "
-            "the column that tells runs apart, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
+            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are some, "
+            "name the column of runs, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
         )
 
 

@@ -49,7 +49,7 @@ def metrics(store: str | Path) -> pd.DataFrame:
         experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
-    except MlflowException as error:
+    except (MlflowException, *_database_errors()) as error:
         raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}. Copy it again") from None
     if not rows:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")
@@ -67,6 +67,15 @@ def _address(store: str | Path) -> str:
     if not path.exists():
         raise FileNotFoundError(f"path {str(store)!r} does not exist. Check the path")
     return f"sqlite:///{path}" if path.is_file() else path.as_uri()
+
+
+def _database_errors() -> tuple[type[Exception], ...]:
+    """Return what a damaged database raises; stores of files need no SQLAlchemy."""
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError:
+        return ()
+    return (SQLAlchemyError,)
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:
