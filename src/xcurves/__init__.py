@@ -15,19 +15,22 @@ if TYPE_CHECKING:
     from xcurves import readers as readers
     from xcurves import simulation as simulation
     from xcurves import tutorial as tutorial
-    from xcurves.distributions.performance_cdf import trials_needed as trials_needed
-    from xcurves.kinds import *  # noqa: F403  # the public functions of all kinds
+    from xcurves.anova import *  # noqa: F403  # the public functions of a family
+    from xcurves.distributions import *  # noqa: F403
+    from xcurves.learning_curves import *  # noqa: F403
     from xcurves.plotting.dispatch import plot as plot
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
+    from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.results import to_frame as to_frame
+    from xcurves.simulation import *  # noqa: F403
 
 _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "align": "preprocessing.alignment",

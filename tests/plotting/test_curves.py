@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves.core.axes import ALGORITHMS, OTHERS, style_of
+from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
 from xcurves.kernels import bootstrap
 
 
@@ -214,10 +214,10 @@ def seen_by(colour, blind):
 
 @pytest.mark.parametrize("blind", ["protan", "deutan"])
 def test_colours_can_be_told_apart_and_read_on_white(blind):
-    for colours in (ALGORITHMS, OTHERS):
+    for colours in (ALGORITHM_COLOURS, OTHER_COLOURS):
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
-    for colour in (*ALGORITHMS, *OTHERS):
+    for colour in (*ALGORITHM_COLOURS, *OTHER_COLOURS):
         luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
         assert 1.05 / (luminance + 0.05) > 1.9
 
