@@ -55,7 +55,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders names 2 levels of folders below root" in capsys.readouterr().err
+    assert "--folders names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
@@ -84,7 +84,7 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     same("chart-anova.nc", curves)
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
-    assert "'sac' does not match. Say how names of runs are made" in capsys.readouterr().err
+    assert "--names: 'sac' does not match (?P<algorithm>" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
