@@ -32,8 +32,8 @@ from xcurves.readers import (
 from xcurves.readers.source import Source
 
 __all__ = [
-    "SOURCES", "cleanrl", "evaluations", "huggingface", "hydra", "keras", "lightning", "marl_eval", "mlflow", "monitor",
-    "optuna", "read", "recognize", "rliable", "rllib", "sklearn", "table", "tensorboard", "wandb",
+    "cleanrl", "evaluations", "huggingface", "hydra", "keras", "lightning", "marl_eval", "mlflow", "monitor",
+    "optuna", "read", "rliable", "rllib", "sklearn", "table", "tensorboard", "wandb",
     "wandb_chart",
 ]  # fmt: skip
 

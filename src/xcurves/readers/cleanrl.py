@@ -66,7 +66,7 @@ def scalars(root: str | Path) -> pd.DataFrame:
 
 
 def _is_log(path: Path) -> bool:
-    return tensorboard.is_log(path) and _NAME.fullmatch(path.parent.name) is not None
+    return tensorboard.SOURCE.is_log(path) and _NAME.fullmatch(path.parent.name) is not None
 
 
 SOURCE = Source(

@@ -52,7 +52,7 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     >>> from xcurves.readers import tensorboard
     >>> frame = tensorboard.scalars("runs", folders=("task", "algorithm", "run"))  # doctest: +SKIP
     """
-    frame = paths.read_runs(root, is_log, "event files (*tfevents*)", folders, _run)
+    frame = paths.read_runs(root, _is_log, "event files (*tfevents*)", folders, _run)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},
         "source": f"TensorBoard event files {paths.where(root)}",
@@ -60,8 +60,7 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     return frame
 
 
-def is_log(path: Path) -> bool:
-    """Return whether a file is named as event files are."""
+def _is_log(path: Path) -> bool:
     return "tfevents" in path.name
 
 
@@ -131,7 +130,7 @@ def _checksum(data: bytes, place: int) -> int:
 SOURCE = Source(
     "tensorboard",
     "a folder of TensorBoard event files (*tfevents*)",
-    is_log,
+    _is_log,
     scalars,
     by_folders=True,
     value="value",
