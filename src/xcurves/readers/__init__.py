@@ -121,8 +121,8 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     if source is not None:
         if source not in known:
             near = get_close_matches(source, known, 1)
-            told = f"did you mean {near[0]!r}? It" if near else "it"
-            raise ValueError(f"source={source!r} is unknown; {told} is one of {', '.join(known)}")
+            hint = f"did you mean {near[0]!r}? It" if near else "it"
+            raise ValueError(f"source={source!r} is unknown; {hint} is one of {', '.join(known)}")
         return known[source]
     found = [each for each in known.values() if _is_there(each, Path(path), files)]
     if not found:

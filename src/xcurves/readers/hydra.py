@@ -60,7 +60,9 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     for job, overrides in jobs.items():
         if overrides.keys() != wanted.keys():
             odd = ", ".join(sorted(overrides.keys() ^ wanted.keys()))
-            raise ValueError(f"{job} and {first} do not override the same: {odd}. Read them apart, or add it to both")
+            raise ValueError(
+                f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
+            )
         known = recognize(job, source, besides=(SOURCE.name,))
         logs = paths.find_logs(job, known.is_log, known.what)
         if len(logs) > 1:
@@ -74,8 +76,8 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         labels = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
         frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
-    told = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"
-    frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {told}"}
+    logs_read = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"
+    frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"}
     return frame
 
 

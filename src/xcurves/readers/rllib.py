@@ -36,7 +36,7 @@ def results(root: str | Path) -> pd.DataFrame:
         One row per trial and iteration: `algorithm` and `task`, as the trial's folder and its configuration name them,
         `run` (the trial's id), `step` (environment steps; without them, iterations), all numbers of the result under
         their names, nested ones joined by "/", and single values of the configuration as ``config/lr``. For runs that
-        are told apart by their seed: ``run="config/seed"``.
+        differ by their seed: ``run="config/seed"``.
 
     Raises
     ------

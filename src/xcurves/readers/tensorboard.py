@@ -119,8 +119,8 @@ def _records(file: Path) -> _Records:
         place = body + size + _CRC
     lost = [f"{n_damaged} damaged record{'s' * (n_damaged != 1)}"] * (n_damaged > 0)
     lost += [f"the last {len(data) - place} bytes, cut short or damaged"] * (place < len(data))
-    told = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
-    return _Records(events, told)
+    left_out = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
+    return _Records(events, left_out)
 
 
 def _checksum(data: bytes, place: int) -> int:

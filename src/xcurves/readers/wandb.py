@@ -89,5 +89,5 @@ def _has_gaps(rows: pd.DataFrame) -> bool:
     return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
 
 
-def _number(told: object) -> object:
-    return WORDS.get(told, told) if isinstance(told, str) else told
+def _number(value: object) -> object:
+    return WORDS.get(value, value) if isinstance(value, str) else value

@@ -66,8 +66,8 @@ def chart(path: str | Path) -> pd.DataFrame:
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
-    if told := csvfile.missing_end(data, path):
-        provenance.warn(told)
+    if missing_end := csvfile.missing_end(data, path):
+        provenance.warn(missing_end)
     try:
         numbers = wide.replace({"": np.nan, **WORDS}).apply(pd.to_numeric)
     except ValueError as error:
