@@ -50,7 +50,7 @@ def metrics(store: str | Path) -> pd.DataFrame:
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
     except (MlflowException, *_database_errors()) as error:
-        raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}. Copy it again") from None
+        raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}") from None
     if not rows:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")
     frame = pd.DataFrame(rows)
