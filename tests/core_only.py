@@ -15,7 +15,20 @@ import xcurves
 from xcurves import archive
 from xcurves.readers import sklearn, tensorboard
 
-EXTRAS = ("matplotlib", "dask", "h5netcdf", "netCDF4", "zarr", "sklearn", "tensorboard", "tqdm")
+EXTRAS = (
+    "matplotlib",
+    "dask",
+    "h5netcdf",
+    "netCDF4",
+    "zarr",
+    "sklearn",
+    "tensorboard",
+    "tqdm",
+    "mlflow",
+    "optuna",
+    "polars",
+    "yaml",
+)
 
 
 def said(call):

@@ -52,10 +52,15 @@ def _say(program: str, message: str) -> None:
     print(f"{program}: {in_words_of_the_shell(message)}", file=sys.stderr)
 
 
+def shell() -> NoReturn:
+    """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(main())
+
+
 def _terminate(*_: object) -> NoReturn:
     sys.exit(143)  # so that clean-up code runs
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(main())
+    shell()

@@ -55,7 +55,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders names 2 levels of folders below root" in capsys.readouterr().err
+    assert "--folders names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
@@ -85,7 +85,7 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     same("chart-anova.nc", curves)
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
-    assert "'sac' does not match. Say how names of runs are made" in capsys.readouterr().err
+    assert "--names: 'sac' does not match (?P<algorithm>" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
@@ -371,3 +371,69 @@ def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, c
     assert main(["two.nc", "--value", "score", "--value", "other", *QUICK]) == 130
     assert capsys.readouterr().err == "python -m xcurves: interrupted, written before: two-anova-score.nc\n"
     assert sorted(path.name for path in here.iterdir()) == ["two-anova-score.nc", "two.nc"]
+
+
+LOGS = ROOT / "tests" / "readers" / "logs"
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "source", "sizes"),
+    [
+        ("lightning", ["--value", "val_loss"], "Lightning metrics below lightning", [2, 2, 9]),
+        ("keras", ["--value", "loss"], "Keras CSVLogger files below keras", [2, 2, 3]),
+        ("transformers", ["--value", "eval_loss"], "Hugging Face Trainer logs below transformers", [2, 2, 8]),
+        ("id-marl-eval", ["--value", "return"], "marl-eval, 4 runs in id-marl-eval", [1, 1, 2, 2, 3]),
+        (
+            "stable-baselines3",
+            ["--source", "evaluations", "--duplicates", "mean"],
+            "Stable-Baselines3 evaluations below stable-baselines3",
+            [2, 2, 4],
+        ),
+        (
+            "ray",
+            ["--value", "episode_reward_mean", "--algorithm", "config/lr", "--run", "config/seed"],
+            "Ray results below ray",
+            [1, 2, 2, 2],
+        ),
+    ],
+)
+def test_logs_are_taken_for_what_they_are_and_that_is_said(here, capsys, path, options, source, sizes):
+    assert main([str(LOGS / path), *options, "--include", "anova"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Source: {source}\n")
+    assert [line for line in err.splitlines() if "assignments" not in line] == []
+    tree = xcurves.archive.read(here / f"{path}-analysis.nc")
+    assert list(tree["curves"].to_dataset().to_dataarray().isel(variable=0).shape) == sizes
+
+
+def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
+    (here / "log.txt").write_text("hello")
+    assert main(["log.txt"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("python -m xcurves: ARCHIVE log.txt is nothing that is recognised. What can be read: ")
+    assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
+    assert main(["log.txt", "--source", "tensorbord"]) == 2
+    assert "--source tensorbord is unknown; did you mean 'tensorboard'?" in capsys.readouterr().err
+
+
+def test_a_table_that_would_be_misread_is_refused(here, capsys):
+    text = "algorithm,run,training,y\na,0,0,1\na,0,1,2\n"
+    for bad in (text.replace("1\n", "1,\n"), text.replace("\na", "\n7,a"), text[:-3], text.replace("run", "training")):
+        (here / "t.csv").write_text(bad)
+        assert main(["t.csv"]) == 2
+        assert "t.csv" in capsys.readouterr().err
+
+
+def test_the_command_is_the_module(monkeypatch):
+    import tomllib
+
+    from xcurves.__main__ import shell
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"xcurves": "xcurves.__main__:shell"}
+    monkeypatch.setattr(sys, "argv", ["xcurves", "--help"])
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as stop:
+        shell()
+    signal.signal(signal.SIGTERM, before)
+    assert stop.value.code == 0

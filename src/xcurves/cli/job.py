@@ -18,7 +18,7 @@ import xarray as xr
 import xcurves
 from xcurves import archive
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
+from xcurves.cli.sources import EXAMPLE, Table, open_archive, read_curves
 from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
@@ -31,6 +31,8 @@ def run(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
     _check_places(options)
     opened = open_archive(options)
+    if isinstance(opened, Table):
+        print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
     if isinstance(opened, xr.DataTree):
         if options.include is None:
             return _report_of(opened, options)

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.columns import Duplicates, check_frame, label_codes, names_of, numbers
+from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
 from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
+from xcurves.preprocessing.independence import warn_of_episodes
 
 
 def to_dataarray(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Any,
     value: str,
     *,
     algorithm: str = "algorithm",
@@ -35,7 +36,8 @@ def to_dataarray(
     Parameters
     ----------
     frame : DataFrame
-        One row per score. ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
+        One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
+        `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
         units and names; words and numbers in ``frame.attrs`` are carried on.
     value : str
         Column of the scores; a row without a score is a gap.
@@ -76,7 +78,9 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that differ only in blanks around them.
+        With `on`, as `align`; of labels that differ only in blanks around them; if the column of runs seems to hold
+        episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
+        ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
 
     Examples
     --------
@@ -90,6 +94,7 @@ def to_dataarray(
     >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
     array([[2., 3.]])
     """
+    frame = as_pandas(frame)
     asked = _check_asked(on, method, tolerance, training)
     columns = {name: name for name in names_of(extra)} | {"algorithm": algorithm, "run": run}
     columns |= {} if training is None else {"training": training}
@@ -102,6 +107,8 @@ def to_dataarray(
     if duplicates == "raise" and repeated.size:
         raise ValueError(_say_repeated(frame[list(columns.values())], np.sort(repeated)))
     rows = _one_each(every, duplicates)
+    if training is not None:
+        warn_of_episodes(frame, columns, rows)
     if asked is None:
         grid = np.unique(every.level)
         scores, lines = _dense(rows, runs, grid), list[str]()
@@ -119,7 +126,7 @@ def to_dataarray(
 
 
 def to_dataset(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Any,
     values: Sequence[str],
     *,
     algorithm: str = "algorithm",
@@ -180,9 +187,10 @@ def to_dataset(
     names = [values] if isinstance(values, str) else list(values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
+    table = as_pandas(frame)
     columns = [
         to_dataarray(
-            frame,
+            table,
             name,
             algorithm=algorithm,
             run=run,
