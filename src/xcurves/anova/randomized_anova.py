@@ -62,8 +62,9 @@ def randomized_anova(
         sums of squares and effect sizes; the rest is NaN, as is all of it if an algorithm has one run. On (source):
         `ss` (in squared score units) and `df` of interaction, algorithm, training, error and total. On (algorithm):
         `n_runs`. Scalars: `sd_ratio`, the largest over the smallest standard deviation of the algorithms' curve means,
-        and `sd_ratio_limit`, its 0.95 quantile under equal normal spread (NaN if paired); `n_levels`, `n_resamples`, `n_assignments`. With `keep_null`
-        also `null_distribution` (effect, error_term, shuffle) and the paper's `pvalue_rank`.
+        and `sd_ratio_limit`, its 0.95 quantile under equal normal spread (NaN if paired); `n_levels`, `n_resamples`,
+        `n_assignments`. With `keep_null` also `null_distribution` (effect, error_term, resample) and the paper's
+        `pvalue_rank`.
 
     Raises
     ------
