@@ -5,9 +5,9 @@ from pathlib import Path
 
 def draw(path: Path) -> None:
     """Draw the curves of ten runs of two learners, and beside them the p-values of three tests."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("svg")
+    mpl.use("svg")
     import matplotlib.pyplot as plt
     import scipy.stats
 
