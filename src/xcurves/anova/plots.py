@@ -22,7 +22,7 @@ _GREY = "#BBBBBB"
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
-_TESTS = tuple(product(labels.EFFECTS, reversed(labels.ERROR_TERMS)))
+_TESTS = tuple(product(labels.EFFECTS, ("split_plot", "pooled")))
 
 
 def draw_f(result: xr.Dataset, ax: Axes) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import archives, tutorial
+from xcurves import tutorial
+from xcurves.archive import read as read_archive
 from xcurves.cli.selection import matching, parse_levels, parse_selections
 from xcurves.core import labels
 from xcurves.core.labels import DIMS
@@ -48,7 +49,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
             if next(path.rglob(pattern), None):
                 return read(path, options.folders or ["algorithm", "run"])
     try:
-        return archives.read(path)
+        return read_archive(path)
     except ValueError as error:
         raise ValueError(f"{error} (a table must end in {' or '.join(_TABLES)})") from error
 

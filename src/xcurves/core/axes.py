@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 SHADE = 0.2
 INSIDE = 4  # most entries of a legend inside a panel
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
-ALGORITHMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
+ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
 # Tol's colours, for pairs and profiles.
-OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
+OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
@@ -40,7 +40,7 @@ class Style(NamedTuple):
     marker: str
 
 
-def style_of(place: int, colours: Sequence[str] = ALGORITHMS) -> Style:
+def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
     return Style(colours[place % len(colours)], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
 

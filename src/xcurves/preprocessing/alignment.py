@@ -12,7 +12,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.validation import check_curves
 from xcurves.kernels import ragged
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.grids import Asked, Levels, Method, On
+from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
 
 
 def align(
@@ -95,16 +95,16 @@ def align(
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
-def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
+def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
     """Return the levels of every task, in one computation; none where the grid does not depend on them."""
     if not asked.needs_levels:
-        return Levels.none(n_tasks)
+        return GridLevels.none(n_tasks)
     has = curves.notnull()
     in_any = has.any(["algorithm", "run"])
     in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
     found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
     known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
-    return Levels(curves["training"].to_numpy(), known, shared)
+    return GridLevels(curves["training"].to_numpy(), known, shared)
 
 
 def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:

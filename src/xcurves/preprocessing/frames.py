@@ -14,7 +14,7 @@ from xcurves.core import labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing.columns import Duplicates, check_frame, label_codes, names_of, numbers
-from xcurves.preprocessing.grids import Asked, Levels, Method, On
+from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
 
 
 def to_dataarray(
@@ -303,7 +303,7 @@ def _aligned(
         mine = Rows(rows.curve[here] % size, rows.level[here], rows.score[here])
         return grids.disjoint_algorithms(mine, shape[2], labels.words(runs["algorithm"]))
 
-    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else Levels.none(len(names))
+    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else GridLevels.none(len(names))
     levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms)
     grid, kept = grids.choose(asked, levels)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)

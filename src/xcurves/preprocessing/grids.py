@@ -45,7 +45,7 @@ class Asked(NamedTuple):
         return not isinstance(self.on, str) or self.on == "union"
 
 
-class Levels(NamedTuple):
+class GridLevels(NamedTuple):
     """Training levels, and for every task which of them any of its runs has, and which all have: (task, level)."""
 
     values: NDArray[np.float64]
@@ -53,7 +53,7 @@ class Levels(NamedTuple):
     shared: NDArray[np.bool_]
 
     @classmethod
-    def none(cls, n_tasks: int) -> Levels:
+    def none(cls, n_tasks: int) -> GridLevels:
         """Return no levels."""
         nothing = np.zeros((n_tasks, 0), dtype=np.bool_)
         return cls(np.empty(0), nothing, nothing)
@@ -95,7 +95,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     return grid
 
 
-def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
+def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
     """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
     n_tasks, *per_task = shape
     size = prod(per_task)
@@ -103,12 +103,12 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
     flat = rows.curve // size * len(values) + level
     counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
-    return Levels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
+    return GridLevels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
 
 
 def leave_out_disjoint(
-    asked: Asked, levels: Levels, names: Sequence[str], explain: Callable[[int], str]
-) -> tuple[Levels, list[str]]:
+    asked: Asked, levels: GridLevels, names: Sequence[str], explain: Callable[[int], str]
+) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels.
 
     `explain` names the algorithms of a task that share no levels.
@@ -129,17 +129,19 @@ def leave_out_disjoint(
         raise ValueError(f"{why[0]}. {cure}{also}")
     provenance.warn(f"left out, as runs do not meet: {'; '.join(why)}. {cure}")
     rest = ~disjoint[:, np.newaxis]
-    return Levels(levels.values, levels.known & rest, levels.shared & rest), [f"{reason}; left out" for reason in why]
+    return GridLevels(levels.values, levels.known & rest, levels.shared & rest), [
+        f"{reason}; left out" for reason in why
+    ]
 
 
-def _why_disjoint(asked: Asked, levels: Levels, task: int, who: str) -> str:
+def _why_disjoint(asked: Asked, levels: GridLevels, task: int, who: str) -> str:
     shared = levels.values[levels.shared[task]]
     at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
     count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
     return f"on={asked.on!r} leaves {count}{at}: {who}"
 
 
-def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def choose(asked: Asked, levels: GridLevels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the levels to keep, and which of them each task keeps, shape (task, level)."""
     if not isinstance(asked.on, str):
         return asked.on, np.ones((len(levels.known), len(asked.on)), dtype=np.bool_)
@@ -148,7 +150,7 @@ def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[n
     return levels.values[some], kept[:, some]
 
 
-def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
+def _kept(asked: Asked, levels: GridLevels) -> NDArray[np.bool_]:
     if not isinstance(asked.on, str):
         return levels.known & np.isin(levels.values, asked.on)
     if asked.on == "final":
@@ -174,7 +176,7 @@ def disjoint_algorithms(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> s
     return f"the grids of {', '.join(grids)} do not meet together"
 
 
-def dropped(asked: Asked, levels: Levels, names: Sequence[str]) -> list[str]:
+def dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; of a final level, which it is."""
     kept = _kept(asked, levels)
     if isinstance(asked.on, str) and asked.on == "final":
