@@ -120,21 +120,33 @@ class Model:
         weights = np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0)
         theta, at_bound = self.curves(at, weights, sizes.means)
         noise = self._relative_variance(at, sizes, theta, weights, at_bound)
-        noisy = np.flatnonzero(noise > _NOISY**2)
-        for _ in range(_REWEIGHTINGS):
-            fitted = powerlaw.curve(theta[noisy], self.n, at[noisy])
-            positive = (fitted > 0).all(axis=1)
-            noisy, fitted = noisy[positive], fitted[positive]
-            if not noisy.size:
-                break
-            weights[noisy] = np.where(has[noisy], fitted**-2.0, 0.0)
-            theta[noisy], at_bound[noisy] = self.curves(at[noisy], weights[noisy], sizes.means[noisy])
-            change = np.abs(powerlaw.curve(theta[noisy], self.n, at[noisy]) / fitted - 1).max(axis=1)
-            noisy = noisy[change > _SAME]
+        self._reweight(at, sizes, theta, weights, at_bound, np.flatnonzero(noise > _NOISY**2))
         noise = self._relative_variance(at, sizes, theta, weights, at_bound)
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = np.where(has, sizes.folds * noise[:, np.newaxis] / weights, noise[:, np.newaxis])
         return Fit(theta, weights, variance, at_bound)
+
+    def _reweight(
+        self,
+        at: Floats,
+        sizes: Sizes,
+        theta: Floats,
+        weights: Floats,
+        at_bound: NDArray[np.bool_],
+        curves: NDArray[np.intp],
+    ) -> None:
+        """Refit curves in place with weights 1 / curve² until they stay; not those that come to lie below 0."""
+        for _ in range(_REWEIGHTINGS):
+            fitted = powerlaw.curve(theta[curves], self.n, at[curves])
+            new_weights = np.where(sizes.folds[curves] > 0, fitted**-2.0, 0.0)
+            new_theta, new_bound = self.curves(at[curves], new_weights, sizes.means[curves])
+            again = powerlaw.curve(new_theta, self.n, at[curves])
+            positive = (fitted > 0).all(axis=1) & (again > 0).all(axis=1)
+            kept = curves[positive]
+            theta[kept], weights[kept], at_bound[kept] = new_theta[positive], new_weights[positive], new_bound[positive]
+            curves = curves[positive & (np.abs(again / fitted - 1).max(axis=1) > _SAME)]
+            if not curves.size:
+                break
 
     def _relative_variance(
         self, at: Floats, sizes: Sizes, theta: Floats, weights: Floats, at_bound: NDArray[np.bool_]
