@@ -99,5 +99,5 @@ def widened(estimates: Floats, interval: Floats, spread: Floats, cap: float = np
 
 
 def horizon(n: Floats, largest: Floats) -> Floats:
-    """Return the octaves by which `n` exceeds the largest size, shape (curve, n); 0 for sizes within."""
+    """Return the octaves by which `n`, shape (n,) or (curve, n), exceeds the largest size; 0 for sizes within."""
     return np.asarray(np.maximum(np.log2(n / largest[:, np.newaxis]), 0.0))

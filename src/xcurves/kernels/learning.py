@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw, wls
@@ -208,6 +209,13 @@ class Model:
         if self.weights == "relative":
             estimated = self._residual_degrees(folds, bound)
         return np.full(len(folds), np.inf) if known else np.where(estimated > 0, estimated, np.nan)
+
+
+def t_quantile(alpha: float, degrees: Floats) -> Floats:
+    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
+    finite = np.where(np.isinf(degrees), 1.0, degrees)
+    normal = scipy.special.ndtri(1 - alpha / 2)
+    return np.asarray(np.where(np.isinf(degrees), normal, scipy.special.stdtrit(finite, 1 - alpha / 2)))
 
 
 def _ratio(squares: Floats, degrees: Floats) -> Floats:
