@@ -70,7 +70,7 @@ def backtest_error(model: Model, at: Floats, sizes: Sizes) -> Floats:
 def _squares(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.intp]) -> Floats:
     """Return the mean of r² / max(h, 1/2) over the sizes behind `last`, shape (curve,)."""
     place = np.arange(len(model.n))
-    later = (place > last[:, np.newaxis]) & (sizes.folds > 0)
+    later = (place > last[:, np.newaxis]) & (sizes.folds > 0) & (sizes.means > 0)
     theta = replace(model, rescaled=False).fit(at, sizes.where(place <= last[:, np.newaxis])).theta
     fitted = powerlaw.values(theta, model.n, at)
     horizon = np.maximum(np.log2(model.n / model.n[last][:, np.newaxis]), _LEAST_HORIZON)

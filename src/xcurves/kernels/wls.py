@@ -65,11 +65,11 @@ def variance_pvalue(folds: Floats, spread: Floats, variance: Floats) -> Floats:
 
 
 def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
-    """Return ω_i = F_i w_i by the weights w_i = 1 / (F_i σ_i²), 1 / σ_i² or 1; 0 for absent sizes."""
+    """Return ω_i = F_i w_i by the weights w_i = 1 / (F_i σ_i²), 1 / σ_i² (relative: by the residuals) or 1."""
     if scheme == "uniform":
         return folds
     with np.errstate(divide="ignore"):
-        return np.where(folds > 0, (folds if scheme == "variance" else 1.0) / variance, 0.0)
+        return np.where(folds > 0, (folds if scheme in ("variance", "relative") else 1.0) / variance, 0.0)
 
 
 def search(
