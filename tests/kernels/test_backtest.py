@@ -102,7 +102,9 @@ def test_widened_intervals_add_squares_of_half_widths_in_logarithms():
 
 
 def test_horizon_is_in_octaves_beyond_the_largest_size():
-    np.testing.assert_allclose(backtest.horizon(np.array([50.0, 100, 400]), np.array([100.0, 50])), [[0, 0, 2], [0, 1, 3]])
+    np.testing.assert_allclose(
+        backtest.horizon(np.array([50.0, 100, 400]), np.array([100.0, 50])), [[0, 0, 2], [0, 1, 3]]
+    )
 
 
 @pytest.mark.parametrize("true_alpha", [0.0, 1.0, 10.0])

@@ -48,9 +48,7 @@ def test_the_criterion_of_every_exponent_is_that_of_bounded_fits(quadratic):
     found = wls.search(N, weights, means, 5.0, nonnegative=True, quadratic=quadratic)
     for i in range(15):
         powers = (1, 2) if quadratic else (1,)
-        criteria = [
-            oracle.bounded(N, means[i], weights[i], g, powers)[1] + 5 * abs(g + 0.5) for g in oracle.GRID
-        ]
+        criteria = [oracle.bounded(N, means[i], weights[i], g, powers)[1] + 5 * abs(g + 0.5) for g in oracle.GRID]
         assert criteria[oracle.GRID.index(found[i])] == pytest.approx(min(criteria), rel=1e-9)
 
 

@@ -54,15 +54,15 @@ def backtest_error(model: Model, at: Floats, sizes: Sizes) -> Floats:
     curve, cut = np.nonzero(places >= 0)
     if not curve.size:
         return np.full(len(at), np.nan)
-    squares = np.concatenate([
-        _squares(model, at[some], sizes.take(some), places[some, j])
-        for start in range(0, len(curve), _BLOCK)
-        for some, j in [(curve[start : start + _BLOCK], cut[start : start + _BLOCK])]
-    ])
-    known = ~np.isnan(squares)
-    counts, totals = (
-        np.bincount(curve[known], weights, minlength=len(at)) for weights in (None, squares[known])
+    squares = np.concatenate(
+        [
+            _squares(model, at[some], sizes.take(some), places[some, j])
+            for start in range(0, len(curve), _BLOCK)
+            for some, j in [(curve[start : start + _BLOCK], cut[start : start + _BLOCK])]
+        ]
     )
+    known = ~np.isnan(squares)
+    counts, totals = (np.bincount(curve[known], weights, minlength=len(at)) for weights in (None, squares[known]))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.sqrt(totals / counts))
 
@@ -95,7 +95,7 @@ def widened(estimates: Floats, interval: Floats, spread: Floats, cap: float = np
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.hypot(np.log(interval / estimates[..., np.newaxis]), spread[..., np.newaxis])
-        return np.minimum(estimates[..., np.newaxis] * np.exp(half * np.array([-1.0, 1.0])), cap)
+        return np.asarray(np.minimum(estimates[..., np.newaxis] * np.exp(half * np.array([-1.0, 1.0])), cap))
 
 
 def horizon(n: Floats, largest: Floats) -> Floats:

@@ -86,15 +86,11 @@ def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: fl
     return begin, end, crossing
 
 
-def _block(
-    one: Curves, other: Curves, low: Floats, high: Floats, some: slice
-) -> tuple[Curves, Curves, Floats, Floats]:
+def _block(one: Curves, other: Curves, low: Floats, high: Floats, some: slice) -> tuple[Curves, Curves, Floats, Floats]:
     return one.take(some), other.take(some), np.log(low[some]), np.log(high[some])
 
 
-def _equal_sizes(
-    one: Curves, other: Curves, low: Floats, high: Floats, alpha: float
-) -> tuple[Floats, Floats, Floats]:
+def _equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     def shown(log: Floats) -> Floats:
         """Return the sign of the differences that are shown at sizes exp(log), 0 where none is."""
         found, half = difference(one, other, np.exp(log), alpha)

@@ -175,8 +175,9 @@ class Model:
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
         at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
         if at_bound.any():
-            arrays = (each[at_bound] for each in (at, weights, means, gammas))
-            theta[at_bound] = wls.solve_zero_asymptote(self.n, *arrays, **kind)
+            theta[at_bound] = wls.solve_zero_asymptote(
+                self.n, at[at_bound], weights[at_bound], means[at_bound], gammas[at_bound], **kind
+            )
         if self.gamma is None:
             has = weights > 0
             low, high = np.where(has, means, np.inf).min(axis=1), np.where(has, means, -np.inf).max(axis=1)

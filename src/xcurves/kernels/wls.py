@@ -7,6 +7,7 @@ weight ω_i of size i the objective is Σ ω_i (mean_i − e(n_i))² plus what d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import scipy
@@ -99,16 +100,16 @@ def search(
         reduction = _explained(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
         prior = strength * np.abs(GAMMAS + 0.5)
         if not logarithmic:
-            return GAMMAS[np.argmin(prior - reduction, axis=1)]
+            return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
         total = _dot(weights * centred, centred)[:, np.newaxis]
         left = np.maximum(total - reduction, np.maximum(1e-15 * total, 1e-300))  # below this it is rounding error
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
-        return GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)]
+        return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
     return in_blocks(block, weights, means)
 
 
-def in_blocks(function: Callable[..., Floats], *arrays: Floats) -> Floats:
+def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any]) -> Floats:
     """Apply a function to a block of curves (first axis) at a time."""
     length = len(arrays[0])
     if length <= _BLOCK:

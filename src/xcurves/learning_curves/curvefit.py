@@ -22,7 +22,7 @@ _FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolate
 _PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_law")
 _ALPHA = PARAMETERS.index("alpha")
 _BLOCK = 1024  # curves at once, which bounds the memory
-_FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
+FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     has = folds > 0
     low = np.where(has, sizes, np.inf).min(axis=1, keepdims=True)
     high = np.where(has, sizes, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray(has.any(axis=1, keepdims=True) & ((n > _FAR * high) | (n < low / _FAR)))
+    return np.asarray(has.any(axis=1, keepdims=True) & ((n > FAR * high) | (n < low / FAR)))
 
 
 def largest(folds: Floats, sizes: Floats) -> Floats:

@@ -134,14 +134,14 @@ def fit_power_law(
     *Asymptote.* Where least squares gives α < 0 at an exponent, α is 0 there and η alone is fitted. The covariance is
     then that of η and γ; α has no standard error.
 
-    *Relative weights.* γ minimises :math:`k \ln S + \lambda |\gamma + 0.5|` with k sizes and the weighted sum of squares
-    S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the noise is
+    *Relative weights.* γ minimises :math:`k \ln S + \lambda |\gamma + 0.5|` with k sizes and the weighted sum of
+    squares S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the noise is
     above a fifth of the curve, weights are those of the fitted curve.
 
     *Backtest.* The curve is fitted to its sizes up to N/2^{j/2}, j = 1, ..., 6, as far as four sizes are left
-    (N/2^j, j = 1, 2, 3, with less than 1.5 sizes per octave), and r = ln(error / prediction) taken at all later sizes, h
-    octaves further: :math:`\rho^2` is the mean over cuts of the mean over sizes of :math:`r^2 / \max(h, 1/2)`. NaN where
-    no cut is possible. A curve with ρ above 0.1 misses its own last octaves by more than 10 % an octave.
+    (N/2^j, j = 1, 2, 3, with less than 1.5 sizes per octave), and r = ln(error / prediction) taken at all later sizes,
+    h octaves further: :math:`\rho^2` is the mean over cuts of the mean over sizes of :math:`r^2 / \max(h, 1/2)`. NaN
+    where no cut is possible. A curve with ρ above 0.1 misses its own last octaves by more than 10 % an octave.
 
     *Intervals.* The paper's variances are conditional on γ, `stderr_given_gamma`: intervals by them cover e_N in .89
     and β_N in .36 of simulated cases, not .95. Those of `estimate_ci` take γ as estimated too (the sandwich with the
@@ -216,7 +216,7 @@ def fit_power_law(
         **({} if isinstance(at, xr.DataArray) else {"at": at}),
         units=unit.name,
         **given,
-        variances="known" if block.known else "estimated",
+        variances="known" if block.known and scheme != "relative" else "estimated",
         n_resamples=n_resamples,
     )
     result = fit_result.assemble(packed, block, errors, where, attrs)

@@ -102,7 +102,7 @@ def _say_unfit(unfit: NDArray[np.int8], names: Sequence[str]) -> list[str]:
         return [f"{REASONS[int(unfit[0])]}; the result is NaN"]
     reasons = []
     for code, reason in REASONS.items():
-        theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code)]
+        theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
         if theirs:
             more = f" and {len(theirs) - _NAMED} more" if len(theirs) > _NAMED else ""
             reasons.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")

@@ -9,6 +9,7 @@ from xcurves.kernels import powerlaw
 from xcurves.kernels.backtest import widened
 from xcurves.kernels.learning import t_quantile
 
+ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ
 _NORMAL = np.array(np.inf)  # degrees of freedom
 
 
@@ -63,14 +64,11 @@ def of_prediction(
 def of_ratio(
     prediction: Floats, slopes: Floats, error: Floats, covariance: Floats, quantile: Floats, extra: Floats
 ) -> tuple[Floats, Floats]:
-    """Return f(n) / e_N and its interval in logarithms, shapes (curve, n) and (curve, n, 2); NaN where one is not > 0."""
+    """Return f(n) / e_N and its interval in logarithms, (curve, n) and (curve, n, 2); NaN where one is not > 0."""
     positive = (prediction > 0) & (error[:, np.newaxis] > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(positive, prediction / error[:, np.newaxis], np.nan)
-        of_log = slopes / prediction[..., np.newaxis] - _ERROR_ALONE / error[:, np.newaxis, np.newaxis]
+        of_log = slopes / prediction[..., np.newaxis] - ERROR_ALONE / error[:, np.newaxis, np.newaxis]
         half = quantile[:, np.newaxis] * np.sqrt(powerlaw.variance(of_log, covariance))
     bounds = ratio[..., np.newaxis] * np.exp(half[..., np.newaxis] * np.array([-1.0, 1.0]))
     return ratio, widened(ratio, bounds, extra)
-
-
-_ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ

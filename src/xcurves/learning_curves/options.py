@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core.packing import Floats
 from xcurves.core import validation
+from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model
 from xcurves.learning_curves import error_rates
 
