@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import dask
 import numpy as np
@@ -9,6 +10,8 @@ from scipy import stats
 import xcurves
 from lazy import refuse_to_compute
 from strategies import make_errors, simulate_errors
+
+fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 NAMES = ["plain", "augmented", "pretrained"]
 
@@ -26,7 +29,7 @@ def errors():
 
 @pytest.fixture(scope="module")
 def fit(errors):
-    return xcurves.fit_power_law(errors)
+    return fit_free(errors)
 
 
 def test_differences_are_first_minus_reference_with_welch_intervals(fit):
@@ -91,7 +94,7 @@ def quiet_comparison(means, reference, **options):
     errors = make_errors(np.stack(list(means.values()))[:, np.newaxis], algorithm=names).isel(run=0, drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, **options)
+        fit = fit_free(errors, sigma_hat_sq=20, **options)
     return xcurves.compare_learners(fit, reference=reference)
 
 
@@ -155,7 +158,7 @@ def test_crossings_lie_on_both_curves(fit):
 
 def test_lazy_fits_stay_lazy_and_compare_the_same(errors, fit):
     with dask.config.set(scheduler=refuse_to_compute):
-        lazy = xcurves.compare_learners(xcurves.fit_power_law(errors.chunk(task=1, algorithm=2)), reference="plain")
+        lazy = xcurves.compare_learners(fit_free(errors.chunk(task=1, algorithm=2)), reference="plain")
     assert lazy.difference.chunks is not None
     xr.testing.assert_allclose(lazy.compute(), xcurves.compare_learners(fit, reference="plain"), rtol=1e-9)
 
@@ -182,15 +185,15 @@ def test_units_and_sentences_say_what_is_what(fit):
 )
 def test_bad_references_are_refused(errors, change, reference, message):
     with pytest.raises(ValueError, match=message):
-        xcurves.compare_learners(xcurves.fit_power_law(change(errors)), reference=reference)
+        xcurves.compare_learners(fit_free(change(errors)), reference=reference)
 
 
 def test_quadratic_fits_and_other_ns_are_refused(errors):
     with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
-        xcurves.compare_learners(xcurves.fit_power_law(errors, quadratic=True), reference="plain")
+        xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")
     at = xr.DataArray([400.0, 400, 200], {"algorithm": NAMES}, ["algorithm"])
     with pytest.raises(ValueError, match="fit states errors at another size N for each algorithm"):
-        xcurves.compare_learners(xcurves.fit_power_law(errors, at=at), reference="plain")
+        xcurves.compare_learners(fit_free(errors, at=at), reference="plain")
 
 
 def test_intervals_of_differences_cover():
@@ -205,7 +208,7 @@ def test_intervals_of_differences_cover():
     both = xr.concat([errors, other.where(errors.notnull())], "algorithm").assign_coords(algorithm=["a", "b"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = xcurves.compare_learners(xcurves.fit_power_law(both), reference="a").squeeze("algorithm")
+        found = xcurves.compare_learners(fit_free(both), reference="a").squeeze("algorithm")
     inside = (found.difference_ci.sel(ci_bound="lower") <= 0) & (found.difference_ci.sel(ci_bound="upper") >= 0)
     low = stats.binom.ppf(0.001, 1000, 0.93)
     assert (inside.sum("task") >= low).all(), inside.mean("task").values

@@ -55,7 +55,8 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
         needs to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that
         error; `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
         reference, or below a quarter of the smallest. If an algorithm or the reference has no curve everything is NaN;
-        if the errors of either are all equal, so is everything but the difference of errors.
+        if the errors of either are all equal, so is everything but the difference of errors. Of a lazy fit that states the
+        two at different sizes N everything is NaN.
 
     Raises
     ------
@@ -131,8 +132,11 @@ def _check(fit: xr.Dataset, reference: Any) -> None:
         raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
     if "delta" in fit.data_vars:
         raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
-    if "algorithm" in fit["at"].dims and (fit["at"] != fit["at"].isel(algorithm=0)).any():
-        raise ValueError("fit states errors at another size N for each algorithm. Fit with one number as at")
+    if "algorithm" in fit["at"].dims and fit["at"].chunks is None:
+        spread = fit["at"].max("algorithm") - fit["at"].min("algorithm")
+        if (spread > 0).any():
+            cure = f"Fit with one number as at, at={fit['at'].min().item():g}"
+            raise ValueError(f"fit states errors at another size N for each algorithm. {cure}")
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,9 @@ class _CompareBlock:
         low = np.where(has, self.model.n, np.inf).min(axis=1)
         high = FAR * np.where(has, self.model.n, -np.inf).max(axis=1)
         unknown = np.isnan(learner.theta[:, powerlaw.GAMMA] + reference.theta[:, powerlaw.GAMMA])
+        elsewhere = learner.at != reference.at
+        learner.theta[elsewhere] = np.nan
+        unknown |= elsewhere
         low, high = np.where(unknown, 1.0, low), np.where(unknown, 2.0, high)
         begin, end, crossing = compare.equal_sizes(learner, reference, low, high, self.alpha)
         out = {

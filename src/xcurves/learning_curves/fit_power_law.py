@@ -135,8 +135,8 @@ def fit_power_law(
     then that of η and γ; α has no standard error.
 
     *Relative weights.* γ minimises :math:`k \ln S + \lambda |\gamma + 0.5|` with k sizes and the weighted sum of
-    squares S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the noise is
-    above a fifth of the curve, weights are those of the fitted curve.
+    squares S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the
+    noise is above a fifth of the curve, weights are those of the fitted curve.
 
     *Backtest.* The curve is fitted to its sizes up to N/2^{j/2}, j = 1, ..., 6, as far as four sizes are left
     (N/2^j, j = 1, 2, 3, with less than 1.5 sizes per octave), and r = ln(error / prediction) taken at all later sizes,

@@ -203,7 +203,8 @@ class Read(NamedTuple):
 def read_curves(arrays: Sequence[Floats], n_tasks: int, n_lead: int) -> Read:
     """Return what `curves_of` gave to a block."""
     *found, at_bound = (each.reshape(n_tasks, *each.shape[n_lead:]) for each in arrays)
-    return Read(*found, at_bound=at_bound > 0)
+    covariance, theta, at, folds, sd, rho = found
+    return Read(covariance, theta, at, folds, sd, rho, at_bound > 0)
 
 
 def theta_covariance(covariance: Floats, *, quadratic: bool) -> Floats:

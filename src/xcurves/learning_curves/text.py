@@ -87,10 +87,12 @@ def _missed(result: xr.Dataset) -> str:
         for curve, name in _tasks(result, "error_at_n")
         if curve["backtest_error"] > MISSED
     ]
-    which = f"{joined(said, ', ')} {'miss' if len(said) > 1 else 'misses'}"
-    why = "by noise or because they are no power laws" if len(said) > 1 else "by noise or because it is no power law"
-    return f"Not to be extrapolated on trust: {which} own last octaves by more than 10 % a doubling, {why}." * bool(
-        said
+    if not said:
+        return ""
+    verb, law = ("miss their", "they are no power laws") if len(said) > 1 else ("misses its", "it is no power law")
+    return (
+        f"Do not rely on predictions: {joined(said)} {verb} own last octaves by more than 10 % a doubling, by noise or "
+        f"because {law}."
     )
 
 
@@ -207,10 +209,9 @@ def fit_answer(result: xr.Dataset) -> str:
         for curve, name in _tasks(result, "error_at_n")
         if curve["data_reliance"].notnull()
     ]
-    return (
-        joined([*said, *filter(None, [_missed(result)])], " ")
-        or "Nothing can be said: no curve has errors that change with training size."
-    )
+    missed = _missed(result)
+    said += [missed] if missed else []
+    return joined(said, " ") or "Nothing can be said: no curve has errors that change with training size."
 
 
 def prediction_answer(result: xr.Dataset) -> str:
