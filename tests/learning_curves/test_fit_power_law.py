@@ -50,7 +50,7 @@ def quiet(errors, **options):
 
 def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     result = fit_free(errors)
-    scalars = [*RATES, "gamma", "r_squared", "objective", "gamma_at_edge"]
+    scalars = [*RATES, "gamma", "r_squared", "objective", "backtest_error", "asymptote_at_bound"]
     others = {
         "estimate_ci": ("param", "ci_bound"),
         "stderr": ("param",),
@@ -62,10 +62,11 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     }
     expected = {name: ("task", *dims) for name, dims in (dict.fromkeys(scalars, ()) | others).items()}
     assert {name: variable.dims for name, variable in result.data_vars.items()} == expected
-    assert len(result.data_vars) == 15
+    assert len(result.data_vars) == 16  # one of them a count
+    assert {"gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "at"} <= set(result.coords)
     assert list(result.data_vars)[:2] == ["error_at_n", "data_reliance"]
     assert result.param.values.tolist() == ["error_at_n", "data_reliance", "gamma", "alpha", "eta"]
-    assert result.at == 400
+    assert (result["at"] == 400).all()
     assert result.n_folds.dtype == np.int64
     assert result.gamma_at_edge.dtype == np.int8
     assert all("long_name" in variable.attrs and "units" in variable.attrs for variable in result.data_vars.values())
@@ -195,7 +196,7 @@ def test_order_of_dims_folds_and_gaps_among_them_do_not_matter(errors):
 
 
 def test_tasks_have_their_own_sizes_and_folds(tasks):
-    result = quiet(tasks)
+    result = quiet(tasks, at=400)
     for task in ("whole", "short", "few"):
         alone = quiet(tasks.sel(task=task).dropna("training", how="all").dropna("run", how="all"), at=400)
         for name in ("error_at_n", "data_reliance", "gamma", "estimate_ci", "r_squared", "objective"):
@@ -301,19 +302,22 @@ def test_equal_errors_leave_gamma_unknown():
     np.testing.assert_allclose([fixed.alpha.item(), fixed.eta.item()], [30, 0], atol=1e-10)
 
 
-@pytest.mark.parametrize(("shape", "edge"), [(lambda n: 100 - 12 * np.log(n), 1), (lambda n: 20 + 3e4 * n**-2.0, -1)])
+@pytest.mark.parametrize(
+    ("shape", "edge"), [(lambda n: 100 - 12 * np.log(n), "flat"), (lambda n: 20 + 3e4 * n**-2.0, "steep")]
+)
 def test_an_exponent_at_the_edge_is_flagged(shape, edge):
     curve = make_errors(shape(SIZES)[np.newaxis])
     with pytest.warns(UserWarning, match=r"^gamma is -0\.(01|99), the edge of the grid"):
         result = fit_free(curve, sigma_hat_sq=1)
-    assert result.gamma_at_edge == edge
+    assert result.gamma_at_edge == 1
+    assert f"Gamma is at the {edge} edge of its grid" in result.curves.summary()
     assert fit_free(curve, sigma_hat_sq=1, gamma=-0.99).gamma_at_edge == 0
 
 
 def test_a_curve_without_errors_is_told_once(tasks):
     tasks = tasks.where(tasks.task != "few")
     with pytest.warns(
-        UserWarning, match=r"^task 'few': there are no errors; the result is NaN \(in 2 curves\)$"
+        UserWarning, match=r"^2 of 4 curves are not fitted and NaN: no errors \(task 'few'; task 'none'\)$"
     ) as all_of:
         fit_free(tasks)
     assert len(all_of) == 1
@@ -324,9 +328,8 @@ def test_a_curve_without_errors_is_told_once(tasks):
 
 REFUSED = [
     (lambda e: e.assign_coords(training=[0, 1, 2, 3, 4]), {}, "training must be positive for a power law; got 0"),
-    (lambda e: e, {"units": "percents"}, "units must be 'percent' or 'fraction'; got 'percents'"),
+    (lambda e: e, {"units": "percents"}, "units must be 'percent', 'fraction' or 'loss'; got 'percents'"),
     (lambda e: e, {"units": "fraction"}, "units is 'fraction', but errors has units '%'"),
-    (lambda e: with_attrs(e, units="nats"), {}, "errors has units 'nats'; rates are in percent or fractions"),
     (lambda e: with_attrs(e, units="1"), {}, r"errors are fractions by units '1'; got \d\d\.\d+. Say units='percent'"),
     (
         lambda e: with_attrs(e) / 100,
@@ -351,7 +354,11 @@ REFUSED = [
     (lambda e: e.isel(training=[0, 1]), {}, "errors has 2 training sizes; this curve needs 3. Add sizes, or fix gamma"),
     (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "errors has 1 training sizes; this curve needs 2. Add sizes$"),
     (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "this curve needs 4"),
-    (lambda e: e.isel(run=[0]), {}, "one fold at every size.*Give sigma_hat_sq, or fit with weights='uniform'"),
+    (
+        lambda e: e.isel(run=[0]),
+        {"weights": "variance-folds"},
+        "one fold at every size.*Give sigma_hat_sq, or fit with weights='relative'",
+    ),
     (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values. Mask them as missing"),
     (
         lambda e: with_attrs(e * 0 + e.isel(run=0), units="%"),
@@ -364,7 +371,11 @@ REFUSED = [
     (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0; got nan"),
     (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
     (lambda e: e, {"gamma": "fixed"}, "gamma must be 'search' or a negative number; got 'fixed'"),
-    (lambda e: e, {"weights": "folds"}, "weights must be one of 'variance-folds', 'variance', 'uniform'; got 'folds'"),
+    (
+        lambda e: e,
+        {"weights": "folds"},
+        "weights must be 'variance-folds', 'variance', 'relative' or 'uniform'; got 'folds'",
+    ),
     (lambda e: e, {"n_resamples": -1}, "n_resamples must be a whole number from 0; got -1"),
     (lambda e: e, {"n_resamples": 1.5}, "n_resamples must be a whole number from 0; got 1.5"),
     (lambda e: e, {"quadratic": "yes"}, "quadratic must be True or False; got 'yes'"),
@@ -388,14 +399,14 @@ def test_bad_input_is_refused_in_one_line(errors, change, options, message):
 
 
 BAD_AGGREGATES = [
-    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are; got -"),
+    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are. Mask errors"),
     (
         lambda s: s.where(s.training != 50),
         {},
-        "^task 0: standard_error must be positive and finite .* got nan",
+        "^task 0: standard_error must be positive and finite .* Mask errors",
     ),
-    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are; got inf"),
-    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are; got 0"),
+    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
+    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
     (lambda s: s, {"n_folds": 0}, "^task 0: n_folds must be whole and at least 1; got 0"),
     (lambda s: s, {"n_folds": 1.5}, "^task 0: n_folds must be whole and at least 1; got 1.5"),
     (
@@ -418,9 +429,19 @@ def test_bad_standard_errors_are_refused(errors, change, options, message):
         fit_free(mean, standard_error=change(standard_error), **options)
 
 
+def test_lazy_curves_that_cannot_be_fitted_say_why_in_the_result(tasks):
+    lazy = fit_free(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1), weights="variance-folds")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lazy.compute()
+    reasons = dict(zip(found.task.values.tolist(), found.unfit.values.tolist(), strict=True))
+    assert [reasons[task] for task in ("few", "none", "whole")] == [3, 1, 0]
+    assert "3 one fold at every size" in found.unfit.attrs["long_name"]
+
+
 def test_errors_from_the_graph_name_the_task(tasks):
-    lazy = fit_free(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1))
-    with pytest.raises(ValueError, match=r"^task 'few': errors has one fold at every size"):
+    lazy = fit_free((tasks - 50).chunk(task=1))
+    with pytest.raises(ValueError, match=r"^task '\w+': errors must not be negative"):
         lazy.compute()
 
 

@@ -110,7 +110,7 @@ def test_a_curve_without_errors_predicts_nothing(errors):
     assert not fit.extrapolated.sel(task=1).any()
     assert not found.extrapolated.sel(task=1).any()
     assert found.change.sel(task=1).isnull().all()
-    assert "task 1: nothing can be said; there are no errors." in found.curves.summary()
+    assert "task 1: nothing can be said; there is no fitted curve." in found.curves.summary()
     assert "nan" not in found.curves.summary()
 
 
@@ -132,6 +132,9 @@ def test_one_curve_and_one_size_keep_their_shape(errors):
         "change",
         "change_lower",
         "change_upper",
+        "ratio",
+        "ratio_lower",
+        "ratio_upper",
         "extrapolated",
     ]
 
@@ -158,7 +161,7 @@ def test_bad_sizes_and_methods_are_refused(errors, n, options, message):
 
 
 def test_what_is_no_fit_is_refused(errors):
-    with pytest.raises(ValueError, match="this Dataset is no result"):
+    with pytest.raises(TypeError, match="fit must be a result of fit_power_law"):
         xcurves.predict(errors.to_dataset(), 100)
     left_out = xcurves.leave_one_size_out(errors)
     with pytest.raises(AttributeError, match=r"a result of leave_one_size_out has no \.curves\.predict"):

@@ -94,7 +94,7 @@ def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     assert "far outside the measured sizes." in fit_free(one).curves.predict(1e5).curves.summary()
     lost = one.where(one.training < 0)
     with pytest.warns(UserWarning, match="no errors"):
-        assert "nothing can be said; there are no errors." in fit_free(lost).curves.summary()
+        assert "not fitted: no errors." in fit_free(lost).curves.summary()
     flat = one.where(one.isnull(), 30.0)
     with pytest.warns(UserWarning, match="all equal"):
         assert "all errors are 30 %; nothing tells how" in fit_free(flat).curves.summary()
@@ -158,7 +158,7 @@ def draw(fit, *views):
 @pytest.mark.parametrize("sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]])
 def test_the_curve_reaches_all_data_and_the_bar(sizes):
     n = np.array(sizes, dtype=float)
-    for at in (None, float(n[0]), float(50 * n[-1])):
+    for at in ("largest", float(n[0]), float(50 * n[-1])):
         ax = draw(fit_free(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at))
         curve, circles, bar = ax.lines
         x = curve.get_xdata()
@@ -206,7 +206,7 @@ def test_tasks_are_columns_and_one_curve_needs_no_algorithm(fit, errors):
 
 
 def test_methods_a_result_does_not_have_are_named(fit):
-    with pytest.raises(AttributeError, match=r"a result of predict has no \.curves\.plot"):
+    with pytest.raises(AttributeError, match=r"a result of predict has no picture"):
         fit.curves.predict(10).curves.plot()
     with pytest.raises(AttributeError, match=r"It has \.curves\.table\(\), \.curves\.summary\(\), \.curves\.plot\(\)"):
         _ = fit.curves.align

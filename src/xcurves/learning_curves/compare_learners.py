@@ -55,8 +55,8 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
         needs to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that
         error; `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
         reference, or below a quarter of the smallest. If an algorithm or the reference has no curve everything is NaN;
-        if the errors of either are all equal, so is everything but the difference of errors. Of a lazy fit that states the
-        two at different sizes N everything is NaN.
+        if the errors of either are all equal, so is everything but the difference of errors. Of a lazy fit that states
+        the two at different sizes N everything is NaN.
 
     Raises
     ------

@@ -228,5 +228,6 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
 
 
 def largest(folds: Floats, sizes: Floats) -> Floats:
-    """Return the largest measured size, shape (curve,); -inf where there is none."""
-    return np.asarray(np.where(folds > 0, sizes, -np.inf).max(axis=1))
+    """Return the largest measured size, shape (curve,); NaN where there is none."""
+    has = folds > 0
+    return np.where(has.any(axis=1), np.where(has, sizes, -np.inf).max(axis=1), np.nan)

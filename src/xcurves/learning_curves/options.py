@@ -74,14 +74,13 @@ def check_n(name: str, n: At) -> Floats:
 
 def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
-    if isinstance(at, str):
-        validation.check_choice("at", at, ("largest",))
+    if isinstance(at, str) and at == "largest":
         measured = errors.notnull()
         measured = measured.any("run") if "run" in measured.dims else measured
         return bare(errors["training"].where(measured).max("training"))
     where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise ValueError(f"at must be 'largest', a size, or sizes on dims {tuple(extra)}; got {at!r}")
+        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {at!r}")
     like(errors, where, "at")
     check_n("at", np.unique(where.to_numpy()))
     return bare(where.astype(np.float64))

@@ -22,8 +22,10 @@ MISSED = 0.1  # backtest error from which a curve is named
 
 
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return the paper's table, a row for each curve, with its backtest error and what to know of it."""
+    """Return the paper's table, a row for each curve; of bounded asymptotes also backtest errors and notes."""
     columns = {column: result[name] for name, column in _FITTED.items() if name in result}
+    if result.attrs.get("asymptote") == "free":
+        return frame_of(columns)
     notes = xr.apply_ufunc(_note, result["unfit"], result["asymptote_at_bound"], *_edges(result), vectorize=True)
     return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
 

@@ -115,7 +115,7 @@ def _prediction(here: xr.Dataset, result: xr.Dataset) -> str:
     far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
     n, at = here["n"].item(), here["at"].item()
     interval = _between(here["prediction"], here["prediction_ci"], result)
-    if here["change_ratio"].isnull():
+    if result.attrs.get("asymptote") == "free" or here["change_ratio"].isnull():
         change = f"changes by {_between(here['change'], here['change_ci'], result)}"
     else:
         change = f"changes to {_between(here['change_ratio'], here['change_ratio_ci'], result)} of what it is"
