@@ -102,9 +102,7 @@ def test_each_curve_is_predicted_at_its_own_size():
     assert more.curves.table()["n"].tolist() == more["n"].values.tolist()
     assert f"at size {4 * N[-3]:g} the predicted error is" in more.curves.summary()
     assert "Predicted errors" in xcurves.kinds.kind("predict").answer(more)
-    with pytest.raises(
-        ValueError, match=r"n must be sizes on further dims of the fit, \('curve',\); got dims \('other',\)"
-    ):
+    with pytest.raises(ValueError, match=r"n must be sizes on further dims .* got dims \('other',\)"):
         fit.curves.predict(xr.DataArray([1.0], dims="other"))
 
 
@@ -136,9 +134,7 @@ def test_standard_errors_that_are_zero_leave_one_curve_out():
     errors = laws(3)
     spread = xr.full_like(errors, 0.004)
     spread[1, 2] = 0
-    with pytest.warns(
-        UserWarning, match=r"1 of 3 curves are not fitted and NaN: standard error not positive \(curve 1\)"
-    ):
+    with pytest.warns(UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"):
         fit = xcurves.fit_power_law(errors, standard_error=spread)
     assert fit.gamma.isnull().values.tolist() == [False, True, False]
 
@@ -169,7 +165,7 @@ def test_lazy_curves_give_the_same():
     errors = laws(6)
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = xcurves.fit_power_law(errors.chunk(curve=2), predict_at=[1600, 9600])
-        more = lazy.curves.predict(4 * lazy["at"]) if False else lazy.curves.predict([6400.0])
+        more = lazy.curves.predict([6400.0])
     fit = quiet(errors, predict_at=[1600, 9600])
     xr.testing.assert_allclose(lazy.compute(), fit)
     xr.testing.assert_allclose(more.compute(), fit.curves.predict([6400.0]))

@@ -69,7 +69,7 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     assert (result["at"] == 400).all()
     assert result.n_folds.dtype == np.int64
     assert result.gamma_at_edge.dtype == np.int8
-    assert all("long_name" in variable.attrs and "units" in variable.attrs for variable in result.data_vars.values())
+    assert all("long_name" in variable.attrs for variable in result.data_vars.values())
     assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]
 
 

@@ -32,6 +32,7 @@ class FitBlock:
     names: list[str]
     model: Model
     by_curve: bool  # curves with one fold at every size have relative weights
+    eager: bool  # refuse errors of which no curve can be fitted
     unit: error_rates.Unit
     known: bool
     predict_at: Floats
@@ -66,7 +67,7 @@ class FitBlock:
             some = slice(start, start + _BLOCK)
             found = self._tasks(errors[some], at[some], [each[some] for each in aggregates], names[some])
             packed[some] = self.layout.pack(found, [len(names[some])])
-        if count == len(self.names):
+        if self.eager:
             self._refuse_none(errors, aggregates, packed)
         return packed.reshape(*numbers.shape, -1)
 

@@ -196,6 +196,7 @@ def fit_power_law(
         names=labels.task_names(errors, core),
         model=replace(model, rescaled=known),
         by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
+        eager=errors.chunks is None,
         unit=unit,
         known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
@@ -167,7 +168,7 @@ def _worth(pair: xr.Dataset, reference: Any) -> str:
 def _crossings(pair: xr.Dataset) -> str:
     """Return between which sizes no difference is shown, and where the curves cross."""
     said = []
-    for begin, end, crossing in zip(*(pair[name].to_numpy().tolist() for name in _STRETCH), strict=True):
+    for begin, end, crossing in zip(*(np.atleast_1d(pair[name]).tolist() for name in _STRETCH), strict=True):
         if begin == begin:
             where = f"no difference is shown between sizes {begin:.4g} and {end:.4g}"
             said.append(f"{where}, where the curves cross at {crossing:.4g}" if crossing == crossing else where)

@@ -16,13 +16,15 @@ from xcurves.preprocessing import grids
 from xcurves.preprocessing.columns import Duplicates, check_frame, label_codes, names_of, numbers
 from xcurves.preprocessing.grids import Asked, Levels, Method, On
 
+_ONE_RUN = "_xcurves_run"  # no column has this name
+
 
 def to_dataarray(
     frame: pd.DataFrame,
     value: str,
     *,
     algorithm: str = "algorithm",
-    run: str = "run",
+    run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
     on: On | None = None,
@@ -40,8 +42,8 @@ def to_dataarray(
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials). Labels
-        that only blanks around them tell apart are two, and warned of.
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
+        ``run=None`` there is one curve for each algorithm (learning curves) and no dim run. Labels that only blanks around them tell apart are two, and warned of.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
@@ -90,6 +92,13 @@ def to_dataarray(
     >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
     array([[2., 3.]])
     """
+    if run is None:
+        options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
+        of_one_run = frame.assign(**{_ONE_RUN: 0})
+        curves = to_dataarray(
+            of_one_run, value, algorithm=algorithm, run=_ONE_RUN, training=training, extra=extra, **options
+        )
+        return curves.isel(run=0, drop=True)
     asked = _check_asked(on, method, tolerance, training)
     columns = {name: name for name in names_of(extra)} | {"algorithm": algorithm, "run": run}
     columns |= {} if training is None else {"training": training}
