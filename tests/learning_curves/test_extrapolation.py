@@ -22,11 +22,11 @@ N = 100 * 2.0 ** (np.arange(9) / 2)
 def laws(n_curves, seed=0, noise=0.02, units="1"):
     """Noisy power laws, some with an asymptote of 0, without folds."""
     rng = np.random.default_rng(seed)
-    alpha, gamma = rng.uniform([0, -0.7], [0.1, -0.2], (n_curves, 2)).T[..., np.newaxis] * [[[1.0]], [[1.0]]]
-    values = (np.maximum(alpha - 0.03, 0) + 0.2 * (N / N[-1]) ** gamma) * np.exp(noise * rng.normal(size=(n_curves, 9)))
-    return xr.DataArray(
-        values, {"curve": np.arange(n_curves), "training": N}, ("curve", "training"), attrs={"units": units}
-    )
+    alpha, gamma = rng.uniform([0, -0.7], [0.1, -0.2], (n_curves, 2)).T[..., np.newaxis]
+    values = np.maximum(alpha - 0.03, 0) + 0.06 * (N / N[-1]) ** gamma
+    values = values * np.exp(noise * rng.normal(size=(n_curves, 9)))
+    coords = {"curve": np.arange(n_curves), "training": N}
+    return xr.DataArray(values, coords, ("curve", "training"), attrs={"units": units})
 
 
 def quiet(errors, **options):

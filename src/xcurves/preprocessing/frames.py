@@ -41,9 +41,10 @@ def to_dataarray(
         units and names; words and numbers in ``frame.attrs`` are carried on.
     value : str
         Column of the scores; a row without a score is a gap.
-    algorithm, run, training : str
+    algorithm, run, training : str, the last two optional
         Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
-        ``run=None`` there is one curve for each algorithm (learning curves) and no dim run. Labels that only blanks around them tell apart are two, and warned of.
+        ``run=None`` each algorithm has one curve and there is no dim run. Labels that only blanks around them tell
+        apart are two, and warned of.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
