@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import xcurves
 from calibration import learning
 from strategies import make_errors
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 200
-_TICKS = 10
+_TICKS = 7
 _LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
 
 
@@ -36,9 +36,10 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predict(fit, x**-2)
     heights = []
+    many = fit.sizes.get("algorithm", 1) > INSIDE
     for style, curve, name in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        _draw_curve(ax, x, found, style, f"{name}{_legend(curve)}")
+        _draw_curve(ax, x, found, style, f"{name}{_legend(curve, short=many)}")
         errors = curve["mean_error"].sel(training=levels)
         dots: dict[str, Any] = {"color": style.color, "markeredgecolor": "black", "markeredgewidth": 0.5}
         ax.plot(levels**-0.5, errors, style.marker, **dots)
@@ -69,12 +70,14 @@ def _leave_room(ax: Axes, heights: Floats) -> None:
     ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
 
 
-def _legend(curve: xr.Dataset) -> str:
+def _legend(curve: xr.Dataset, *, short: bool) -> str:
     if curve["unfit"].item():
         return f"not fitted ({REASONS[int(curve['unfit'].item())]})"
-    at = f"{curve['at'].item():g}"
+    at = _short(curve["at"].item())
     values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
     star = " *" if curve["backtest_error"] > MISSED else ""
+    if short:
+        return rf"$\gamma$ = {values[0]:.2f}{star}"
     return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}{star}"
 
 
