@@ -9,6 +9,7 @@ import math
 from decimal import Decimal, localcontext
 
 import numpy as np
+import scipy.optimize
 
 GRID = [round(-0.99 + 0.01 * i, 2) for i in range(99)]
 
@@ -91,3 +92,48 @@ def decimal_line(sizes, means, weights, gamma):
         t0, t1 = (sum(wi * yi * xi**p for wi, xi, yi in zip(w, x, y, strict=True)) for p in range(2))
         eta = (s0 * t1 - s1 * t0) / (s0 * s2 - s1 * s1)
         return float((t0 - eta * s1) / s0), float(eta)
+
+
+def bounded(n, means, weights, gamma, powers=(1,)):
+    """Coefficients of 1 and n^γ (and n^{2γ}), the first not below 0, by SciPy's bounded least squares; and S."""
+    root = np.sqrt(weights)
+    columns = [np.ones_like(n)] + [(n / n[-1]) ** (power * gamma) for power in powers]
+    a = np.column_stack(columns) * root[:, np.newaxis]
+    scale = np.linalg.norm(a, axis=0)
+    low = [0.0] + [-np.inf] * len(powers)
+    x = scipy.optimize.lsq_linear(a / scale, root * means, (low, np.inf), method="bvls").x / scale
+    return x, float(((root * means - a @ x) ** 2).sum())
+
+
+def relative(n, means, *, strength=5.0, weights=None):
+    """(γ, coefficients of 1 and (n/N)^γ, S) with α >= 0 and weights 1 / mean²: one bounded fit for each γ."""
+    weights = means**-2.0 if weights is None else weights
+    best = None
+    for gamma in GRID:
+        x, squares = bounded(n, means, weights, gamma)
+        criterion = len(n) * math.log(max(squares, 1e-300)) + strength * abs(gamma + 0.5)
+        if best is None or criterion < best[0]:
+            best = criterion, gamma, x, squares
+    return best[1:]
+
+
+def cuts(n):
+    """The sizes at which backtests cut, the largest first."""
+    octaves = math.log2(n[-1] / n[0])
+    half = (len(n) - 1) / octaves >= 1.5
+    found = []
+    for back in [0.5, 1, 1.5, 2, 2.5, 3] if half else [1, 2, 3]:
+        cut = min(n, key=lambda size: abs(math.log(size) - math.log(n[-1] / 2**back)))
+        if cut not in found and cut < n[-1] and sum(size <= cut for size in n) >= 4:
+            found.append(cut)
+    return found
+
+
+def backtest(n, means, predict):
+    """ρ, given a function of sizes, means and later sizes that refits and predicts."""
+    terms = []
+    for cut in cuts(n):
+        kept = n <= cut
+        logs = np.log(means[~kept]) - np.log(predict(n[kept], means[kept], n[~kept]))
+        terms.append(np.mean([r**2 / max(math.log2(m / cut), 0.5) for r, m in zip(logs, n[~kept], strict=True)]))
+    return math.sqrt(np.mean(terms)) if terms else math.nan

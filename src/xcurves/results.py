@@ -43,7 +43,7 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     """Return the kind of a result, and the result in memory, with a dim again for every label that was selected."""
     kind = kind_of(result)
     result = result.compute()
-    selected = [dim for dim in kind.coords if dim in result.coords and dim not in result.dims]
+    selected = [dim for dim in kind.coords if dim in result.coords and not result[dim].dims]
     for dim in selected:
         label = result[dim].item()
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]

@@ -10,6 +10,7 @@ import xarray as xr
 import xcurves
 from calibration.claims import Simulation, fails, missed, near
 
+FIT = partial(xcurves.fit_power_law, asymptote="free")  # the model of the paper
 N = np.array([25.0, 50, 100, 200, 400])
 PAPER = (16, 8, 4, 2, 1)
 NAMES = ("error_at_n", "data_reliance", "gamma")
@@ -43,7 +44,7 @@ def fitted(data, *, rows=NAMES, rng=None, **options):
     """Intervals of the parameters, and of a prediction at four times the data if it is among the rows."""
     truths = dict(zip(NAMES, _true(data), strict=True))
     predicting = {"predict_at": [AT]} if "prediction" in rows else {}
-    fit = xcurves.fit_power_law(data, **predicting, **options, **({"rng": rng} if "n_resamples" in options else {}))
+    fit = FIT(data, **predicting, **options, **({"rng": rng} if "n_resamples" in options else {}))
     found = {row: missed(fit.estimate_ci.sel(param=row, drop=True), truths[row]) for row in rows if row in NAMES}
     if predicting:
         at = _errors(np.array([AT]), *(truths[name].to_numpy() for name in NAMES))
@@ -54,7 +55,7 @@ def fitted(data, *, rows=NAMES, rng=None, **options):
 def asymptote_and_scale(data, *, rng=None):
     """Intervals of α and η."""
     error, reliance, gamma = _true(data)
-    fit = xcurves.fit_power_law(data)
+    fit = FIT(data)
     truths = {"alpha": error + reliance / (2 * gamma), "eta": -reliance / (2 * gamma) * N[-1] ** -gamma}
     return {name: missed(fit.estimate_ci.sel(param=name, drop=True), true) for name, true in truths.items()}
 
@@ -63,7 +64,7 @@ def summarised(data, *, rng=None):
     """Intervals from means and their standard errors alone."""
     means = data.mean("run")
     error = data.std("run", ddof=1) / data.sizes["run"] ** 0.5
-    fit = xcurves.fit_power_law(means, standard_error=error, n_folds=data.sizes["run"], prior_strength=0)
+    fit = FIT(means, standard_error=error, n_folds=data.sizes["run"], prior_strength=0)
     return {
         name: missed(fit.estimate_ci.sel(param=name, drop=True), true)
         for name, true in zip(NAMES, _true(data), strict=True)
@@ -73,7 +74,7 @@ def summarised(data, *, rng=None):
 def predicted_given_gamma(data, *, rng=None):
     """The paper's bounds of a prediction."""
     at = _errors(np.array([AT]), *(each.to_numpy() for each in _true(data)))[:, 0]
-    found = xcurves.predict(xcurves.fit_power_law(data), [AT]).prediction_ci_given_gamma.isel(n=0, drop=True)
+    found = xcurves.predict(FIT(data), [AT]).prediction_ci_given_gamma.isel(n=0, drop=True)
     return {"prediction": missed(found, xr.DataArray(at, dims="replication"))}
 
 
@@ -118,7 +119,7 @@ def left_out(data, *, rng=None):
 
 def given_gamma(data, *, rng=None):
     """The paper's bounds, 1.96 standard errors conditional on γ."""
-    fit = xcurves.fit_power_law(data)
+    fit = FIT(data)
     found = {}
     for name, true in zip(NAMES[:2], _true(data)[:2], strict=True):
         half = 1.96 * fit.stderr_given_gamma.sel(param=name, drop=True)
@@ -139,7 +140,7 @@ def two_learners(n_datasets, *, rng):
 
 def differences(data, *, rng=None):
     """Intervals of the differences of two learners."""
-    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
     truths = (data[name].drop_vars(data[name].coords) for name in ("true_error", "true_reliance"))
     return {
         f"difference of {name}": missed(found.difference_ci.sel(param=name, drop=True), true)
@@ -149,7 +150,7 @@ def differences(data, *, rng=None):
 
 def large_samples(data, *, rng=None):
     """The interval of the difference of e_N - β_N."""
-    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
     truth = data.true_error.drop_vars(data.true_error.coords) - data.true_reliance.drop_vars(data.true_reliance.coords)
     return {
         "difference of large_sample_error": missed(
@@ -162,7 +163,7 @@ def changed(data, *, rng=None):
     """The interval of the change from N to four times the data."""
     error, reliance, gamma = (each.to_numpy() for each in _true(data))
     truth = xr.DataArray(_errors(np.array([AT]), error, reliance, gamma)[:, 0] - error, dims="replication")
-    found = xcurves.predict(xcurves.fit_power_law(data), [AT])
+    found = xcurves.predict(FIT(data), [AT])
     return {"change": missed(found.change_ci.isel(n=0, drop=True), truth)}
 
 
@@ -182,7 +183,7 @@ def one_better(n_datasets, *, rng):
 
 def multiplied(data, *, rng=None):
     """The interval of the data multiplier, where there is one."""
-    found = xcurves.compare_learners(xcurves.fit_power_law(data), reference="b").isel(algorithm=0, drop=True)
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
     truth = 0.7 ** (1 / _true(data)[2])
     p = missed(found.data_multiplier_ci, truth)
     return {"data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import xcurves
 from calibration import learning
 from strategies import make_errors
 
@@ -18,10 +17,10 @@ def test_folds_that_contradict_the_variance_model_are_warned_of():
     noise = np.random.default_rng(0).normal(size=(10, 5))
     errors = make_errors(20 + 300 * n**-0.5 + 2.5 * noise, n)
     with pytest.warns(UserWarning, match=r"folds vary otherwise than .*Compare errors\.std\('run'\).*set sigma0_sq"):
-        xcurves.fit_power_law(errors, gamma=-0.5)
+        learning.FIT(errors, gamma=-0.5)
     with pytest.warns(UserWarning, match="folds vary otherwise"):
-        xcurves.fit_power_law(errors, gamma=-0.5, sigma0_sq=60.0)
-    xcurves.fit_power_law(errors, gamma=-0.5, sigma0_sq=2.5**2)
+        learning.FIT(errors, gamma=-0.5, sigma0_sq=60.0)
+    learning.FIT(errors, gamma=-0.5, sigma0_sq=2.5**2)
 
 
 def test_the_warning_of_variances_is_rarely_false():
@@ -30,7 +29,7 @@ def test_the_warning_of_variances_is_rarely_false():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for curve in errors:
-            xcurves.fit_power_law(curve)
+            learning.FIT(curve)
     false = sum("folds vary" in str(each.message) for each in caught)
     assert false <= stats.binom.ppf(0.999, 300, 0.001)
 
@@ -48,7 +47,7 @@ def test_four_sampled_points_leave_error_and_reliance_stable_and_the_asymptote_n
     points = alpha + eta * n**gamma + sd * rng.normal(size=(100, 1, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some exponents are at the edge
-        result = xcurves.fit_power_law(make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65)
+        result = learning.FIT(make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65)
     spread = {name: result[name].std().item() for name in ("error_at_n", "data_reliance", "alpha", "gamma")}
     assert spread["error_at_n"] < 0.5
     assert spread["data_reliance"] < 2.5

@@ -66,7 +66,7 @@ def test_eta_has_twelve_digits_against_sixty(gamma, sizes):
     rng = np.random.default_rng(0)
     n = np.array(sizes, dtype=float)
     means, weights = 20 + 30 * rng.random((20, len(n))), rng.uniform(0.5, 5, (20, len(n)))
-    theta = wls.fit(n, np.full(20, n[-1]), weights, means, gamma)
+    theta = wls.solve(n, np.full(20, n[-1]), weights, means, np.full(20, gamma))
     found = powerlaw.parameters(theta, np.full(20, n[-1]))
     for i in range(20):
         alpha, eta = oracle.decimal_line(sizes, means[i], weights[i], gamma)

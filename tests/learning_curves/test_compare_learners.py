@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import dask
 import numpy as np
@@ -9,6 +10,8 @@ from scipy import stats
 import xcurves
 from lazy import refuse_to_compute
 from strategies import make_errors, simulate_errors
+
+fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 NAMES = ["plain", "augmented", "pretrained"]
 
@@ -26,7 +29,7 @@ def errors():
 
 @pytest.fixture(scope="module")
 def fit(errors):
-    return xcurves.fit_power_law(errors)
+    return fit_free(errors)
 
 
 def test_differences_are_first_minus_reference_with_welch_intervals(fit):
@@ -91,7 +94,7 @@ def quiet_comparison(means, reference, **options):
     errors = make_errors(np.stack(list(means.values()))[:, np.newaxis], algorithm=names).isel(run=0, drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, **options)
+        fit = fit_free(errors, sigma_hat_sq=20, **options)
     return xcurves.compare_learners(fit, reference=reference)
 
 
@@ -104,11 +107,11 @@ def test_of_a_learner_without_errors_nothing_is_said():
     for reference, silent in (("a", ["b"]), ("b", ["a", "c"])):
         found = quiet_comparison({"a": FALLING, "b": lost, "c": FALLING + 1}, reference)
         assert found.difference.sel(algorithm=silent).isnull().all()
-        assert not found.crossing_extrapolated.sel(algorithm=silent).any()
+        assert found.equal_from.sel(algorithm=silent).isnull().all()
         assert not found.data_multiplier_extrapolated.sel(algorithm=silent).any()
         lines = found.curves.summary().split("\n")
         for name in silent:
-            assert f"algorithm '{name}': nothing can be said; it or {reference} has no errors." in lines
+            assert f"algorithm '{name}': nothing can be said; it or {reference} has no fitted curve." in lines
 
 
 def test_a_curve_whose_errors_are_all_equal_claims_no_worth_and_no_crossing():
@@ -142,20 +145,54 @@ def test_a_multiplier_far_outside_the_reference_s_sizes_is_marked(times, far):
     assert ("times the data (far outside the measured sizes)" in found.curves.summary()) == far
 
 
-def test_crossings_lie_on_both_curves(fit):
-    found = xcurves.compare_learners(fit, reference="plain")
-    n = found.crossing_size.sel(algorithm="pretrained")
-    first, second = ((each.alpha + each.eta * n**each.gamma) for each in (fit.sel(algorithm=a) for a in NAMES[::2]))
-    known = n.notnull()
-    assert known.any()
-    np.testing.assert_allclose(first.where(known), second.where(known), rtol=1e-8)
-    far = (n > 1600) | (n < 6.25)
-    np.testing.assert_array_equal(found.crossing_extrapolated.sel(algorithm="pretrained"), far)
+def crossing_pair(gap):
+    """A learner that is better with few data, and worse with many, by `gap` at the ends."""
+    return {"a": FALLING, "b": FALLING + gap * np.linspace(-1, 1, 5)}
+
+
+def test_curves_cross_only_between_shown_differences_of_opposite_signs():
+    found = quiet_comparison(crossing_pair(4.0), "a", gamma=-0.5).isel(algorithm=0, crossing=0)
+    assert 25 < found.equal_from < found.crossing_size < found.equal_to < 1600
+    said = found.curves.summary()
+    assert f"no difference is shown between sizes {found.equal_from:.4g} and {found.equal_to:.4g}, where" in said
+    close = quiet_comparison(crossing_pair(0.1), "a", gamma=-0.5).isel(algorithm=0, crossing=0)
+    assert close.crossing_size.isnull()
+    np.testing.assert_allclose([close.equal_from, close.equal_to], [25, 1600])
+    assert "cross" not in close.curves.summary()
+
+
+def test_the_ends_of_a_stretch_are_where_an_interval_of_the_difference_ends_at_zero():
+    """At these sizes a fit that states its errors there has an interval of the difference that touches 0."""
+    pair = crossing_pair(4.0)
+    errors = make_errors(np.stack(list(pair.values()))[:, np.newaxis], algorithm=list(pair)).isel(run=0, drop=True)
+    found = quiet_comparison(pair, "a", gamma=-0.5).isel(algorithm=0, crossing=0)
+    for end in (found.equal_from, found.equal_to):
+        fit = fit_free(errors, sigma_hat_sq=20, gamma=-0.5, at=end.item())
+        bounds = xcurves.compare_learners(fit, reference="a").difference_ci.sel(param="error_at_n").squeeze()
+        assert np.abs(bounds).min() < 1e-6
+
+
+def test_a_difference_at_all_sizes_leaves_none_equal():
+    found = quiet_comparison({"a": FALLING, "b": FALLING + 8}, "a", gamma=-0.5)
+    assert found.equal_from.isnull().all()
+    assert "a difference is shown at all sizes up to four times the largest" in found.curves.summary()
+
+
+def test_learners_with_another_largest_size_each_need_one_size():
+    errors = make_errors(
+        np.stack([FALLING, np.where(SIZES < 400, FALLING, np.nan)])[:, np.newaxis], algorithm=["a", "b"]
+    )
+    errors = errors.isel(run=0, drop=True)
+    own = fit_free(errors, sigma_hat_sq=20)
+    np.testing.assert_array_equal(own["at"], [400, 200])
+    with pytest.raises(ValueError, match=r"another size N for each algorithm\. Fit with one number as at, at=200"):
+        xcurves.compare_learners(own, reference="a")
+    xcurves.compare_learners(fit_free(errors, sigma_hat_sq=20, at=200), reference="a")
 
 
 def test_lazy_fits_stay_lazy_and_compare_the_same(errors, fit):
     with dask.config.set(scheduler=refuse_to_compute):
-        lazy = xcurves.compare_learners(xcurves.fit_power_law(errors.chunk(task=1, algorithm=2)), reference="plain")
+        lazy = xcurves.compare_learners(fit_free(errors.chunk(task=1, algorithm=2)), reference="plain")
     assert lazy.difference.chunks is not None
     xr.testing.assert_allclose(lazy.compute(), xcurves.compare_learners(fit, reference="plain"), rtol=1e-9)
 
@@ -182,15 +219,15 @@ def test_units_and_sentences_say_what_is_what(fit):
 )
 def test_bad_references_are_refused(errors, change, reference, message):
     with pytest.raises(ValueError, match=message):
-        xcurves.compare_learners(xcurves.fit_power_law(change(errors)), reference=reference)
+        xcurves.compare_learners(fit_free(change(errors)), reference=reference)
 
 
 def test_quadratic_fits_and_other_ns_are_refused(errors):
     with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
-        xcurves.compare_learners(xcurves.fit_power_law(errors, quadratic=True), reference="plain")
+        xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")
     at = xr.DataArray([400.0, 400, 200], {"algorithm": NAMES}, ["algorithm"])
     with pytest.raises(ValueError, match="fit states errors at another size N for each algorithm"):
-        xcurves.compare_learners(xcurves.fit_power_law(errors, at=at), reference="plain")
+        xcurves.compare_learners(fit_free(errors, at=at), reference="plain")
 
 
 def test_intervals_of_differences_cover():
@@ -205,7 +242,7 @@ def test_intervals_of_differences_cover():
     both = xr.concat([errors, other.where(errors.notnull())], "algorithm").assign_coords(algorithm=["a", "b"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = xcurves.compare_learners(xcurves.fit_power_law(both), reference="a").squeeze("algorithm")
+        found = xcurves.compare_learners(fit_free(both), reference="a").squeeze("algorithm")
     inside = (found.difference_ci.sel(ci_bound="lower") <= 0) & (found.difference_ci.sel(ci_bound="upper") >= 0)
     low = stats.binom.ppf(0.001, 1000, 0.93)
     assert (inside.sum("task") >= low).all(), inside.mean("task").values

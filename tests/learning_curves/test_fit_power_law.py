@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import dask
 import numpy as np
@@ -12,6 +13,8 @@ import xcurves
 from hoiem_table3 import ROWS
 from lazy import refuse_to_compute
 from strategies import as_dict, make_errors, simulate_errors
+
+fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 SIZES = np.array([25.0, 50, 100, 200, 400])
 RATES = ["error_at_n", "data_reliance", "alpha", "eta"]
@@ -42,12 +45,12 @@ def one():
 def quiet(errors, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return xcurves.fit_power_law(errors, **options)
+        return fit_free(errors, **options)
 
 
 def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
-    result = xcurves.fit_power_law(errors)
-    scalars = [*RATES, "gamma", "r_squared", "objective", "gamma_at_edge"]
+    result = fit_free(errors)
+    scalars = [*RATES, "gamma", "r_squared", "objective", "backtest_error", "asymptote_at_bound"]
     others = {
         "estimate_ci": ("param", "ci_bound"),
         "stderr": ("param",),
@@ -59,18 +62,19 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     }
     expected = {name: ("task", *dims) for name, dims in (dict.fromkeys(scalars, ()) | others).items()}
     assert {name: variable.dims for name, variable in result.data_vars.items()} == expected
-    assert len(result.data_vars) == 15
+    assert len(result.data_vars) == 16  # one of them a count
+    assert {"gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "at"} <= set(result.coords)
     assert list(result.data_vars)[:2] == ["error_at_n", "data_reliance"]
     assert result.param.values.tolist() == ["error_at_n", "data_reliance", "gamma", "alpha", "eta"]
-    assert result.at == 400
+    assert (result["at"] == 400).all()
     assert result.n_folds.dtype == np.int64
     assert result.gamma_at_edge.dtype == np.int8
-    assert all("long_name" in variable.attrs and "units" in variable.attrs for variable in result.data_vars.values())
+    assert all("long_name" in variable.attrs for variable in result.data_vars.values())
     assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]
 
 
 def test_predictions_and_delta_are_there_if_asked_for(errors):
-    result = xcurves.fit_power_law(errors, quadratic=True, predict_at=[25, 1600, 1601])
+    result = fit_free(errors, quadratic=True, predict_at=[25, 1600, 1601])
     assert result.prediction.dims == ("task", "n")
     assert result.prediction_ci.dims == ("task", "n", "ci_bound")
     assert result.extrapolated.isel(task=0).values.tolist() == [0, 0, 1]
@@ -79,7 +83,7 @@ def test_predictions_and_delta_are_there_if_asked_for(errors):
 
 
 def test_estimates_are_those_of_the_paper_s_algorithm(errors):
-    result = xcurves.fit_power_law(errors)
+    result = fit_free(errors)
     for i in range(errors.sizes["task"]):
         curve, here = as_dict(errors[i]), result.isel(task=i)
         sigma_hat_sq, variances = oracle.variance_model(curve)
@@ -106,17 +110,17 @@ def test_estimates_are_those_of_the_paper_s_algorithm(errors):
 def test_intervals_are_by_student_s_t_with_the_folds_degrees(errors):
     from scipy import stats
 
-    result = xcurves.fit_power_law(errors, confidence_level=0.9)
+    result = fit_free(errors, confidence_level=0.9)
     half = stats.t.ppf(0.95, 15 + 7 + 3 + 1) * result.stderr
     estimates = result[result.param.values.tolist()].to_array("param")
     np.testing.assert_allclose(result.estimate_ci.sel(ci_bound="upper"), (estimates + half).transpose(*half.dims))
-    known = xcurves.fit_power_law(errors, confidence_level=0.9, sigma_hat_sq=20)
+    known = fit_free(errors, confidence_level=0.9, sigma_hat_sq=20)
     width = known.estimate_ci.sel(ci_bound="upper") - known.estimate_ci.sel(ci_bound="lower")
     np.testing.assert_allclose(width, 2 * stats.norm.ppf(0.95) * known.stderr)
 
 
 def test_quadratic_fit_is_the_literal_one(errors):
-    result = xcurves.fit_power_law(errors, quadratic=True, gamma=-0.5)
+    result = fit_free(errors, quadratic=True, gamma=-0.5)
     for i in range(errors.sizes["task"]):
         curve, here = as_dict(errors[i]), result.isel(task=i)
         _, variances = oracle.variance_model(curve)
@@ -133,7 +137,7 @@ def test_rows_of_the_papers_table_are_one_curve_in_two_parametrizations(row):
     """From α, η, γ as printed, a fit to errors without noise gives e_400 and β_400 to the rounding of all five."""
     for alpha, eta, gamma, error, reliance in (row[:5], (*row[5:7], -0.5, *row[7:])):
         curve = make_errors((alpha + eta * SIZES**gamma)[np.newaxis])
-        result = xcurves.fit_power_law(curve, weights="uniform", prior_strength=0)
+        result = fit_free(curve, weights="uniform", prior_strength=0)
         assert result.gamma == gamma
         power = 400**gamma
         np.testing.assert_allclose(result.error_at_n, error, atol=0.005 * (2 + power) + 1e-9)
@@ -152,8 +156,8 @@ def with_attrs(array, **attrs):
 
 def test_percent_and_fractions_give_the_same(errors):
     errors = with_attrs(errors / 2, units="%")  # some are beyond 100 %
-    percent = xcurves.fit_power_law(errors, predict_at=[1600])
-    fractions = xcurves.fit_power_law(with_attrs(errors / 100, units="1"), predict_at=[1600])
+    percent = fit_free(errors, predict_at=[1600])
+    fractions = fit_free(with_attrs(errors / 100, units="1"), predict_at=[1600])
     np.testing.assert_array_equal(fractions.gamma, percent.gamma)
     for name in (*RATES, "fitted", "error_sd", "prediction", "prediction_ci"):
         np.testing.assert_allclose(fractions[name] * 100, percent[name], rtol=1e-10)
@@ -170,31 +174,29 @@ def test_percent_and_fractions_give_the_same(errors):
 def test_without_units_errors_above_one_are_percent(errors):
     errors = with_attrs(errors / 2, units="%")
     bare = with_attrs(errors)
-    result = xcurves.fit_power_law(bare)
+    result = fit_free(bare)
     assert result.attrs["units"] == "percent"
-    np.testing.assert_array_equal(result.error_at_n, xcurves.fit_power_law(errors).error_at_n)
-    np.testing.assert_array_equal(
-        xcurves.fit_power_law(with_attrs(bare / 100), units="fraction").gamma, xcurves.fit_power_law(errors).gamma
-    )
+    np.testing.assert_array_equal(result.error_at_n, fit_free(errors).error_at_n)
+    np.testing.assert_array_equal(fit_free(with_attrs(bare / 100), units="fraction").gamma, fit_free(errors).gamma)
 
 
 def test_runs_are_optional_and_so_are_all_other_dims(errors):
     mean = errors.mean("run", keep_attrs=True)
-    flat = xcurves.fit_power_law(mean, sigma_hat_sq=50)
-    one_fold = xcurves.fit_power_law(mean.expand_dims(run=[0]), sigma_hat_sq=50)
+    flat = fit_free(mean, sigma_hat_sq=50)
+    one_fold = fit_free(mean.expand_dims(run=[0]), sigma_hat_sq=50)
     xr.testing.assert_identical(flat, one_fold)
-    alone = xcurves.fit_power_law(errors.isel(task=2, drop=True))
-    xr.testing.assert_allclose(alone, xcurves.fit_power_law(errors).isel(task=2).drop_vars("task"), rtol=1e-12)
+    alone = fit_free(errors.isel(task=2, drop=True))
+    xr.testing.assert_allclose(alone, fit_free(errors).isel(task=2).drop_vars("task"), rtol=1e-12)
 
 
 def test_order_of_dims_folds_and_gaps_among_them_do_not_matter(errors):
-    result = xcurves.fit_power_law(errors)
-    xr.testing.assert_allclose(xcurves.fit_power_law(errors.transpose("training", "run", "task")), result)
-    xr.testing.assert_allclose(xcurves.fit_power_law(errors.isel(run=slice(None, None, -1))), result, rtol=1e-10)
+    result = fit_free(errors)
+    xr.testing.assert_allclose(fit_free(errors.transpose("training", "run", "task")), result)
+    xr.testing.assert_allclose(fit_free(errors.isel(run=slice(None, None, -1))), result, rtol=1e-10)
 
 
 def test_tasks_have_their_own_sizes_and_folds(tasks):
-    result = quiet(tasks)
+    result = quiet(tasks, at=400)
     for task in ("whole", "short", "few"):
         alone = quiet(tasks.sel(task=task).dropna("training", how="all").dropna("run", how="all"), at=400)
         for name in ("error_at_n", "data_reliance", "gamma", "estimate_ci", "r_squared", "objective"):
@@ -206,34 +208,34 @@ def test_tasks_have_their_own_sizes_and_folds(tasks):
 
 
 def test_at_moves_error_and_reliance_along_the_same_curve(errors):
-    here, there = xcurves.fit_power_law(errors), xcurves.fit_power_law(errors, at=100.0)
+    here, there = fit_free(errors), fit_free(errors, at=100.0)
     np.testing.assert_allclose(there[["alpha", "eta", "gamma"]].to_array(), here[["alpha", "eta", "gamma"]].to_array())
     np.testing.assert_allclose(there.error_at_n, here.alpha + here.eta * 100**here.gamma)
     assert there.attrs["at"] == 100
     per_task = xr.DataArray([100.0] * 3 + [400.0] * 3, {"task": errors.task}, ["task"])
-    mixed = xcurves.fit_power_law(errors, at=per_task)
+    mixed = fit_free(errors, at=per_task)
     np.testing.assert_array_equal(mixed["at"], per_task)
     np.testing.assert_allclose(mixed.error_at_n[:3], there.error_at_n[:3])
     np.testing.assert_allclose(mixed.error_at_n[3:], here.error_at_n[3:])
 
 
 def test_an_at_far_outside_is_allowed_and_marked(errors):
-    marks = [xcurves.fit_power_law(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 1600, 1601)]
+    marks = [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 1600, 1601)]
     assert marks == [1, 0, 0, 1]
 
 
 def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
     """At equal σ_i² the aggregated fit is that of the folds: give it the standard errors of the variance model."""
-    folded = xcurves.fit_power_law(errors)
+    folded = fit_free(errors)
     mean, count = errors.mean("run", keep_attrs=True), errors.notnull().sum("run")
     standard_error = folded.error_sd / np.sqrt(count)
-    result = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=count)
+    result = fit_free(mean, standard_error=standard_error, n_folds=count)
     for name in (*RATES, "gamma", "estimate_ci", "error_sd", "stderr_given_gamma"):
         np.testing.assert_allclose(result[name], folded[name], rtol=1e-9, err_msg=name)
     assert result.attrs["weights"] == "variance-folds"
-    alone = xcurves.fit_power_law(mean, standard_error=standard_error)
+    alone = fit_free(mean, standard_error=standard_error)
     assert alone.attrs["weights"] == "variance"
-    by_variance = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=count, weights="variance")
+    by_variance = fit_free(mean, standard_error=standard_error, n_folds=count, weights="variance")
     np.testing.assert_allclose(alone.error_at_n, by_variance.error_at_n, rtol=1e-12)
     assert (alone.n_folds == 1).all()
 
@@ -241,30 +243,30 @@ def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
 def test_uniform_weights_of_single_folds_take_the_variance_from_residuals(one):
     from scipy.optimize import curve_fit
 
-    result = xcurves.fit_power_law(one, weights="uniform", prior_strength=0)
+    result = fit_free(one, weights="uniform", prior_strength=0)
     slope = result.gamma.item()
     free, covariance = curve_fit(lambda n, a, h, g: a + h * n**g, SIZES, one.values, [6, 250, slope])
     residual = one.values - (result.alpha.item() + result.eta.item() * SIZES**slope)
     np.testing.assert_allclose(result.error_sd**2, (residual**2).sum() / 2, rtol=1e-9)
     assert abs(free[2] - slope) <= 0.006  # the grid's step
     np.testing.assert_allclose(result.stderr.sel(param="gamma"), np.sqrt(covariance[2, 2]), rtol=0.1)
-    fixed = xcurves.fit_power_law(one, weights="uniform", gamma=-0.5)
+    fixed = fit_free(one, weights="uniform", gamma=-0.5)
     expected = np.polyfit(SIZES**-0.5, one.values, 1, cov=True)
     np.testing.assert_allclose([fixed.eta, fixed.alpha], expected[0], rtol=1e-9)
     np.testing.assert_allclose(fixed.stderr.sel(param=["eta", "alpha"]) ** 2, np.diag(expected[1]), rtol=1e-9)
 
 
 def test_bootstrap_gives_other_intervals_and_the_same_estimates(errors):
-    plain = xcurves.fit_power_law(errors, predict_at=[100, 1600])
-    result = xcurves.fit_power_law(errors, predict_at=[100, 1600], n_resamples=199, rng=1)
+    plain = fit_free(errors, predict_at=[100, 1600])
+    result = fit_free(errors, predict_at=[100, 1600], n_resamples=199, rng=1)
     for name in (*RATES, "gamma", "stderr", "prediction"):
         np.testing.assert_array_equal(result[name], plain[name])
     lower, upper = (result.estimate_ci.sel(ci_bound=bound) for bound in ("lower", "upper"))
     assert (lower <= upper).all()
     assert not np.allclose(result.estimate_ci, plain.estimate_ci)
     assert not np.allclose(result.prediction_ci, plain.prediction_ci)
-    xr.testing.assert_identical(result, xcurves.fit_power_law(errors, predict_at=[100, 1600], n_resamples=199, rng=1))
-    other = xcurves.fit_power_law(errors, n_resamples=199, rng=2)
+    xr.testing.assert_identical(result, fit_free(errors, predict_at=[100, 1600], n_resamples=199, rng=1))
+    other = fit_free(errors, n_resamples=199, rng=2)
     assert not np.array_equal(other.estimate_ci, result.estimate_ci)
     assert result.attrs["rng"] == "1"
     assert plain.attrs["rng"] == "0"
@@ -275,7 +277,7 @@ def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
     options = {"n_resamples": 50, "predict_at": [1600], "rng": 3}
     whole = quiet(tasks, **options)
     with dask.config.set(scheduler=refuse_to_compute):
-        lazy = xcurves.fit_power_law(tasks.chunk(chunks), **options)
+        lazy = fit_free(tasks.chunk(chunks), **options)
         assert lazy.curves.predict([800]).prediction.chunks is not None
     assert all(variable.chunks is not None for variable in lazy.data_vars.values())
     found = lazy.compute(scheduler="threads", num_workers=2)
@@ -290,31 +292,34 @@ def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
 def test_equal_errors_leave_gamma_unknown():
     flat = make_errors(np.full((1, 3, 5), 30.0), task=["flat"])
     with pytest.warns(UserWarning, match="^task 'flat': errors are all equal: gamma cannot be identified and is NaN$"):
-        result = xcurves.fit_power_law(flat, predict_at=[1600], n_resamples=10)
+        result = fit_free(flat, predict_at=[1600], n_resamples=10)
     assert result[["gamma", "alpha", "eta"]].to_array().isnull().all()
     assert result.stderr.isnull().all()
     assert result.estimate_ci.isnull().all()
     np.testing.assert_array_equal([result.error_at_n.item(), result.data_reliance.item()], [30, 0])
     np.testing.assert_array_equal(result.prediction, 30)
-    fixed = xcurves.fit_power_law(flat, gamma=-0.5)
+    fixed = fit_free(flat, gamma=-0.5)
     np.testing.assert_allclose([fixed.alpha.item(), fixed.eta.item()], [30, 0], atol=1e-10)
 
 
-@pytest.mark.parametrize(("shape", "edge"), [(lambda n: 100 - 12 * np.log(n), 1), (lambda n: 20 + 3e4 * n**-2.0, -1)])
+@pytest.mark.parametrize(
+    ("shape", "edge"), [(lambda n: 100 - 12 * np.log(n), "flat"), (lambda n: 20 + 3e4 * n**-2.0, "steep")]
+)
 def test_an_exponent_at_the_edge_is_flagged(shape, edge):
     curve = make_errors(shape(SIZES)[np.newaxis])
     with pytest.warns(UserWarning, match=r"^gamma is -0\.(01|99), the edge of the grid"):
-        result = xcurves.fit_power_law(curve, sigma_hat_sq=1)
-    assert result.gamma_at_edge == edge
-    assert xcurves.fit_power_law(curve, sigma_hat_sq=1, gamma=-0.99).gamma_at_edge == 0
+        result = fit_free(curve, sigma_hat_sq=1)
+    assert result.gamma_at_edge == 1
+    assert f"Gamma is at the {edge} edge of its grid" in result.curves.summary()
+    assert fit_free(curve, sigma_hat_sq=1, gamma=-0.99).gamma_at_edge == 0
 
 
 def test_a_curve_without_errors_is_told_once(tasks):
     tasks = tasks.where(tasks.task != "few")
     with pytest.warns(
-        UserWarning, match=r"^task 'few': there are no errors; the result is NaN \(in 2 curves\)$"
+        UserWarning, match=r"^2 of 4 curves are not fitted and NaN: no errors \(task 'few'; task 'none'\)$"
     ) as all_of:
-        xcurves.fit_power_law(tasks)
+        fit_free(tasks)
     assert len(all_of) == 1
 
 
@@ -323,9 +328,8 @@ def test_a_curve_without_errors_is_told_once(tasks):
 
 REFUSED = [
     (lambda e: e.assign_coords(training=[0, 1, 2, 3, 4]), {}, "training must be positive for a power law; got 0"),
-    (lambda e: e, {"units": "percents"}, "units must be 'percent' or 'fraction'; got 'percents'"),
+    (lambda e: e, {"units": "percents"}, "units must be 'percent', 'fraction' or 'loss'; got 'percents'"),
     (lambda e: e, {"units": "fraction"}, "units is 'fraction', but errors has units '%'"),
-    (lambda e: with_attrs(e, units="nats"), {}, "errors has units 'nats'; rates are in percent or fractions"),
     (lambda e: with_attrs(e, units="1"), {}, r"errors are fractions by units '1'; got \d\d\.\d+. Say units='percent'"),
     (
         lambda e: with_attrs(e) / 100,
@@ -350,7 +354,11 @@ REFUSED = [
     (lambda e: e.isel(training=[0, 1]), {}, "errors has 2 training sizes; this curve needs 3. Add sizes, or fix gamma"),
     (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "errors has 1 training sizes; this curve needs 2. Add sizes$"),
     (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "this curve needs 4"),
-    (lambda e: e.isel(run=[0]), {}, "one fold at every size.*Give sigma_hat_sq, or fit with weights='uniform'"),
+    (
+        lambda e: e.isel(run=[0]),
+        {"weights": "variance-folds"},
+        "one fold at every size.*Give sigma_hat_sq, or fit with weights='relative'",
+    ),
     (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values. Mask them as missing"),
     (
         lambda e: with_attrs(e * 0 + e.isel(run=0), units="%"),
@@ -363,7 +371,11 @@ REFUSED = [
     (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0; got nan"),
     (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
     (lambda e: e, {"gamma": "fixed"}, "gamma must be 'search' or a negative number; got 'fixed'"),
-    (lambda e: e, {"weights": "folds"}, "weights must be one of 'variance-folds', 'variance', 'uniform'; got 'folds'"),
+    (
+        lambda e: e,
+        {"weights": "folds"},
+        "weights must be 'variance-folds', 'variance', 'relative' or 'uniform'; got 'folds'",
+    ),
     (lambda e: e, {"n_resamples": -1}, "n_resamples must be a whole number from 0; got -1"),
     (lambda e: e, {"n_resamples": 1.5}, "n_resamples must be a whole number from 0; got 1.5"),
     (lambda e: e, {"quadratic": "yes"}, "quadratic must be True or False; got 'yes'"),
@@ -382,19 +394,19 @@ REFUSED = [
 @pytest.mark.parametrize(("change", "options", "message"), REFUSED, ids=[message[:40] for _, _, message in REFUSED])
 def test_bad_input_is_refused_in_one_line(errors, change, options, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
-        xcurves.fit_power_law(change(errors), **options)
+        fit_free(change(errors), **options)
     assert "\n" not in str(caught.value)
 
 
 BAD_AGGREGATES = [
-    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are; got -"),
+    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are. Mask errors"),
     (
         lambda s: s.where(s.training != 50),
         {},
-        "^task 0: standard_error must be positive and finite .* got nan",
+        "^task 0: standard_error must be positive and finite .* Mask errors",
     ),
-    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are; got inf"),
-    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are; got 0"),
+    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
+    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
     (lambda s: s, {"n_folds": 0}, "^task 0: n_folds must be whole and at least 1; got 0"),
     (lambda s: s, {"n_folds": 1.5}, "^task 0: n_folds must be whole and at least 1; got 1.5"),
     (
@@ -414,12 +426,22 @@ def test_bad_standard_errors_are_refused(errors, change, options, message):
     mean = errors.mean("run", keep_attrs=True)
     standard_error = xr.full_like(mean, 0.5)
     with pytest.raises((ValueError, TypeError), match=message):
-        xcurves.fit_power_law(mean, standard_error=change(standard_error), **options)
+        fit_free(mean, standard_error=change(standard_error), **options)
+
+
+def test_lazy_curves_that_cannot_be_fitted_say_why_in_the_result(tasks):
+    lazy = fit_free(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1), weights="variance-folds")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lazy.compute()
+    reasons = dict(zip(found.task.values.tolist(), found.unfit.values.tolist(), strict=True))
+    assert [reasons[task] for task in ("few", "none", "whole")] == [3, 1, 0]
+    assert "3 one fold at every size" in found.unfit.attrs["long_name"]
 
 
 def test_errors_from_the_graph_name_the_task(tasks):
-    lazy = xcurves.fit_power_law(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1))
-    with pytest.raises(ValueError, match=r"^task 'few': errors has one fold at every size"):
+    lazy = fit_free((tasks - 50).chunk(task=1))
+    with pytest.raises(ValueError, match=r"^task '\w+': errors must not be negative"):
         lazy.compute()
 
 
@@ -451,7 +473,7 @@ def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
     rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
     assert quiet(rising, weights="uniform").data_reliance < 0
     with pytest.raises(ValueError, match="errors rise"):
-        xcurves.fit_power_law(rising.where(rising != 21.9, 22.1), weights="uniform")
+        fit_free(rising.where(rising != 21.9, 22.1), weights="uniform")
 
 
 def test_a_negative_reliance_is_said_to_raise_the_error():
@@ -470,22 +492,22 @@ def test_the_cure_for_accuracy_cures(whole, units, named):
     accuracy.attrs["units"] = units
     with xr.set_options(keep_attrs=True):
         with pytest.raises(ValueError, match="Turn it: ") as caught:
-            xcurves.fit_power_law(accuracy)
+            fit_free(accuracy)
         cured = eval(str(caught.value).split("Turn it: ")[1], {"accuracy": accuracy})
     assert quiet(cured).data_reliance > 0
 
 
 @pytest.mark.parametrize("name", ["1 - accuracy", "100 - acc", "1-accuracy", "error (1 - accuracy)", "accuracy error"])
 def test_what_is_taken_from_one_is_no_accuracy(errors, name):
-    xcurves.fit_power_law(errors.assign_attrs(long_name=name))
+    fit_free(errors.assign_attrs(long_name=name))
 
 
 def test_standard_errors_of_one_fold_are_standard_errors(errors):
     mean = errors.mean("run", keep_attrs=True)
     standard_error = xr.full_like(mean, 0.5)
-    plain = xcurves.fit_power_law(mean, standard_error=standard_error, weights="variance")
+    plain = fit_free(mean, standard_error=standard_error, weights="variance")
     for one in (1, xr.ones_like(mean.isel(task=0, drop=True))):
-        xr.testing.assert_allclose(xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=one), plain)
+        xr.testing.assert_allclose(fit_free(mean, standard_error=standard_error, n_folds=one), plain)
 
 
 def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
@@ -516,8 +538,8 @@ def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(seed, shi
 def test_lazy_means_with_standard_errors_that_lack_dims(errors):
     mean = errors.mean("run", keep_attrs=True)
     standard_error = xr.DataArray([0.9, 0.8, 0.7, 0.6, 0.5], {"training": mean.training}, ["training"])
-    whole = xcurves.fit_power_law(mean, standard_error=standard_error, n_folds=4)
-    lazy = xcurves.fit_power_law(mean.chunk(task=2), standard_error=standard_error, n_folds=4)
+    whole = fit_free(mean, standard_error=standard_error, n_folds=4)
+    lazy = fit_free(mean.chunk(task=2), standard_error=standard_error, n_folds=4)
     assert lazy.gamma.chunks is not None
     xr.testing.assert_allclose(lazy.compute(), whole, rtol=1e-12)
     assert (whole.n_folds == 4).all()

@@ -16,7 +16,7 @@ def errors():
     return simulate_errors(5, 3)[0].rename(task="algorithm")
 
 
-def literal(curve, gamma="search", quadratic=False, weights="variance-folds"):
+def literal(curve, asymptote="free", gamma="search", quadratic=False, weights="variance-folds"):
     """Errors of predicting each size's mean from the others."""
     apart = {}
     for left_out, values in curve.items():

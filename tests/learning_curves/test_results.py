@@ -1,5 +1,7 @@
 """Tables, sentences, pictures and archives of learning curves."""
 
+from functools import partial
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -9,6 +11,8 @@ import xarray as xr
 import xcurves
 from strategies import make_errors, simulate_errors
 from test_archives import ENGINES, read, write
+
+fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 mpl.use("Agg")
 
@@ -23,15 +27,15 @@ def errors():
 
 @pytest.fixture(scope="module")
 def fit(errors):
-    return xcurves.fit_power_law(errors)
+    return fit_free(errors)
 
 
 RESULTS = {
-    "fit": lambda e: xcurves.fit_power_law(e, predict_at=[10, 1600], n_resamples=20, rng=2**62),
-    "quadratic": lambda e: xcurves.fit_power_law(e, quadratic=True, at=200),
-    "predict": lambda e: xcurves.fit_power_law(e).curves.predict([10, 1600], method="linear"),
+    "fit": lambda e: fit_free(e, predict_at=[10, 1600], n_resamples=20, rng=2**62),
+    "quadratic": lambda e: fit_free(e, quadratic=True, at=200),
+    "predict": lambda e: fit_free(e).curves.predict([10, 1600], method="linear"),
     "left out": lambda e: xcurves.leave_one_size_out(e),
-    "compare": lambda e: xcurves.fit_power_law(e).curves.compare_learners(reference="b"),
+    "compare": lambda e: fit_free(e).curves.compare_learners(reference="b"),
 }
 
 
@@ -64,7 +68,7 @@ def test_the_table_is_the_papers(fit):
     assert table.index.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(table["beta_N"], fit.data_reliance.sel(task="x"))
     assert fit.curves.table().index.names == ["task", "algorithm"]
-    assert xcurves.fit_power_law(simulate_errors(1, 0)[0][0]).curves.table().shape == (1, 5)
+    assert fit_free(simulate_errors(1, 0)[0][0]).curves.table().shape == (1, 5)
 
 
 def test_the_table_prints_as_latex(fit):
@@ -85,30 +89,30 @@ def test_sentences_say_error_reliance_units_and_limits(fit):
 
 def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     one = errors.isel(task=0, algorithm=0)
-    far = xcurves.fit_power_law(one, at=1e5).curves.summary()
+    far = fit_free(one, at=1e5).curves.summary()
     assert "Size 100000 is far outside the measured ones." in far
-    assert "far outside the measured sizes." in xcurves.fit_power_law(one).curves.predict(1e5).curves.summary()
+    assert "far outside the measured sizes." in fit_free(one).curves.predict(1e5).curves.summary()
     lost = one.where(one.training < 0)
     with pytest.warns(UserWarning, match="no errors"):
-        assert "nothing can be said; there are no errors." in xcurves.fit_power_law(lost).curves.summary()
+        assert "not fitted: no errors." in fit_free(lost).curves.summary()
     flat = one.where(one.isnull(), 30.0)
     with pytest.warns(UserWarning, match="all equal"):
-        assert "all errors are 30 %; nothing tells how" in xcurves.fit_power_law(flat).curves.summary()
+        assert "all errors are 30 %; nothing tells how" in fit_free(flat).curves.summary()
     steep = make_errors((20 + 3e4 * one.training.to_numpy() ** -2.0)[np.newaxis])
     with pytest.warns(UserWarning, match="edge"):
-        assert "may not be a power law" in xcurves.fit_power_law(steep, sigma_hat_sq=1).curves.summary()
-    boot = xcurves.fit_power_law(one, n_resamples=25, rng=0).curves.summary()
+        assert "may not be a power law" in fit_free(steep, sigma_hat_sq=1).curves.summary()
+    boot = fit_free(one, n_resamples=25, rng=0).curves.summary()
     assert "25 bootstrap refits" in boot
 
 
 def test_a_gamma_that_was_given_is_said_to_be_without_uncertainty(errors):
-    said = xcurves.fit_power_law(errors.isel(task=0, algorithm=0), gamma=-0.5).curves.summary()
+    said = fit_free(errors.isel(task=0, algorithm=0), gamma=-0.5).curves.summary()
     assert "gamma -0.5 as given." in said
     assert "uncertainty of gamma" not in said
 
 
 def test_no_nan_in_a_sentence(errors):
-    exact = xcurves.fit_power_law(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
+    exact = fit_free(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
     for result in (exact, exact.curves.predict(1600), exact.curves.compare_learners(reference="a")):
         assert "nan" not in result.curves.summary()
     assert "(no interval)" in exact.curves.summary()
@@ -154,8 +158,8 @@ def draw(fit, *views):
 @pytest.mark.parametrize("sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]])
 def test_the_curve_reaches_all_data_and_the_bar(sizes):
     n = np.array(sizes, dtype=float)
-    for at in (None, float(n[0]), float(50 * n[-1])):
-        ax = draw(xcurves.fit_power_law(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at))
+    for at in ("largest", float(n[0]), float(50 * n[-1])):
+        ax = draw(fit_free(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at))
         curve, circles, bar = ax.lines
         x = curve.get_xdata()
         np.testing.assert_allclose(bar.get_xdata(), (4 * n[-1]) ** -0.5)
@@ -169,7 +173,7 @@ def test_the_curve_reaches_all_data_and_the_bar(sizes):
 def test_the_bar_is_at_four_times_the_largest_measured_size(errors):
     """As `extrapolated` says, whatever N is and whatever sizes the array has without errors."""
     one = errors.isel(task=0, algorithm=0).where(errors.training < 400)
-    fit = xcurves.fit_power_law(one, at=400)
+    fit = fit_free(one, at=400)
     (bar,) = [line for line in draw(fit).lines if line.get_linestyle() == "--"]
     edge = bar.get_xdata()[0] ** -2
     np.testing.assert_allclose(edge, 800)
@@ -178,7 +182,7 @@ def test_the_bar_is_at_four_times_the_largest_measured_size(errors):
 
 def test_scatter_of_curves_at_different_sizes_says_so(errors):
     at = xr.DataArray([100, 200, 400], {"algorithm": ["a", "b", "c"]})
-    ax = draw(xcurves.fit_power_law(errors.isel(task=0), at=at), "scatter")
+    ax = draw(fit_free(errors.isel(task=0), at=at), "scatter")
     assert ax.get_xlabel().startswith("data-reliance each at its own N")
     assert ax.get_ylabel().startswith("error each at its own N")
 
@@ -188,7 +192,7 @@ def test_curves_without_errors_are_drawn_empty(errors, view):
     lost = errors.isel(task=0).where(errors.training < 0)
     for each in (lost, lost.isel(algorithm=[0]), lost.isel(algorithm=0, drop=True)):
         with pytest.warns(UserWarning, match="no errors"):
-            fit = xcurves.fit_power_law(each)
+            fit = fit_free(each)
         draw(fit, view)
 
 
@@ -196,13 +200,13 @@ def test_tasks_are_columns_and_one_curve_needs_no_algorithm(fit, errors):
     axes = fit.curves.plot()
     assert axes.shape == (2,)
     mpl.pyplot.close(axes[0].figure)
-    ax = xcurves.fit_power_law(errors.isel(task=0, algorithm=0, drop=True)).curves.plot()
+    ax = fit_free(errors.isel(task=0, algorithm=0, drop=True)).curves.plot()
     assert len(ax.get_legend().get_texts()) == 1
     mpl.pyplot.close(ax.figure)
 
 
 def test_methods_a_result_does_not_have_are_named(fit):
-    with pytest.raises(AttributeError, match=r"a result of predict has no \.curves\.plot"):
+    with pytest.raises(AttributeError, match=r"a result of predict has no picture"):
         fit.curves.predict(10).curves.plot()
     with pytest.raises(AttributeError, match=r"It has \.curves\.table\(\), \.curves\.summary\(\), \.curves\.plot\(\)"):
         _ = fit.curves.align

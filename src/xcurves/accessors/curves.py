@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xcurves.distributions.trials import Interval
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
-    from xcurves.learning_curves.options import At, Gamma, Weighting
+    from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
     from xcurves.preprocessing.grids import Method, On
     from xcurves.preprocessing.normalization import Reference
     from xcurves.profile.intervals import Intervals
@@ -132,11 +132,12 @@ class DataArrayCurves:
     def fit_power_law(
         self,
         *,
-        at: float | xr.DataArray | None = None,
-        units: Literal["percent", "fraction"] | None = None,
+        at: float | Literal["largest"] | xr.DataArray = "largest",
+        units: Literal["percent", "fraction", "loss"] | None = None,
         gamma: Gamma = "search",
         quadratic: bool = False,
-        weights: Weighting = "variance-folds",
+        asymptote: Asymptote = "nonnegative",
+        weights: Weighting | None = None,
         sigma0_sq: float = 0.02,
         sigma_hat_sq: float | None = None,
         standard_error: xr.DataArray | None = None,
@@ -149,9 +150,10 @@ class DataArrayCurves:
     ) -> xr.Dataset:
         """Call :func:`xcurves.fit_power_law`."""
         return xcurves.fit_power_law(
-            self._curves, at=at, units=units, gamma=gamma, quadratic=quadratic, weights=weights, sigma0_sq=sigma0_sq,
-            sigma_hat_sq=sigma_hat_sq, standard_error=standard_error, n_folds=n_folds, prior_strength=prior_strength,
-            predict_at=predict_at, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+            self._curves, at=at, units=units, gamma=gamma, quadratic=quadratic, asymptote=asymptote, weights=weights,
+            sigma0_sq=sigma0_sq, sigma_hat_sq=sigma_hat_sq, standard_error=standard_error, n_folds=n_folds,
+            prior_strength=prior_strength, predict_at=predict_at, n_resamples=n_resamples,
+            confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented
@@ -159,7 +161,7 @@ class DataArrayCurves:
         self,
         *,
         variants: Variants | None = None,
-        units: Literal["percent", "fraction"] | None = None,
+        units: Literal["percent", "fraction", "loss"] | None = None,
         sigma0_sq: float = 0.02,
         sigma_hat_sq: float | None = None,
         prior_strength: float = 5.0,

@@ -29,7 +29,7 @@ class DataFrameCurves:
         value: str,
         *,
         algorithm: str = "algorithm",
-        run: str = "run",
+        run: str | None = "run",
         training: str | None = "training",
         extra: str | Sequence[str] = (),
         on: On | None = None,

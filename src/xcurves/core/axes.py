@@ -33,7 +33,7 @@ _HIGH = 12  # most rows of a legend
 
 
 class Style(NamedTuple):
-    """Colour, line and marker of an algorithm; the first 40 differ."""
+    """Colour, line and marker of an algorithm; the first 40 differ, in colour and marker too."""
 
     color: str
     linestyle: Any
@@ -42,7 +42,8 @@ class Style(NamedTuple):
 
 def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
-    return Style(colours[place % len(colours)], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
+    turn, colour = divmod(place, len(colours))
+    return Style(colours[colour], _LINES[place % len(_LINES)], _MARKERS[(place + turn) % len(_MARKERS)])
 
 
 class Intervals(NamedTuple):

@@ -1,50 +1,150 @@
-"""Two learning curves against each other: where they cross, and how much data one is worth in terms of the other.
+"""Two learning curves against each other: where they differ, cross, and how much data one is worth in the other's.
 
 Curves are θ = (e_N, β_N, γ, 0) at a common N; see `kernels.powerlaw`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
+from xcurves.kernels.backtest import horizon
+from xcurves.kernels.learning import t_quantile
 from xcurves.kernels.moments import Floats
 
-_HALVINGS = 70  # of an interval in ln n, down to the last digit
-REACH = 1e6  # crossings are sought so far below the smallest and above the largest size
+_HALVINGS = 40  # of an interval in ln n
+_POINTS = 97  # sizes at which the sign of the difference is looked at
+_BLOCK = 512  # pairs of curves at once
+
+_NORMAL = np.array(np.inf)  # degrees of freedom
 
 
-def crossings(one: Floats, other: Floats, at: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the sizes, shape (curve, 2), at which curves are equal, between `low` / REACH and `high` * REACH.
+class Curves(NamedTuple):
+    """Fitted curves and how well each is known.
 
-    In ln n the difference of two power laws has at most one extremum, so on either side of it at most one zero. NaN
-    where there is none; in ascending order.
+    Attributes
+    ----------
+    theta : ndarray, shape (curve, 4)
+    covariance : ndarray, shape (curve, 4, 4)
+    at, degrees : ndarray, shape (curve,)
+        The size N, and the degrees of freedom of the covariance.
+    rho, largest : ndarray, shape (curve,)
+        Backtest error, 0 where intervals are the law's own, and the largest measured size.
     """
-    start, end = np.log(low / at / REACH), np.log(high / at * REACH)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gap = one[:, powerlaw.GAMMA] - other[:, powerlaw.GAMMA]
-        turn = np.log(other[:, powerlaw.RELIANCE] / one[:, powerlaw.RELIANCE]) / gap
-    turn = np.where(np.isnan(turn), start, np.clip(turn, start, end))
-    with np.errstate(invalid="ignore"):
-        found = np.stack([_zero(one, other, *ends) for ends in ((start, turn), (turn, end))], axis=1)
-    return at[:, np.newaxis] * np.exp(np.sort(found, axis=1))
+
+    theta: Floats
+    covariance: Floats
+    at: Floats
+    degrees: Floats
+    rho: Floats
+    largest: Floats
+
+    def take(self, some: slice) -> Curves:
+        """Return some of the curves."""
+        return Curves(*(each[some] for each in self))
 
 
-def _difference(one: Floats, other: Floats, log: Floats) -> Floats:
-    """Return the difference of curves at the size N exp(log)."""
-    ratio, unit = np.exp(log)[:, np.newaxis], np.ones_like(log)  # e(n) depends on n / N only
-    return np.asarray((powerlaw.curve(one, ratio, unit) - powerlaw.curve(other, ratio, unit))[:, 0])
+def difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return the difference of two curves at sizes `n` and half the width of its interval, shapes (curve, n).
+
+    The variances of the laws add up, with Welch's degrees of freedom; beyond the largest size those of the backtests
+    are added, of the standard normal quantile.
+    """
+    values, variances, extra = [], [], np.zeros(np.broadcast_shapes(n.shape, (len(one.at), 1)))
+    for each in (one, other):
+        curve = powerlaw.values(each.theta, n, each.at)
+        values.append(curve)
+        variances.append(powerlaw.variance(powerlaw.gradient(each.theta, n, each.at), each.covariance))
+        extra += (each.rho[:, np.newaxis] * curve) ** 2 * horizon(n, each.largest)
+    both = np.stack(variances)
+    degrees = np.stack([one.degrees, other.degrees])[..., np.newaxis]
+    quantile = t_quantile(alpha, welch(both, np.broadcast_to(degrees, both.shape)))
+    return values[0] - values[1], np.sqrt(quantile**2 * both.sum(axis=0) + t_quantile(alpha, _NORMAL) ** 2 * extra)
 
 
-def _zero(one: Floats, other: Floats, left: Floats, right: Floats) -> Floats:
-    """Return where the difference changes sign between ends, by halving; NaN where it does not."""
-    sign = np.sign(_difference(one, other, left))
-    changes = sign * np.sign(_difference(one, other, right)) < 0
+def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Return the sizes between which no difference is shown, and where curves cross, all of shape (curve, 2).
+
+    A difference is shown at a size where its interval does not hold 0. Of more than two stretches of sizes without a
+    shown difference the last ones are joined to the second. Curves cross in a stretch if differences of opposite
+    signs are shown on its two sides. NaN where there is none.
+
+    Parameters
+    ----------
+    one, other : Curves
+    low, high : ndarray, shape (curve,)
+        The smallest and the largest size to look at.
+    alpha : float
+    """
+    starts = range(0, max(len(low), 1), _BLOCK)
+    found = [_equal_sizes(*_block(one, other, low, high, slice(start, start + _BLOCK)), alpha) for start in starts]
+    begin, end, crossing = (np.concatenate(part) for part in zip(*found, strict=True))
+    return begin, end, crossing
+
+
+def _block(one: Curves, other: Curves, low: Floats, high: Floats, some: slice) -> tuple[Curves, Curves, Floats, Floats]:
+    return one.take(some), other.take(some), np.log(low[some]), np.log(high[some])
+
+
+def _equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    def shown(log: Floats) -> Floats:
+        """Return the sign of the differences that are shown at sizes exp(log), 0 where none is."""
+        found, half = difference(one, other, np.exp(log), alpha)
+        return np.where(np.abs(found) > half, np.sign(found), 0.0)
+
+    def sign(log: Floats) -> Floats:
+        return np.sign(difference(one, other, np.exp(log), alpha)[0])
+
+    grid = low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.linspace(0, 1, _POINTS)
+    at_points = shown(grid)
+    # Between two points of one sign that sign is shown, between others somewhere none.
+    signs = np.zeros((len(low), 2 * _POINTS - 1))
+    signs[:, ::2] = at_points
+    signs[:, 1::2] = np.where(at_points[:, 1:] == at_points[:, :-1], at_points[:, 1:], 0.0)
+    equal = signs == 0
+    number = np.cumsum(equal & ~np.pad(equal, ((0, 0), (1, 0)))[:, :-1], axis=1)
+    known = ~np.isnan(one.theta[:, powerlaw.ERROR] + other.theta[:, powerlaw.ERROR])
+    found = [_stretch(equal & in_it, signs, grid, shown, sign, known) for in_it in (number == 1, number >= 2)]
+    begin, end, crossing = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+    return begin, end, crossing
+
+
+def _stretch(
+    inside: NDArray[np.bool_],
+    signs: Floats,
+    grid: Floats,
+    shown: Callable[[Floats], Floats],
+    sign: Callable[[Floats], Floats],
+    known: NDArray[np.bool_],
+) -> tuple[Floats, Floats, Floats]:
+    """Return where one stretch without a shown difference begins and ends, and the crossing in it, shape (curve,)."""
+    curve, last = np.arange(len(inside)), inside.shape[1] - 1
+    there = inside.any(axis=1) & known
+    first, final = inside.argmax(axis=1), last - inside[:, ::-1].argmax(axis=1)
+    left, right = (first - 1) // 2, final // 2  # the grid points from which, to which the boundary is sought
+    before = np.where(first > 0, signs[curve, np.maximum(first - 1, 0)], 0.0)
+    after = np.where(final < last, signs[curve, np.minimum(final + 1, last)], 0.0)
+    left, right = np.clip(left, 0, _POINTS - 2), np.clip(right, 0, _POINTS - 2)
+    begin = _last_of(before, shown, grid[curve, left], grid[curve, left + 1])
+    begin = np.where(first > 0, begin, grid[:, 0])
+    end = -_last_of(after, lambda log: shown(-log), -grid[curve, right + 1], -grid[curve, right])
+    end = np.where(final < last, end, grid[:, -1])
+    crossing = np.where(before * after < 0, _last_of(before, sign, begin, end), np.nan)
+    found = [np.where(there, np.exp(each), np.nan) for each in (begin, end, crossing)]
+    return found[0], found[1], found[2]
+
+
+def _last_of(sign: Floats, sign_at: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
+    """Return up to where from `left` to `right` the sign is this one, by halving."""
     for _ in range(_HALVINGS):
         middle = (left + right) / 2
-        before = np.sign(_difference(one, other, middle)) == sign
-        left, right = np.where(before, middle, left), np.where(before, right, middle)
-    return np.where(changes, (left + right) / 2, np.nan)
+        same = sign_at(middle[:, np.newaxis])[:, 0] == sign
+        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    return (left + right) / 2
 
 
 def log_multiplier(reference: Floats, errors: Floats) -> Floats:

@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.moments import Floats
+
+_NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
+_REWEIGHTINGS = 30
+_SAME = 1e-10
 
 
 class Sizes(NamedTuple):
@@ -32,9 +37,11 @@ class Sizes(NamedTuple):
 
     def without(self, size: int) -> Sizes:
         """Return the curves with one size left out."""
-        folds, means = self.folds.copy(), self.means.copy()
-        folds[:, size] = means[:, size] = 0
-        return self._replace(folds=folds, means=means)
+        return self.where(np.arange(self.folds.shape[1]) != size)
+
+    def where(self, kept: NDArray[np.bool_]) -> Sizes:
+        """Return the curves without the sizes that are not kept, shape (size,) or (curve, size)."""
+        return self._replace(folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0))
 
     def take(self, curves: NDArray[np.intp]) -> Sizes:
         """Return some of the curves."""
@@ -43,11 +50,21 @@ class Sizes(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Curves θ, shape (curve, 4), with the total weight ω_i and the variance σ_i² of each size, (curve, size)."""
+    """Fitted curves.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (curve, 4)
+    weights, variance : ndarray, shape (curve, size)
+        Total weight ω_i of each size and variance σ_i² of one fold there.
+    at_bound : ndarray of bool, shape (curve,)
+        Where least squares gives α < 0 and α = 0 was fitted.
+    """
 
     theta: Floats
     weights: Floats
     variance: Floats
+    at_bound: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -61,11 +78,18 @@ class Model:
     sigma0_sq: float = 0.02
     sigma_hat_sq: float | None = None
     strength: float = 5.0
+    nonnegative: bool = False
+    rescaled: bool = False  # given variances are multiplied by χ² / df where that exceeds 1
 
     @property
     def n_parameters(self) -> int:
         """Number of fitted parameters, which so many sizes must determine."""
         return 2 + (self.gamma is None) + self.quadratic
+
+    @property
+    def n_sizes_needed(self) -> int:
+        """Number of sizes that a fit needs: with relative weights one more than parameters, for the variance."""
+        return self.n_parameters + (self.weights == "relative")
 
     def known_variance(self, sizes: Sizes) -> Floats:
         """Return σ_i² by the variance model, or as given; NaN where nothing tells it."""
@@ -74,43 +98,127 @@ class Model:
         return wls.pooled_variance(self.n, sizes.folds, sizes.spread, self.sigma0_sq, self.sigma_hat_sq)
 
     def fit(self, at: Floats, sizes: Sizes) -> Fit:
-        """Fit every curve; where weights are uniform and σ_i² unknown it is taken from the residuals."""
+        """Fit every curve; with relative weights, or uniform ones and σ_i² unknown, residuals give the variance."""
+        if self.weights == "relative":
+            return self._fit_relative(at, sizes)
         variance = self.known_variance(sizes)
         weights = wls.size_weights(self.weights, sizes.folds, variance)
-        theta = self.curves(at, weights, sizes.means)
+        theta, at_bound = self.curves(at, weights, sizes.means)
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
-            apart = sizes.means - powerlaw.curve(theta, self.n, at)
-            left = sizes.folds.sum(axis=1) - self.n_parameters
-            with np.errstate(invalid="ignore", divide="ignore"):
-                residual = np.where(left > 0, (sizes.folds * apart**2).sum(axis=1) / left, np.nan)
+            squares = sizes.folds * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
+            residual = _ratio(squares.sum(axis=1), sizes.folds.sum(axis=1) - self.n_parameters + at_bound)
             variance = np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance)
-        return Fit(theta, weights, variance)
+        if self.rescaled:
+            squares = weights * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
+            scale = _ratio(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
+            variance = variance * np.fmax(scale, 1.0)[:, np.newaxis]
+        return Fit(theta, weights, variance, at_bound)
 
-    def curves(self, at: Floats, weights: Floats, means: Floats) -> Floats:
-        """Return θ. Where all means are equal nothing tells γ: it and δ are NaN, unless γ is given."""
-        theta = wls.fit(self.n, at, weights, means, self.gamma, self.strength, quadratic=self.quadratic)
+    def _fit_relative(self, at: Floats, sizes: Sizes) -> Fit:
+        """Fit with weights 1 / mean², and 1 / curve² where the noise is above a fifth of the curve."""
+        has = sizes.folds > 0
+        weights = np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0)
+        theta, at_bound = self.curves(at, weights, sizes.means)
+        noise = self._relative_variance(at, sizes, theta, weights, at_bound)
+        self._reweight(at, sizes, theta, weights, at_bound, np.flatnonzero(noise > _NOISY**2))
+        noise = self._relative_variance(at, sizes, theta, weights, at_bound)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.where(has, sizes.folds * noise[:, np.newaxis] / weights, noise[:, np.newaxis])
+        return Fit(theta, weights, variance, at_bound)
+
+    def _reweight(
+        self,
+        at: Floats,
+        sizes: Sizes,
+        theta: Floats,
+        weights: Floats,
+        at_bound: NDArray[np.bool_],
+        curves: NDArray[np.intp],
+    ) -> None:
+        """Refit curves in place with weights 1 / curve² until they stay; not those that come to lie below 0."""
+        for _ in range(_REWEIGHTINGS):
+            fitted = powerlaw.curve(theta[curves], self.n, at[curves])
+            new_weights = np.where(sizes.folds[curves] > 0, fitted**-2.0, 0.0)
+            new_theta, new_bound = self.curves(at[curves], new_weights, sizes.means[curves])
+            again = powerlaw.curve(new_theta, self.n, at[curves])
+            positive = (fitted > 0).all(axis=1) & (again > 0).all(axis=1)
+            kept = curves[positive]
+            theta[kept], weights[kept], at_bound[kept] = new_theta[positive], new_weights[positive], new_bound[positive]
+            curves = curves[positive & (np.abs(again / fitted - 1).max(axis=1) > _SAME)]
+            if not curves.size:
+                break
+
+    def _relative_variance(
+        self, at: Floats, sizes: Sizes, theta: Floats, weights: Floats, at_bound: NDArray[np.bool_]
+    ) -> Floats:
+        """Return S / df, the squared coefficient of variation of the means, shape (curve,)."""
+        squares = weights * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
+        return _ratio(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
+
+    def _residual_degrees(self, folds: Floats, at_bound: NDArray[np.bool_]) -> Floats:
+        return np.asarray((folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float)
+
+    def curves(self, at: Floats, weights: Floats, means: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return θ and where α is at its bound.
+
+        Where all means are equal nothing tells γ: it and δ are NaN, unless γ is given.
+        """
+        kind = {"quadratic": self.quadratic}
+        if self.gamma is None:
+            relative = self.weights == "relative"
+            gammas = wls.search(
+                self.n, weights, means, self.strength, nonnegative=self.nonnegative, logarithmic=relative, **kind
+            )
+        else:
+            gammas = np.full(len(at), self.gamma)
+        theta = wls.solve(self.n, at, weights, means, gammas, **kind)
+        at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
+        if at_bound.any():
+            theta[at_bound] = wls.solve_zero_asymptote(
+                self.n, at[at_bound], weights[at_bound], means[at_bound], gammas[at_bound], **kind
+            )
         if self.gamma is None:
             has = weights > 0
             low, high = np.where(has, means, np.inf).min(axis=1), np.where(has, means, -np.inf).max(axis=1)
             equal = high - low <= 1e-12 * np.abs(high)
             theta[equal] = np.array([0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0])
             theta[equal, powerlaw.ERROR] = high[equal]
-        return theta
+            at_bound &= ~equal
+        return theta, at_bound
 
     def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""
+        free = self.gamma is None and not given_gamma
 
-        def block(theta: Floats, at: Floats, weights: Floats, variance: Floats, folds: Floats) -> Floats:
+        def block(
+            theta: Floats, at: Floats, weights: Floats, variance: Floats, folds: Floats, at_bound: NDArray[np.bool_]
+        ) -> Floats:
             of_means = variance / np.maximum(folds, 1)
-            free = self.gamma is None and not given_gamma
-            return wls.covariance(theta, self.n, at, weights, of_means, gamma_free=free, quadratic=self.quadratic)
+            return wls.covariance(
+                theta, self.n, at, weights, of_means, gamma_free=free, quadratic=self.quadratic, at_bound=at_bound
+            )
 
-        return wls.in_blocks(block, fit.theta, at, fit.weights, fit.variance, sizes.folds)
+        return wls.in_blocks(block, fit.theta, at, fit.weights, fit.variance, sizes.folds, fit.at_bound)
 
-    def degrees(self, folds: Floats, *, known: bool) -> Floats:
+    def degrees(self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""
+        bound = np.zeros(len(folds), dtype=bool) if at_bound is None else at_bound
         total = folds.sum(axis=1)
         by_folds = total - (folds > 0).sum(axis=1)
-        estimated = np.where(by_folds > 0, by_folds, total - self.n_parameters)
+        estimated = np.where(by_folds > 0, by_folds, total - self.n_parameters + bound)
+        if self.weights == "relative":
+            estimated = self._residual_degrees(folds, bound)
         return np.full(len(folds), np.inf) if known else np.where(estimated > 0, estimated, np.nan)
+
+
+def t_quantile(alpha: float, degrees: Floats) -> Floats:
+    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
+    finite = np.where(np.isinf(degrees), 1.0, degrees)
+    normal = scipy.special.ndtri(1 - alpha / 2)
+    return np.asarray(np.where(np.isinf(degrees), normal, scipy.special.stdtrit(finite, 1 - alpha / 2)))
+
+
+def _ratio(squares: Floats, degrees: Floats) -> Floats:
+    """Return a sum of squares by its degrees of freedom, NaN where there are none."""
+    return np.where(degrees > 0, squares / np.where(degrees > 0, degrees, 1.0), np.nan)

@@ -36,16 +36,22 @@ def curve(theta: Floats, n: Floats, at: Floats) -> Floats:
     return np.asarray(error - reliance * v / 2 + delta * squared(v, at, gamma))
 
 
+def values(theta: Floats, n: Floats, at: Floats) -> Floats:
+    """Return e(n), shape (..., size), the constant e_N where no exponent is known."""
+    known = ~np.isnan(theta[..., GAMMA, np.newaxis])
+    return np.where(known, curve(theta, n, at), theta[..., ERROR, np.newaxis])
+
+
 def gradient(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return the derivatives of e(n) by θ, shape (..., size, 4)."""
     gamma, delta, reliance = (theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE))
     log = np.log(n / at[..., np.newaxis])
     v = basis(n, at, theta[..., GAMMA])
     power = at[..., np.newaxis] ** gamma
-    apart = power * gamma * v  # n^γ − N^γ
+    difference = power * gamma * v  # n^γ − N^γ
     slope = power * (gamma * v * np.log(n) + log)  # its derivative by γ
-    by_gamma = -reliance / 2 * (log * (1 + gamma * v) - v) / gamma + 2 * delta * apart * slope
-    return np.stack([np.ones_like(v), -v / 2, by_gamma, apart**2], axis=-1)
+    by_gamma = -reliance / 2 * (log * (1 + gamma * v) - v) / gamma + 2 * delta * difference * slope
+    return np.stack([np.ones_like(v), -v / 2, by_gamma, difference**2], axis=-1)
 
 
 def log_slope(theta: Floats, n: Floats, at: Floats) -> Floats:

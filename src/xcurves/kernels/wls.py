@@ -7,10 +7,11 @@ weight ω_i of size i the objective is Σ ω_i (mean_i − e(n_i))² plus what d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
 from xcurves.kernels.moments import Floats
@@ -35,10 +36,10 @@ def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
     folds = has.sum(axis=0, dtype=float)
     # Differences from one of the folds: equal errors have a variance of exactly zero.
     least = np.fmin.reduce(values, axis=0)
-    apart = np.where(has, values - least, 0.0)
-    shift = apart.sum(axis=0) / np.maximum(folds, 1)
-    apart = np.where(has, apart - shift, 0.0)
-    within = np.einsum("fcs,fcs->cs", apart, apart)
+    centred = np.where(has, values - least, 0.0)
+    shift = centred.sum(axis=0) / np.maximum(folds, 1)
+    centred = np.where(has, centred - shift, 0.0)
+    within = np.einsum("fcs,fcs->cs", centred, centred)
     means = np.where(folds > 0, least + shift, 0.0)
     return folds, means, np.where(folds > 1, within / np.maximum(folds - 1, 1), np.nan)
 
@@ -65,39 +66,50 @@ def variance_pvalue(folds: Floats, spread: Floats, variance: Floats) -> Floats:
 
 
 def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
-    """Return ω_i = F_i w_i by the weights w_i = 1 / (F_i σ_i²), 1 / σ_i² or 1; 0 for absent sizes."""
+    """Return ω_i = F_i w_i by the weights w_i = 1 / (F_i σ_i²), 1 / σ_i² (relative: by the residuals) or 1."""
     if scheme == "uniform":
         return folds
     with np.errstate(divide="ignore"):
-        return np.where(folds > 0, (folds if scheme == "variance" else 1.0) / variance, 0.0)
+        return np.where(folds > 0, (folds if scheme in ("variance", "relative") else 1.0) / variance, 0.0)
 
 
-def fit(
+def search(
     n: Floats,
-    at: Floats,
     weights: Floats,
     means: Floats,
-    gamma: float | None,
-    strength: float = 0.0,
+    strength: float,
     *,
     quadratic: bool = False,
+    nonnegative: bool = False,
+    logarithmic: bool = False,
 ) -> Floats:
-    """Return θ, shape (curve, 4), by weighted least squares, γ given or searched over the grid.
+    """Return the γ of the grid that fits best, shape (curve,): that with the least criterion + strength |γ + 0.5|.
 
     Parameters
     ----------
     n : ndarray, shape (size,)
-    at : ndarray, shape (curve,)
-        The size N of e_N and β_N.
     weights, means : ndarray, shape (curve, size)
-    gamma : float, optional
-        The exponent; by default that of the grid with the least G(γ) + strength |γ + 0.5|.
+    nonnegative : bool
+        Fit α = 0 at each γ whose least-squares α is negative.
+    logarithmic : bool
+        The criterion is k ln S, with k sizes and the weighted sum of squares S, rather than S itself.
     """
-    solve = partial(_fit, n, gamma=gamma, strength=strength, quadratic=quadratic)
-    return in_blocks(solve, at, weights, means)
+
+    def block(weights: Floats, means: Floats) -> Floats:
+        centre, centred = _centre(weights, means)
+        reduction = _explained(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
+        prior = strength * np.abs(GAMMAS + 0.5)
+        if not logarithmic:
+            return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
+        total = _dot(weights * centred, centred)[:, np.newaxis]
+        left = np.maximum(total - reduction, np.maximum(1e-15 * total, 1e-300))  # below this it is rounding error
+        n_sizes = (weights > 0).sum(axis=1, keepdims=True)
+        return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
+
+    return in_blocks(block, weights, means)
 
 
-def in_blocks(function: Callable[..., Floats], *arrays: Floats) -> Floats:
+def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any]) -> Floats:
     """Apply a function to a block of curves (first axis) at a time."""
     length = len(arrays[0])
     if length <= _BLOCK:
@@ -106,18 +118,54 @@ def in_blocks(function: Callable[..., Floats], *arrays: Floats) -> Floats:
     return np.concatenate([function(*(each[start : start + _BLOCK] for each in arrays)) for start in starts])
 
 
-def _fit(
-    n: Floats, at: Floats, weights: Floats, means: Floats, *, gamma: float | None, strength: float, quadratic: bool
+def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean, shape (curve, 1), and what the means differ from it."""
+    centre = (_dot(weights, means) / weights.sum(axis=1))[:, np.newaxis]
+    return centre, means - centre
+
+
+def _explained(
+    n: Floats, weights: Floats, centre: Floats, centred: Floats, *, quadratic: bool, nonnegative: bool
 ) -> Floats:
-    centre = np.einsum("cs,cs->c", weights, means) / weights.sum(axis=1)
-    apart = means - centre[:, np.newaxis]
-    if gamma is None:
-        gammas = GAMMAS[np.argmin(_scan(n, weights, apart, strength, quadratic=quadratic), axis=1)]
-    else:
-        gammas = np.full(len(at), gamma)
-    found = np.einsum("cps,cs->cp", linear_operator(n, at, weights, gammas, quadratic=quadratic), apart)
+    """Return by how much a curve of each γ of the grid lowers the sum of squares about the mean, shape (curve, γ).
+
+    Where least squares gives α < 0, imposing α = 0 raises the sum of squares by α² over the unscaled variance of α.
+    """
+    middle = np.exp(np.log(n).mean())
+    v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), middle), GAMMAS).T)
+    total = weights.sum(axis=1, keepdims=True)
+    root, weighted = weights / np.sqrt(total), weights * centred
+    first, product = root @ v, weighted @ v
+    spread = weights @ v**2
+    spread -= first**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = product / spread
+        explained = slope * product
+        if nonnegative:
+            distance = -1 / GAMMAS - first / np.sqrt(total)  # v is -1/γ at infinite size
+            alpha = centre + slope * distance
+            variance = 1 / total + distance**2 / spread
+        if quadratic:
+            second = root @ v**2
+            common = weights @ v**3 - first * second
+            rest = weights @ v**4 - second**2 - common**2 / spread
+            product = weighted @ v**2 - common * slope
+            explained += product**2 / rest
+            if nonnegative:
+                distance = GAMMAS**-2 - second / np.sqrt(total) - common / spread * distance
+                alpha += product / rest * distance
+                variance += distance**2 / rest
+        if nonnegative:
+            explained -= np.minimum(alpha, 0.0) ** 2 / variance
+    return explained
+
+
+def solve(n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats, *, quadratic: bool = False) -> Floats:
+    """Return θ, shape (curve, 4), by weighted least squares given γ, shape (curve,)."""
+    centre, centred = _centre(weights, means)
+    found = np.einsum("cps,cs->cp", linear_operator(n, at, weights, gammas, quadratic=quadratic), centred)
     theta = np.zeros((len(at), 4))
-    theta[:, powerlaw.ERROR] = centre + found[:, 0]
+    theta[:, powerlaw.ERROR] = centre[:, 0] + found[:, 0]
     theta[:, powerlaw.RELIANCE] = found[:, 1]
     theta[:, powerlaw.GAMMA] = gammas
     if quadratic:
@@ -125,23 +173,22 @@ def _fit(
     return theta
 
 
-def _scan(n: Floats, weights: Floats, apart: Floats, strength: float, *, quadratic: bool) -> Floats:
-    """Return G(γ) + prior over the grid, shape (curve, γ), less what does not depend on γ (Eq. 4)."""
-    centre = np.exp(np.log(n).mean())
-    v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), centre), GAMMAS).T)
-    root, weighted = weights / np.sqrt(weights.sum(axis=1, keepdims=True)), weights * apart
-    first, product = root @ v, weighted @ v
-    spread = weights @ v**2
-    spread -= first**2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        explained = product**2
-        explained /= spread
-        if quadratic:
-            second = root @ v**2
-            common = weights @ v**3 - first * second
-            rest = weights @ v**4 - second**2 - common**2 / spread
-            explained += (weighted @ v**2 - common * product / spread) ** 2 / rest
-    return np.subtract(strength * np.abs(GAMMAS + 0.5), explained, out=explained)
+def solve_zero_asymptote(
+    n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats, *, quadratic: bool = False
+) -> Floats:
+    """Return θ, shape (curve, 4), by weighted least squares given γ and α = 0."""
+    v = powerlaw.basis(n, at, gammas)
+    ratio = 1 + gammas[:, np.newaxis] * v  # (n / N)^γ
+    # e(n) = e_N (n / N)^γ + δ N^{2γ} ((n / N)^{2γ} − (n / N)^γ)
+    columns = [ratio, (at**gammas)[:, np.newaxis] ** 2 * ratio * (ratio - 1)]
+    found = np.einsum("cps,cs->cp", pseudo_inverse(columns[: 1 + quadratic], weights), means)
+    theta = np.zeros((len(at), 4))
+    theta[:, powerlaw.ERROR] = found[:, 0]
+    theta[:, powerlaw.GAMMA] = gammas
+    if quadratic:
+        theta[:, powerlaw.DELTA] = found[:, 1]
+    theta[:, powerlaw.RELIANCE] = -2 * gammas * (found[:, 0] + theta[:, powerlaw.DELTA] * at ** (2 * gammas))
+    return theta
 
 
 def linear_operator(n: Floats, at: Floats, weights: Floats, gamma: Floats, *, quadratic: bool) -> Floats:
@@ -185,27 +232,59 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 
 def covariance(
-    theta: Floats, n: Floats, at: Floats, weights: Floats, variance: Floats, *, gamma_free: bool, quadratic: bool
+    theta: Floats,
+    n: Floats,
+    at: Floats,
+    weights: Floats,
+    variance: Floats,
+    *,
+    gamma_free: bool,
+    quadratic: bool,
+    at_bound: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """Return M Σ Mᵀ, shape (curve, 4, 4), `variance` being that of the mean errors; 0 for what is not fitted.
 
-    With `gamma_free` M linearises in γ too (a sandwich); without it this is the paper's covariance given γ.
+    With `gamma_free` M linearises in γ too (a sandwich); without it this is the paper's covariance given γ. Curves
+    `at_bound` vary with α = 0 only.
     """
     used = [powerlaw.ERROR, powerlaw.RELIANCE]
     used += [powerlaw.GAMMA] * gamma_free + [powerlaw.DELTA] * quadratic
-    slopes = powerlaw.gradient(theta, n, at)
-    operator = pseudo_inverse([slopes[..., i] for i in used], weights)
     known = np.where(weights > 0, variance, 0.0)
     found = np.zeros((len(theta), 4, 4))
-    found[:, np.array(used)[:, np.newaxis], used] = np.einsum("cps,cs,cqs->cpq", operator, known, operator)
+    bound = np.zeros(len(theta), dtype=bool) if at_bound is None else at_bound
+    for some, zero in ((np.flatnonzero(~bound), False), (np.flatnonzero(bound), True)):
+        if some.size:
+            tangent = _tangent(theta[some], at[some], used, zero=zero)
+            slopes = powerlaw.gradient(theta[some], n, at[some]) @ tangent
+            operator = pseudo_inverse(list(np.moveaxis(slopes, -1, 0)), weights[some])
+            inner = np.einsum("cps,cs,cqs->cpq", operator, known[some], operator)
+            found[some] = tangent @ inner @ tangent.swapaxes(-1, -2)
     return found
 
 
-def objective(folds: Floats, spread: Floats, weights: Floats, apart: Floats) -> Floats:
+def _tangent(theta: Floats, at: Floats, used: Sequence[int], *, zero: bool) -> Floats:
+    """Return the derivatives of θ by what is fitted of it, shape (curve, 4, parameter): β_N follows where α = 0."""
+    kept = [i for i in used if not (zero and i == powerlaw.RELIANCE)]
+    found = np.zeros((len(theta), 4, len(kept)))
+    found[:, kept, range(len(kept))] = 1
+    if zero:  # β_N = -2 γ (e_N + δ N^{2γ})
+        error, _, gamma, delta = theta.T
+        power = at ** (2 * gamma)
+        by = {
+            powerlaw.ERROR: -2 * gamma,
+            powerlaw.GAMMA: -2 * (error + delta * power * (1 + 2 * gamma * np.log(at))),
+            powerlaw.DELTA: -2 * gamma * power,
+        }
+        for place, i in enumerate(kept):
+            found[:, powerlaw.RELIANCE, place] = by[i]
+    return found
+
+
+def objective(folds: Floats, spread: Floats, weights: Floats, residuals: Floats) -> Floats:
     """Return G (Eq. 2) from the residuals of the means and the variances within sizes."""
     share = np.where(folds > 0, weights / np.maximum(folds, 1), 0.0)
     within = np.where(folds > 1, (folds - 1) * spread, 0.0)
-    return np.asarray((weights * apart**2 + share * within).sum(axis=1))
+    return np.asarray((weights * residuals**2 + share * within).sum(axis=1))
 
 
 def r_squared(folds: Floats, means: Floats, fitted: Floats) -> Floats:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
 from xcurves.kernels import compare, powerlaw
-from xcurves.kernels.learning import Model
-from xcurves.learning_curves.curvefit import around, far, t_quantile
+from xcurves.kernels.learning import Model, t_quantile
+from xcurves.learning_curves.curvefit import FAR, far, largest
 from xcurves.learning_curves.fit_result import rate_units
+from xcurves.learning_curves.intervals import around
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
 from xcurves.learning_curves.predict import (
     CURVE_DIMS,
     curves_of,
     model_of,
+    read_curves,
     task_coords,
     theta_covariance,
     unit_of,
@@ -45,13 +48,15 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     Dataset
         For every other algorithm, with the further dims of `fit` in front: `difference` (param) to the reference, first
         minus reference, and `difference_ci` (param, ci_bound), in the unit of `fit`, of ``error_at_n``,
-        ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `crossing_size` (crossing), the sizes at which the two
-        curves cross, NaN for less than two, and `crossing_extrapolated` (crossing), 1 for those far outside the
-        measured sizes; `data_multiplier` and `data_multiplier_ci` (ci_bound), how many times N the reference needs
-        to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that error;
-        `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
-        reference, or below a quarter of the smallest. If an algorithm or the reference has no errors everything is NaN;
-        if the errors of either are all equal, so is everything but the difference of errors.
+        ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `equal_from` and `equal_to` (crossing), the sizes
+        between which no difference is shown, from the smallest measured size to four times the largest, NaN where there
+        are none; `crossing_size` (crossing), where the curves cross there, NaN unless differences of opposite signs are
+        shown on the two sides; `data_multiplier` and `data_multiplier_ci` (ci_bound), how many times N the reference
+        needs to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that
+        error; `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
+        reference, or below a quarter of the smallest. If an algorithm or the reference has no curve everything is NaN;
+        if the errors of either are all equal, so is everything but the difference of errors. Of a lazy fit that states
+        the two at different sizes N everything is NaN.
 
     Raises
     ------
@@ -69,10 +74,13 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
 
     "Augmentation is worth 1.8 times the data" [1]_. Where that error is near the reference's asymptote d changes fast
     with both curves: NaN takes the cases where d would be largest, and the interval holds for the others only roughly.
-    Intervals take the two curves as independent, by the standard
-    errors of the fits and Welch's degrees of freedom, for d in its logarithm. Folds or test images that learners share
-    make true intervals of differences narrower. Crossings are sought from a millionth of the smallest to a million
-    times the largest size.
+    Intervals take the two curves as independent, by the standard errors of the fits and Welch's degrees of freedom, for
+    d in its logarithm; those of differences beyond the largest size are widened by the backtests, see `predict`. Folds
+    or test images that learners share make true intervals of differences narrower.
+
+    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: of two equal
+    learners about one in thirty is said to cross. Of more than two stretches of sizes without a shown difference the
+    last ones are joined.
 
     References
     ----------
@@ -124,8 +132,11 @@ def _check(fit: xr.Dataset, reference: Any) -> None:
         raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
     if "delta" in fit.data_vars:
         raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
-    if "algorithm" in fit["at"].dims and (fit["at"] != fit["at"].isel(algorithm=0)).any():
-        raise ValueError("fit states errors at another size N for each algorithm. Fit with one number as at")
+    if "algorithm" in fit["at"].dims and fit["at"].chunks is None:
+        spread = fit["at"].max("algorithm") - fit["at"].min("algorithm")
+        if (spread > 0).any():
+            cure = f"Fit with one number as at, at={fit['at'].min().item():g}"
+            raise ValueError(f"fit states errors at another size N for each algorithm. {cure}")
 
 
 @dataclass(frozen=True)
@@ -143,35 +154,62 @@ class _CompareBlock:
     def __call__(self, *arrays: Any) -> Floats:
         """Compare, given what `curves_of` returns for the learners, then for the reference, and numbers."""
         *parts, numbers = arrays
-        flat = [each.reshape(numbers.size, *each.shape[numbers.ndim :]) for each in parts]
-        covariances = [theta_covariance(each, quadratic=False) for each in (flat[0], flat[5])]
-        learner, reference, at = flat[1], flat[6], flat[2]
-        folds = [flat[3], flat[8]]
-        degrees = np.stack([self.model.degrees(each, known=self.known) for each in folds])
-        n = self.model.n
+        half = len(CURVE_DIMS)
+        learner, reference = (self._curves(part, numbers) for part in (parts[:half], parts[half:]))
+        folds = [part[3].reshape(numbers.size, -1) for part in (parts[:half], parts[half:])]
         has = (folds[0] > 0) | (folds[1] > 0)
-        low, high = np.where(has, n, np.inf).min(axis=1), np.where(has, n, -np.inf).max(axis=1)
-        measured = has.any(axis=1)
-        sizes = compare.crossings(learner, reference, at, np.where(measured, low, 1.0), np.where(measured, high, 1.0))
-        difference = (learner - reference)[:, :2] @ _COMBINED[:, :2].T
-        unknown = np.isnan(learner[:, powerlaw.GAMMA] + reference[:, powerlaw.GAMMA])
-        difference[unknown, 1:] = np.nan
-        variances = np.stack([powerlaw.variance(_COMBINED, each) for each in covariances])
-        log = compare.log_multiplier(reference, np.where(unknown, np.nan, learner[:, powerlaw.ERROR]))
-        there = (at * np.exp(log))[:, np.newaxis]
-        of_reference = powerlaw.variance(powerlaw.gradient(reference, there, at), covariances[1])[:, 0]
-        of_errors = np.stack([covariances[0][:, powerlaw.ERROR, powerlaw.ERROR], of_reference])
-        steepness = np.abs(powerlaw.log_slope(reference, there, at)[:, 0])
+        low = np.where(has, self.model.n, np.inf).min(axis=1)
+        high = FAR * np.where(has, self.model.n, -np.inf).max(axis=1)
+        unknown = np.isnan(learner.theta[:, powerlaw.GAMMA] + reference.theta[:, powerlaw.GAMMA])
+        elsewhere = learner.at != reference.at
+        learner.theta[elsewhere] = np.nan
+        unknown |= elsewhere
+        low, high = np.where(unknown, 1.0, low), np.where(unknown, 2.0, high)
+        begin, end, crossing = compare.equal_sizes(learner, reference, low, high, self.alpha)
         out = {
-            "difference": difference,
-            "difference_ci": around(difference, self._half_width(variances, degrees[..., np.newaxis])),
-            "crossing_size": sizes,
-            "crossing_extrapolated": far(sizes, has, n).astype(float),
-            "data_multiplier": np.exp(log),
-            "data_multiplier_ci": np.exp(around(log, self._half_width(of_errors, degrees) / steepness)),
-            "data_multiplier_extrapolated": far(there, folds[1], n)[:, 0].astype(float),
+            **self._differences(learner, reference, unknown),
+            **{
+                name: np.where(unknown[:, np.newaxis], np.nan, sizes)
+                for name, sizes in (("equal_from", begin), ("equal_to", end), ("crossing_size", crossing))
+            },
+            **self._multipliers(learner, reference, unknown, folds[1]),
         }
         return self.layout.pack(out, numbers.shape)
+
+    def _curves(self, arrays: Sequence[Floats], numbers: NDArray[np.int64]) -> compare.Curves:
+        covariance, theta, at, folds, _, rho, at_bound = read_curves(arrays, numbers.size, numbers.ndim)
+        degrees = self.model.degrees(folds, known=self.known, at_bound=at_bound)
+        widening = np.where(np.isnan(rho), 0.0, rho) * self.model.nonnegative
+        of_theta = theta_covariance(covariance, quadratic=False)
+        return compare.Curves(theta, of_theta, at, degrees, widening, largest(folds, self.model.n))
+
+    def _differences(
+        self, learner: compare.Curves, reference: compare.Curves, unknown: NDArray[np.bool_]
+    ) -> dict[str, Floats]:
+        """Return the differences of parameters with their intervals."""
+        difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
+        difference[unknown, 1:] = np.nan
+        variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
+        degrees = np.stack([learner.degrees, reference.degrees])[..., np.newaxis]
+        return {"difference": difference, "difference_ci": around(difference, self._half_width(variances, degrees))}
+
+    def _multipliers(
+        self, learner: compare.Curves, reference: compare.Curves, unknown: NDArray[np.bool_], folds: Floats
+    ) -> dict[str, Floats]:
+        """Return how many times the data the learner is worth, with the interval in logarithms."""
+        at, error = learner.at, powerlaw.ERROR
+        log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
+        there = (at * np.exp(log))[:, np.newaxis]
+        slopes = powerlaw.gradient(reference.theta, there, at)
+        of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
+        of_errors = np.stack([learner.covariance[:, error, error], of_reference])
+        steepness = np.abs(powerlaw.log_slope(reference.theta, there, at)[:, 0])
+        degrees = np.stack([learner.degrees, reference.degrees])
+        return {
+            "data_multiplier": np.exp(log),
+            "data_multiplier_ci": np.exp(around(log, self._half_width(of_errors, degrees) / steepness)),
+            "data_multiplier_extrapolated": far(there, folds, self.model.n)[:, 0].astype(float),
+        }
 
     def _half_width(self, variances: Floats, degrees: Floats) -> Floats:
         """Return half the width of intervals of differences, variances of shape (2, ...)."""

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from xcurves.core.packing import Floats, Layout
 from xcurves.kernels import powerlaw, refit, wls
-from xcurves.kernels.learning import Fit, Model, Sizes
+from xcurves.kernels.backtest import backtest_error, horizon, widened
+from xcurves.kernels.learning import Fit, Model, Sizes, t_quantile
 from xcurves.learning_curves import error_rates
+from xcurves.learning_curves.intervals import around, backtest_half_width, of_prediction
 from xcurves.learning_curves.kinds import FIT_POWER_LAW
 
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")
-_FLAGS = ("gamma_at_edge", "at_extrapolated", "extrapolated")
+_FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated")
+_PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_law")
+_ALPHA = PARAMETERS.index("alpha")
 _BLOCK = 1024  # curves at once, which bounds the memory
-_FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
+FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class FitBlock:
 
     names: list[str]
     model: Model
+    by_curve: bool  # curves with one fold at every size have relative weights
+    eager: bool  # refuse errors of which no curve can be fitted
     unit: error_rates.Unit
     known: bool
     predict_at: Floats
@@ -62,90 +67,138 @@ class FitBlock:
             some = slice(start, start + _BLOCK)
             found = self._tasks(errors[some], at[some], [each[some] for each in aggregates], names[some])
             packed[some] = self.layout.pack(found, [len(names[some])])
+        if self.eager:
+            self._refuse_none(errors, aggregates, packed)
         return packed.reshape(*numbers.shape, -1)
 
+    def _refuse_none(self, errors: Floats, aggregates: Sequence[Floats], packed: Floats) -> None:
+        """Refuse errors of which no curve can be fitted."""
+        reasons = self.layout.views(packed)["unfit"].astype(np.int8)
+        if (reasons != error_rates.FITTED).all():
+            sizes = self._sizes(errors, aggregates, self.names)
+            for model, tasks in self._models(sizes):
+                names = [self.names[task] for task in tasks]
+                error_rates.refuse_unfit(model, sizes.take(tasks), self.unit, names, reasons[tasks])
+
     def _tasks(self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: list[str]) -> dict[str, Floats]:
-        """Return the variables of tasks, NaN and 0 for those without errors."""
+        """Return the variables of tasks, NaN and 0 for those that cannot be fitted."""
         error_rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
-        error_rates.check_fittable(self.model, sizes, self.model.known_variance(sizes), names)
         out = self.layout.blank(len(names))
         for name in _FLAGS:
             if name in out:
                 out[name][:] = 0
+        has = sizes.folds > 0
         out["n_folds"] = sizes.folds
-        tasks = np.flatnonzero(sizes.folds.any(axis=1))
-        if tasks.size:
-            found = self._fit(at[tasks], sizes.take(tasks), [names[task] for task in tasks])
+        out["mean_error"] = np.where(has, sizes.means, np.nan) / self.unit.percent
+        for model, tasks in self._models(sizes):
+            reasons = error_rates.unfit(model, sizes.take(tasks), known=self._known(model))
+            out["unfit"][tasks] = reasons
+            fitted = tasks[reasons == error_rates.FITTED]
+            found = self._fit(model, at[fitted], sizes.take(fitted)) if fitted.size else {}
             for name in out.keys() & found.keys():
-                out[name][tasks] = found[name]
+                out[name][fitted] = found[name]
         return out
 
+    def _models(self, sizes: Sizes) -> list[tuple[Model, NDArray[np.intp]]]:
+        """Return the models that are fitted, each with its curves."""
+        single = self.by_curve & ~(sizes.folds > 1).any(axis=1)
+        pairs = ((self.model, ~single), (replace(self.model, weights="relative"), single))
+        return [(model, np.flatnonzero(theirs)) for model, theirs in pairs if theirs.any()]
+
+    def _known(self, model: Model) -> bool:
+        return self.known and model.weights != "relative"
+
     def _sizes(self, errors: Floats, aggregates: Sequence[Floats], names: Sequence[str]) -> Sizes:
-        """Return what is known of every size, in percent."""
+        """Return what is known of every size, rates in percent."""
         if not aggregates:
             return Sizes(*wls.measure(errors * self.unit.percent))
         given, counted = aggregates
         means = errors[:, 0]
-        error_rates.check_standard_errors(given, means, counted, names)
+        error_rates.check_folds(counted, means, names)
         has = ~np.isnan(means)
         folds = np.where(has, counted, 0.0)
         variance = np.where(has, folds * (given * self.unit.percent) ** 2, 1.0)
+        variance = np.where(has & ~(given > 0), np.nan, variance)
         means = np.where(has, means * self.unit.percent, 0.0)
         return Sizes(folds, means, np.where(folds > 1, variance, np.nan), variance)
 
-    def _fit(self, at: Floats, sizes: Sizes, names: Sequence[str]) -> dict[str, Floats]:
-        """Fit tasks that have errors."""
-        model = self.model
+    def _fit(self, model: Model, at: Floats, sizes: Sizes) -> dict[str, Floats]:
+        """Fit tasks that can be fitted."""
         fit = model.fit(at, sizes)
-        error_rates.refuse_rising(model, sizes, self.unit, names, known=self.known)
         estimates = powerlaw.parameters(fit.theta, at)
+        estimates[fit.at_bound, _ALPHA] = 0
         covariance = model.covariance(at, sizes, fit)
         by_theta = powerlaw.jacobian(fit.theta, at)
         of_parameters = by_theta @ covariance @ by_theta.swapaxes(-1, -2)
         given_gamma = powerlaw.variance(by_theta, model.covariance(at, sizes, fit, given_gamma=True))
-        quantile = t_quantile(self.alpha, model.degrees(sizes.folds, known=self.known))
-        stderr = np.sqrt(np.diagonal(of_parameters, axis1=1, axis2=2))
+        known = self._known(model)
+        quantile = t_quantile(self.alpha, model.degrees(sizes.folds, known=known, at_bound=fit.at_bound))
+        stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
+        rho = backtest_error(model, at, sizes)
         found = {
             "estimate_ci": around(estimates, quantile[:, np.newaxis] * stderr),
             "stderr": stderr,
-            "stderr_given_gamma": np.sqrt(given_gamma),
+            "stderr_given_gamma": np.sqrt(np.maximum(given_gamma, 0.0)),
             "covariance": of_parameters,
-            **self._quality(at, sizes, fit),
-            **self._predict(at, sizes, fit, covariance, quantile),
+            "backtest_error": rho,
+            "asymptote_at_bound": fit.at_bound.astype(float),
+            **self._quality(model, at, sizes, fit),
         }
-        if self.n_resamples:
-            draws = refit.Draws(self.entropy, self.n_resamples, len(model.n))
-            intervals, bounds = refit.percentiles(model, at, sizes, fit, self.predict_at, draws, self.alpha)
-            found |= {"estimate_ci": intervals, "prediction_ci": bounds}
+        draws = refit.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
+        bounds = None
+        if draws:
+            found["estimate_ci"], bounds = refit.percentiles(model, at, sizes, fit, self.predict_at, draws, self.alpha)
+        if len(self.predict_at):
+            found |= self._predict(model, at, sizes, fit, covariance, quantile, rho, bounds)
+        if model.nonnegative:
+            rates = [0, _ALPHA]  # error_at_n and alpha
+            found["estimate_ci"][:, rates] = np.clip(found["estimate_ci"][:, rates], 0.0, self.unit.cap)
+        for name in ("estimate_ci", "stderr", "stderr_given_gamma"):
+            found[name][fit.at_bound, _ALPHA] = np.nan
         return self._in_its_unit(found | dict(zip(PARAMETERS, estimates.T, strict=True)))
 
-    def _quality(self, at: Floats, sizes: Sizes, fit: Fit) -> dict[str, Floats]:
-        """Return how well the curves fit, and what is to be kept in mind of them."""
+    def _quality(self, model: Model, at: Floats, sizes: Sizes, fit: Fit) -> dict[str, Floats]:
+        """Return how well the curves fit, and what a reader has to know of them."""
         has = sizes.folds > 0
-        fitted = fitted_at(fit.theta, self.model.n, at)
-        apart = np.where(has, sizes.means - fitted, 0.0)
+        fitted = powerlaw.values(fit.theta, model.n, at)
+        residuals = np.where(has, sizes.means - fitted, 0.0)
         gamma = fit.theta[:, powerlaw.GAMMA]
-        searched = self.model.gamma is None
-        steep, flat = (searched & (gamma == edge) for edge in (wls.GAMMAS[0], wls.GAMMAS[-1]))
+        at_edge = (gamma == wls.GAMMAS[0]) | (gamma == wls.GAMMAS[-1])
         return {
             "fitted": np.where(has, fitted, np.nan),
-            "mean_error": np.where(has, sizes.means, np.nan),
             "r_squared": wls.r_squared(sizes.folds, sizes.means, fitted),
-            "objective": wls.objective(sizes.folds, sizes.spread, fit.weights, apart),
+            "objective": wls.objective(sizes.folds, sizes.spread, fit.weights, residuals),
             "error_sd": np.where(has, np.sqrt(fit.variance), np.nan),
-            "gamma_at_edge": flat.astype(float) - steep,
-            "at_extrapolated": far(at[:, np.newaxis], sizes.folds, self.model.n)[:, 0].astype(float),
+            "gamma_at_edge": ((model.gamma is None) & at_edge).astype(float),
+            "at_extrapolated": far(at[:, np.newaxis], sizes.folds, model.n)[:, 0].astype(float),
         }
 
-    def _predict(self, at: Floats, sizes: Sizes, fit: Fit, covariance: Floats, quantile: Floats) -> dict[str, Floats]:
-        n = self.predict_at
-        prediction = fitted_at(fit.theta, n, at)
-        stderr = np.sqrt(powerlaw.variance(powerlaw.gradient(fit.theta, n, at), covariance))
+    def _predict(
+        self,
+        model: Model,
+        at: Floats,
+        sizes: Sizes,
+        fit: Fit,
+        covariance: Floats,
+        quantile: Floats,
+        rho: Floats,
+        bounds: Floats | None,
+    ) -> dict[str, Floats]:
+        """Return predictions; `bounds` are the percentiles of the bootstrap, if there is one."""
+        n, cap = self.predict_at, self.unit.cap
+        prediction = powerlaw.values(fit.theta, n, at)
+        slopes = powerlaw.gradient(fit.theta, n, at)
+        extra = backtest_half_width(self.alpha, rho, horizon(n, largest(sizes.folds, model.n)))
+        in_logs = model.nonnegative
+        interval, law = of_prediction(prediction, slopes, covariance, quantile, extra, cap, in_logs=in_logs)
+        if bounds is not None:
+            interval, law = (widened(prediction, bounds, extra, cap), bounds) if in_logs else (bounds, bounds)
         return {
             "prediction": prediction,
-            "prediction_ci": around(prediction, quantile[:, np.newaxis] * stderr),
-            "extrapolated": far(n, sizes.folds, self.model.n).astype(float),
+            "prediction_ci": interval,
+            "prediction_ci_given_law": law,
+            "extrapolated": far(n, sizes.folds, model.n).astype(float),
         }
 
     def _in_its_unit(self, found: dict[str, Floats]) -> dict[str, Floats]:
@@ -153,7 +206,7 @@ class FitBlock:
         percent = self.unit.percent
         by_parameter = np.array([1.0 if name == "gamma" else percent for name in PARAMETERS])
         divisors: dict[str, Any] = dict(zip(PARAMETERS, by_parameter, strict=True))
-        divisors |= dict.fromkeys(("fitted", "mean_error", "error_sd", "prediction", "prediction_ci"), percent)
+        divisors |= dict.fromkeys(("fitted", "error_sd", *_PREDICTED), percent)
         divisors |= dict.fromkeys(("stderr", "stderr_given_gamma"), by_parameter)
         divisors |= {
             "estimate_ci": by_parameter[:, np.newaxis],
@@ -167,27 +220,15 @@ class FitBlock:
         }
 
 
-def t_quantile(alpha: float, degrees: Floats) -> Floats:
-    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    finite = np.where(np.isinf(degrees), 1.0, degrees)
-    normal = scipy.special.ndtri(1 - alpha / 2)
-    return np.asarray(np.where(np.isinf(degrees), normal, scipy.special.stdtrit(finite, 1 - alpha / 2)))
-
-
-def around(estimates: Floats, half_widths: Floats) -> Floats:
-    """Return the bounds of symmetric intervals, on a new last axis."""
-    return np.stack([estimates - half_widths, estimates + half_widths], axis=-1)
-
-
-def fitted_at(theta: Floats, n: Floats, at: Floats) -> Floats:
-    """Return the curve at sizes, the constant where no exponent is known."""
-    known = ~np.isnan(theta[:, powerlaw.GAMMA, np.newaxis])
-    return np.where(known, powerlaw.curve(theta, n, at), theta[:, powerlaw.ERROR, np.newaxis])
-
-
 def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     """Return which sizes `n` are beyond 4 times the largest, or below a quarter of the smallest, measured size."""
     has = folds > 0
     low = np.where(has, sizes, np.inf).min(axis=1, keepdims=True)
     high = np.where(has, sizes, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray(has.any(axis=1, keepdims=True) & ((n > _FAR * high) | (n < low / _FAR)))
+    return np.asarray(has.any(axis=1, keepdims=True) & ((n > FAR * high) | (n < low / FAR)))
+
+
+def largest(folds: Floats, sizes: Floats) -> Floats:
+    """Return the largest measured size, shape (curve,); NaN where there is none."""
+    has = folds > 0
+    return np.where(has.any(axis=1), np.where(has, sizes, -np.inf).max(axis=1), np.nan)

@@ -1,6 +1,6 @@
-"""The doors of errors: their unit, and what their values turn out to be where they are computed.
+"""Checks of errors: their unit, their values, and which curves cannot be fitted.
 
-Messages name the task. A curve is fitted in percent whatever comes in, since the paper's constants are in percent.
+Messages name the task. Rates are fitted in percent whatever comes in, since the paper's constants are in percent.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.core.applicability import NotApplicableError, is_error
@@ -24,7 +25,7 @@ _RELIABLE = 5  # degrees of freedom of a noise that is relied on
 
 
 class Unit(NamedTuple):
-    """The unit of errors: its name, how it is written in attrs, and whether someone said so."""
+    """The unit of errors: percent, fraction or loss, how it is written in attrs, and whether someone said so."""
 
     name: str
     written: str
@@ -35,19 +36,23 @@ class Unit(NamedTuple):
         """What errors are multiplied with to be in percent."""
         return 100.0 if self.name == "fraction" else 1.0
 
+    @property
+    def cap(self) -> float:
+        """The largest possible error as it is fitted."""
+        return np.inf if self.name == "loss" else 100.0
+
 
 def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") -> Unit:
-    """Return the unit that an option or the attrs say, percent if neither does."""
+    """Return the unit that an option or the attrs say, percent if neither does; an unknown unit is that of a loss."""
     if units is not None:
-        validation.check_choice("units", units, ("percent", "fraction"))
+        validation.check_choice("units", units, ("percent", "fraction", "loss"))
     written = errors.attrs.get("units") or None
-    found = None if written is None else _UNITS.get(str(written).strip().lower())
-    if units is None and written is not None and found is None:
-        raise ValueError(f"{name} has units {written!r}; rates are in percent or fractions. Say which: units='percent'")
-    if units is not None and found is not None and found != units:
-        raise ValueError(f"units is {units!r}, but {name} has units {written!r}. Leave units out, or mend the attrs")
+    found = None if written is None else _UNITS.get(str(written).strip().lower(), "loss")
+    rates = {units, found} <= {"percent", "fraction"}
+    if rates and units != found:
+        raise ValueError(f"units is {units!r}, but {name} has units {written!r}. Leave units out, or correct the attrs")
     unit = units or found
-    fallback = "1" if unit == "fraction" else "%"
+    fallback = "1" if unit in ("fraction", "loss") else "%"
     return Unit(unit or "percent", str(written) if found else fallback, unit is not None)
 
 
@@ -86,7 +91,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     flat = errors.reshape(len(names), -1)
     for task in np.flatnonzero(np.isinf(flat).any(axis=1))[:1]:
         raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
-    for task in np.flatnonzero((flat < 0).any(axis=1))[:1]:
+    for task in np.flatnonzero((flat < 0).any(axis=1) & (unit.name != "loss"))[:1]:
         raise ValueError(
             f"{names[task]}errors must not be negative; got {np.nanmin(flat[task]):.4g}. Give error rates, not scores"
         )
@@ -95,69 +100,113 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     for task in np.flatnonzero(measured & (largest <= 1) & (not unit.stated))[:1]:
         raise ValueError(
             f"{names[task]}errors are at most {largest[task]:.3g} and have no units: percent or fractions? "
-            "Say units='percent' or units='fraction'"
+            "Say units='percent', units='fraction' or units='loss'"
         )
     for task in np.flatnonzero(measured & (largest > 1) & (unit.name == "fraction"))[:1]:
         raise ValueError(
             f"{names[task]}errors are fractions by units {unit.written!r}; got {largest[task]:.4g}. "
-            "Say units='percent' and mend the attrs"
+            "Say units='percent' and correct the attrs"
         )
 
 
-def check_standard_errors(standard_error: Floats, means: Floats, folds: Floats, names: Sequence[str]) -> None:
-    """Refuse standard errors or numbers of folds, shape (task, size), that cannot be those of means."""
-    measured = ~np.isnan(means)
-    for task, size in np.argwhere(measured & ~((standard_error > 0) & (standard_error < np.inf)))[:1]:
-        raise ValueError(
-            f"{names[task]}standard_error must be positive and finite where errors are; "
-            f"got {standard_error[task, size]:g}. Mask errors there, or give n_folds and the mean of all folds"
-        )
-    for task, size in np.argwhere(measured & ~((folds >= 1) & (folds % 1 == 0)))[:1]:
-        raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {folds[task, size]:g}. Mend it")
+def check_folds(folds: Floats, means: Floats, names: Sequence[str]) -> None:
+    """Refuse numbers of folds, shape (task, size), that cannot be those of means."""
+    for task, size in np.argwhere(~np.isnan(means) & ~((folds >= 1) & (folds % 1 == 0)))[:1]:
+        raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {folds[task, size]:g}. Correct it")
 
 
-def check_fittable(model: Model, sizes: Sizes, variance: Floats, names: Sequence[str]) -> None:
-    """Refuse curves with fewer sizes than parameters, or whose weights cannot be known."""
-    n_sizes = (sizes.folds > 0).sum(axis=1)
-    for task in np.flatnonzero((n_sizes > 0) & (n_sizes < model.n_parameters))[:1]:
-        fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
-        raise ValueError(
-            f"{names[task]}errors has {n_sizes[task]} training sizes; this curve needs {model.n_parameters}. {fewer}"
-        )
-    unknown = np.isnan(variance).any(axis=1) & (n_sizes > 0) & (model.weights != "uniform")
-    for task in np.flatnonzero(unknown)[:1]:
-        raise ValueError(
-            f"{names[task]}errors has one fold at every size, so weights={model.weights!r} has no variance to go by. "
-            "Give sigma_hat_sq, or fit with weights='uniform'"
-        )
-    zero = ((variance <= 0) & (sizes.folds > 0)).any(axis=1) & (model.weights != "uniform")
-    for task in np.flatnonzero(zero)[:1]:
-        raise ValueError(
-            f"{names[task]}errors do not vary between folds and sigma0_sq is 0: weights are infinite. "
-            "Give a positive sigma0_sq, or fit with weights='uniform'"
-        )
+FITTED, NO_ERRORS, FEW_SIZES, ONE_FOLD, NO_SPREAD, BAD_STANDARD_ERROR, ZERO_ERROR, RISING = range(8)
+REASONS = {
+    NO_ERRORS: "no errors",
+    FEW_SIZES: "too few sizes",
+    ONE_FOLD: "one fold at every size",
+    NO_SPREAD: "no spread between folds",
+    BAD_STANDARD_ERROR: "standard error not positive",
+    ZERO_ERROR: "error not positive",
+    RISING: "rising errors",
+}
 
 
-def refuse_rising(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], *, known: bool) -> None:
-    """Refuse curves that clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
+def unfit(model: Model, sizes: Sizes, *, known: bool) -> NDArray[np.int8]:
+    """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
+    has = sizes.folds > 0
+    n_sizes = has.sum(axis=1)
+    variance = model.known_variance(sizes)
+    by_variance = model.weights in ("variance-folds", "variance")
+    cases = {
+        NO_ERRORS: n_sizes == 0,
+        FEW_SIZES: n_sizes < model.n_sizes_needed,
+        BAD_STANDARD_ERROR: (has & ~((variance > 0) & (variance < np.inf))).any(axis=1) & (sizes.variance is not None),
+        ONE_FOLD: np.isnan(variance).any(axis=1) & by_variance,
+        NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
+        ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
+        RISING: _rising(model, sizes, variance, known=known),
+    }
+    return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
+
+
+def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDArray[np.bool_]:
+    """Return which curves clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
 
     A noise estimated from hardly any folds is not relied on alone: there the curve must rise at every size as well.
     """
     has = sizes.folds > 0
     before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
-    climbs = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
-    first, last = has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
+    rises = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
+    first, last = _ends(has)
     task = np.arange(len(has))
-    of_mean = model.known_variance(sizes) / np.maximum(sizes.folds, 1)
-    noise = np.sqrt(of_mean[task, first] + of_mean[task, last])
+    of_mean = variance / np.maximum(sizes.folds, 1)
+    with np.errstate(invalid="ignore"):
+        noise = np.sqrt(of_mean[task, first] + of_mean[task, last])
     rise = sizes.means[task, last] - sizes.means[task, first]
     reliable = model.degrees(sizes.folds, known=known) >= _RELIABLE
-    clear = (rise > _CLEAR_RISE * noise) & (reliable | climbs)
-    for at in np.flatnonzero((first < last) & (clear | (np.isnan(noise) & climbs)))[:1]:
-        raise ValueError(
-            f"{names[at]}errors rise with training, from {sizes.means[at, first[at]] / unit.percent:.4g} to "
-            f"{sizes.means[at, last[at]] / unit.percent:.4g}. If this is accuracy, turn it: {_turn(unit)}"
+    reliable &= model.weights != "relative"
+    clear = (rise > _CLEAR_RISE * noise) & (reliable | rises)
+    return np.asarray((first < last) & (clear | (np.isnan(noise) & rises)))
+
+
+def _ends(has: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of the first and the last measured size."""
+    return has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
+
+
+def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], reasons: NDArray[np.int8]) -> None:
+    """Refuse the first curve that cannot be fitted, if there is one, and say why and what helps."""
+    for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
+        raise ValueError(names[task] + _explain(model, sizes.take(np.array([task])), unit, int(reasons[task])))
+
+
+def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
+    """Return why the one curve cannot be fitted, and what helps."""
+    has = sizes.folds[0] > 0
+    (first,), (last,) = _ends(has[np.newaxis])
+    if reason == FEW_SIZES:
+        fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
+        return f"errors has {has.sum()} training sizes; this curve needs {model.n_sizes_needed}. {fewer}"
+    if reason == ONE_FOLD:
+        return (
+            f"errors has one fold at every size, so weights={model.weights!r} has no variance to go by. "
+            "Give sigma_hat_sq, or fit with weights='relative'"
         )
+    if reason == NO_SPREAD:
+        return (
+            "errors do not vary between folds and sigma0_sq is 0: weights are infinite. "
+            "Give a positive sigma0_sq, or fit with weights='relative'"
+        )
+    if reason == BAD_STANDARD_ERROR:
+        return (
+            "standard_error must be positive and finite where errors are. "
+            "Mask errors where it is not, or leave standard_error out"
+        )
+    if reason == ZERO_ERROR:
+        place = int(np.flatnonzero(has & (sizes.means[0] <= 0))[0])
+        return (
+            f"errors has {sizes.means[0, place] / unit.percent:.4g} at size {model.n[place]:g}; relative weights need "
+            "errors above 0. Mask it, or fit with asymptote='free', weights='uniform'"
+        )
+    begin, end = sizes.means[0, [first, last]] / unit.percent
+    turned = f". If this is accuracy, turn it: {_turn(unit)}" if unit.name != "loss" else ". A loss must fall"
+    return f"errors rise with training, from {begin:.4g} to {end:.4g}{turned}"
 
 
 def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from xcurves.learning_curves import error_rates, fit_result
 from xcurves.learning_curves.curvefit import FitBlock
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 from xcurves.learning_curves.options import (
+    Asymptote,
     At,
     Gamma,
     Weighting,
@@ -32,11 +34,12 @@ _RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.res
 def fit_power_law(
     errors: xr.DataArray,
     *,
-    at: float | xr.DataArray | None = None,
-    units: Literal["percent", "fraction"] | None = None,
+    at: float | Literal["largest"] | xr.DataArray = "largest",
+    units: Literal["percent", "fraction", "loss"] | None = None,
     gamma: Gamma = "search",
     quadratic: bool = False,
-    weights: Weighting = "variance-folds",
+    asymptote: Asymptote = "nonnegative",
+    weights: Weighting | None = None,
     sigma0_sq: float = 0.02,
     sigma_hat_sq: float | None = None,
     standard_error: xr.DataArray | None = None,
@@ -52,19 +55,23 @@ def fit_power_law(
     Parameters
     ----------
     errors : DataArray, dims (..., training) or (..., run, training)
-        Test errors in percent or fractions. `training` is the training size; `run`, if present, holds the folds, NaN
-        where a size has fewer. Further dims (algorithm, task) broadcast, each curve with its own sizes.
-    at : float or DataArray, optional
-        The size N at which error and data-reliance are stated, one number or one for each label of some further dims.
-        By default the largest size of the array.
-    units : {"percent", "fraction"}, optional
-        The unit of errors, if ``errors.attrs["units"]`` does not say it.
+        Test errors in percent or fractions, or losses. `training` is the training size; `run`, if present, holds the
+        folds, NaN where a size has fewer. Further dims (algorithm, task) broadcast, each curve with its own sizes.
+    at : float, "largest" or DataArray, default "largest"
+        The size N at which error and data-reliance are stated: the largest size of each curve, one number, or one for
+        each label of some further dims.
+    units : {"percent", "fraction", "loss"}, optional
+        The unit of errors, if ``errors.attrs["units"]`` does not say it. Units that are no rate are those of a loss,
+        which has no upper end.
     gamma : float or "search", default "search"
         The exponent; by default that of -0.99, -0.98, ..., -0.01 that fits best, see Notes.
     quadratic : bool, default False
         Add a term δ n^(2γ).
-    weights : {"variance-folds", "variance", "uniform"}
-        1 / (F_i σ_i²), 1 / σ_i² or 1 for an error at size i, which has F_i folds.
+    asymptote : {"nonnegative", "free"}
+        Whether the asymptotic error α is at least 0, or as least squares gives it, as in the paper.
+    weights : {"variance-folds", "variance", "relative", "uniform"}, optional
+        1 / (F_i σ_i²), 1 / σ_i², 1 / ē_i² or 1 for an error at size i, which has F_i folds of the mean ē_i. By default
+        "variance-folds" for curves of which a size has folds, "variance" with `standard_error`, else "relative".
     sigma0_sq : float, default 0.02
         Variance of errors at infinite size, in percent², whatever the units.
     sigma_hat_sq : float, optional
@@ -90,26 +97,28 @@ def fit_power_law(
     -------
     Dataset
         With the further dims of `errors` in front, rates in the unit of `errors`: `error_at_n` (e_N) and
-        `data_reliance` (β_N) at the coordinate `at`; `gamma`, `alpha`, `eta`, with `quadratic` also `delta`. On
-        (param), which lists these: `estimate_ci` (param, ci_bound), `stderr`, `stderr_given_gamma`, and `covariance`
-        (param, cov_param). On (training): `fitted`, `error_sd` (σ_i), `n_folds`. Scalars: `r_squared` (of mean errors),
-        `objective` (G, Eq. 2), `gamma_at_edge` (-1 or 1 where γ is the steepest or flattest of the grid, else 0).
-        With `predict_at`, on (n): `prediction`, `prediction_ci` (n, ci_bound), `extrapolated`. The coordinates beside:
-        `mean_error` (training), and `at_extrapolated`, 1 where N lies beyond four times the largest, or below a quarter
-        of the smallest, size of a curve. A curve without errors is NaN; one whose errors are all equal has γ, α, η NaN.
+        `data_reliance` (β_N) at the coordinate `at`; `gamma`, `alpha`, `eta`, with `quadratic` also `delta`;
+        `backtest_error` (ρ) and `asymptote_at_bound`, see Notes. On (param), which lists the parameters: `estimate_ci`
+        (param, ci_bound), `stderr`, `stderr_given_gamma`, and `covariance` (param, cov_param). On (training): `fitted`,
+        `error_sd` (σ_i), `n_folds`. Scalars: `r_squared` (of mean errors), `objective` (G, Eq. 2). With `predict_at`,
+        on (n): `prediction`, `prediction_ci` and `prediction_ci_given_law` (n, ci_bound), `extrapolated`. The
+        coordinates beside: `mean_error` (training); `gamma_at_edge`, 1 where γ is -0.99 or -0.01, the ends of the grid;
+        `at_extrapolated`, 1 where N lies beyond four times the largest, or below a quarter of the smallest, size of a
+        curve; `unfit`, why a curve is NaN, 0 for fitted ones. A curve whose errors are all equal has γ, α, η NaN.
 
     Raises
     ------
     ValueError, TypeError
-        If dims, coordinates or options are not as described; if the unit is in doubt; if errors are called accuracy or
-        clearly rise; if a curve has fewer sizes than parameters, or one fold everywhere and no `sigma_hat_sq`; if
-        standard errors are not positive.
+        If dims, coordinates or options are not as described; if the unit is in doubt; if errors are called accuracy;
+        if no curve can be fitted, because of too few sizes, one fold everywhere with weights by variance, errors of 0
+        with relative weights, or errors that clearly rise.
 
     Warns
     -----
     UserWarning
-        If γ is at the edge of the grid, cannot be identified, or a curve has no errors; if the variances of folds
-        contradict `sigma0_sq` where σ̂² is estimated (chi-square, p < 0.001 over all). Not for dask-backed errors.
+        Once, not for dask-backed errors: which curves are not fitted, and why; where γ is at the edge of the grid or
+        cannot be identified; where variances of folds contradict `sigma0_sq`, σ̂² being estimated (chi-square,
+        p < 0.001 over all).
 
     Notes
     -----
@@ -122,12 +131,28 @@ def fit_power_law(
 
     Four times the data lower the error by about β_N / 2; e_N - β_N is the error of endless data, by the linear rule.
 
+    *Asymptote.* Where least squares gives α < 0 at an exponent, α is 0 there and η alone is fitted. The covariance is
+    then that of η and γ; α has no standard error.
+
+    *Relative weights.* γ minimises :math:`k \ln S + \lambda |\gamma + 0.5|` with k sizes and the weighted sum of
+    squares S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the
+    noise is above a fifth of the curve, weights are those of the fitted curve.
+
+    *Backtest.* The curve is fitted to its sizes up to N/2^{j/2}, j = 1, ..., 6, as far as four sizes are left
+    (N/2^j, j = 1, 2, 3, with less than 1.5 sizes per octave), and r = ln(error / prediction) taken at all later sizes,
+    h octaves further: :math:`\rho^2` is the mean over cuts of the mean over sizes of :math:`r^2 / \max(h, 1/2)`. NaN
+    where no cut is possible. A curve with ρ above 0.1 misses its own last octaves by more than 10 % an octave.
+
     *Intervals.* The paper's variances are conditional on γ, `stderr_given_gamma`: intervals by them cover e_N in .89
     and β_N in .36 of simulated cases, not .95. Those of `estimate_ci` take γ as estimated too (the sandwich with the
-    derivative by γ), by Student's t with :math:`\sum (F_i - 1)` degrees of freedom, normal where variances were
-    given, and residual ones where uniform weights leave nothing else. The bootstrap redraws means and variances of
-    every size from the fitted curve, and refits without the prior. None of them knows the error that the test set
-    itself brings, which all folds share: 28 % on 10,000 images is uncertain by 0.45.
+    derivative by γ), by Student's t with :math:`\sum (F_i - 1)` degrees of freedom, residual ones with relative weights
+    or where uniform weights leave nothing else, and normal where variances were given; standard errors that are given
+    are multiplied by :math:`\sqrt{\chi^2 / df}` where that exceeds 1. Predictions have the interval
+    :math:`f(n) e^{\pm H}`, :math:`H^2 = (t\, se / f)^2 + z^2 \rho^2 \max(0, \log_2 n / N)`, N being the largest
+    size, for rates up to 1; `prediction_ci_given_law` is without ρ. With a free asymptote both are the law's own,
+    symmetric. The bootstrap redraws means and variances of every size from the fitted curve, and refits without the
+    prior. None of them knows the error that the test set itself brings, which all folds share: 28 % on 10,000 images is
+    uncertain by 0.45.
 
     References
     ----------
@@ -156,18 +181,22 @@ def fit_power_law(
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
     where = check_at(errors, list(extra), at)
     known = standard_error is not None and (n_folds is None or is_one(n_folds))
-    lone = standard_error is not None and n_folds is None and weights == "variance-folds"
+    scheme = weights or _default_weights(errors, unit, standard_error, n_folds, sigma_hat_sq)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
-        "weights": "variance" if lone else weights,
+        "asymptote": asymptote,
+        "weights": scheme,
         "sigma0_sq": sigma0_sq,
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
+    model = check_model(error_rates.check_sizes(errors), **given)
     block = FitBlock(
         names=labels.task_names(errors, core),
-        model=check_model(error_rates.check_sizes(errors), **given),
+        model=replace(model, rescaled=known),
+        by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
+        eager=errors.chunks is None,
         unit=unit,
         known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),
@@ -185,16 +214,32 @@ def fit_power_law(
         FIT_POWER_LAW.references,
         block.entropy,
         confidence_level,
-        **({} if at is None or isinstance(at, xr.DataArray) else {"at": at}),
+        **({} if isinstance(at, xr.DataArray) else {"at": at}),
         units=unit.name,
         **given,
-        variances="known" if block.known else "estimated",
+        variances="known" if block.known and scheme != "relative" else "estimated",
         n_resamples=n_resamples,
     )
     result = fit_result.assemble(packed, block, errors, where, attrs)
     if errors.chunks is None:
-        fit_result.warn(result, block, None if aggregates or block.known else folded)
+        by_folds = not (aggregates or block.known) and scheme != "relative"
+        fit_result.warn(result, block.names, folded if by_folds else None)
     return result
+
+
+def _default_weights(
+    errors: xr.DataArray,
+    unit: error_rates.Unit,
+    standard_error: xr.DataArray | None,
+    n_folds: int | xr.DataArray | None,
+    sigma_hat_sq: float | None,
+) -> Weighting:
+    """Return the weights that what is known of the errors allows."""
+    if standard_error is not None:
+        return "variance" if n_folds is None else "variance-folds"
+    if unit.name == "loss":
+        return "relative"
+    return "variance-folds" if sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1 else "relative"
 
 
 def core_dims(errors: object) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from xcurves.core import provenance
 from xcurves.kernels import wls
 from xcurves.learning_curves.curvefit import FitBlock
+from xcurves.learning_curves.error_rates import FITTED, REASONS
 from xcurves.learning_curves.kinds import FIT_POWER_LAW
 
+_NAMED = 3  # curves named for a reason
+_EDGE = "the edge of the grid"
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
     "Compare errors.std('run') with error_sd, and set sigma0_sq"
@@ -29,14 +32,19 @@ def assemble(
         "training": errors["training"],
         "param": list(block.parameters),
         "cov_param": list(block.parameters),
-        "at": (where.dims, where.to_numpy()),
+        "at": bare_variable(where),
     }
     if block.predict_at.size:
         coords["n"] = ("n", block.predict_at, {"long_name": "training size", **size_units(errors)})
     units = rate_units(block.unit.written, errors)
     units["objective"] = "percent^2" if block.model.weights == "uniform" else "1"
     result = FIT_POWER_LAW.dataset(block.layout.unpack(packed), coords, attrs, errors, units)
-    return result.set_coords(["at_extrapolated", "mean_error"])
+    return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit"])
+
+
+def bare_variable(array: xr.DataArray) -> xr.Variable:
+    """Return a variable without attrs, lazy if the array is."""
+    return xr.Variable(array.dims, array.data)
 
 
 def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:
@@ -63,20 +71,39 @@ def _contradicted(folded: xr.DataArray, result: xr.Dataset) -> NDArray[np.bool_]
     return np.asarray(wls.variance_pvalue(folds, spread, expected) < 0.001 / len(folds))
 
 
-def warn(result: xr.Dataset, block: FitBlock, folded: xr.DataArray | None) -> None:
-    """Warn once of each thing in a computed result that a reader would not expect, and name the first curve."""
-    gamma, edge = (result[name].to_numpy().ravel() for name in ("gamma", "gamma_at_edge"))
-    empty = ~result["n_folds"].to_numpy().reshape(len(block.names), -1).any(axis=1)
-
-    def at_edge(task: int) -> str:
-        return f"gamma is {gamma[task]:g}, the edge of the grid: the curve may not be a power law"
-
+def warn(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
+    """Give one warning of all in a computed result that a reader would not expect."""
+    gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
+    fitted = unfit == FITTED
+    said = _say_unfit(unfit, names)
     cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
-        (np.asarray(empty), lambda _: "there are no errors; the result is NaN"),
-        (np.asarray(np.isnan(gamma) & ~empty), lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
-        (np.asarray(edge != 0), at_edge),
+        (np.isnan(gamma) & fitted, lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
+        (edge != 0, lambda task: f"gamma is {gamma[task]:g}, {_EDGE}: the curve may not be a power law"),
     ]
     if folded is not None:
-        cases.append((_contradicted(folded, result), lambda _: _CHECK_VARIANCES))
-    for affected, say in cases:
-        provenance.warn_of(affected, block.names, say, "curves")
+        cases.append((_contradicted(folded, result) & fitted, lambda _: _CHECK_VARIANCES))
+    said += [_say(affected, names, say) for affected, say in cases if affected.any()]
+    if said:
+        provenance.warn("; ".join(said))
+
+
+def _say(affected: NDArray[np.bool_], names: Sequence[str], say: Callable[[int], str]) -> str:
+    """Return what is said of the first affected curve, and how many there are."""
+    first, count = int(affected.argmax()), int(affected.sum())
+    return names[first] + say(first) + (f" (in {count} curves)" if count > 1 else "")
+
+
+def _say_unfit(unfit: NDArray[np.int8], names: Sequence[str]) -> list[str]:
+    """Return how many curves are not fitted, and which ones for which reason."""
+    count = int((unfit != FITTED).sum())
+    if not count:
+        return []
+    if len(unfit) == 1:
+        return [f"{REASONS[int(unfit[0])]}; the result is NaN"]
+    reasons = []
+    for code, reason in REASONS.items():
+        theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
+        if theirs:
+            more = f" and {len(theirs) - _NAMED} more" if len(theirs) > _NAMED else ""
+            reasons.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")
+    return [f"{count} of {len(unfit)} curves are not fitted and NaN: {', '.join(reasons)}"]

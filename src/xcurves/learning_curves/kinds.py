@@ -7,18 +7,20 @@ import numpy as np
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import Part, ResultKind, Var, View
 from xcurves.learning_curves import plots, tables, text
-from xcurves.learning_curves.error_rates import applicable_errors
+from xcurves.learning_curves.error_rates import REASONS, applicable_errors
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
 _SIZE = ("task", "training")
 _PARAM = ("task", "param")
 _N = ("task", "n")
+_CROSSING = ("task", "crossing")
 _HOIEM = (
     "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, ICML, PMLR 139, "
     "4287-4296",
 )
 _PREDICTION = Var(_N, "predicted error", "rate")
 _PREDICTION_CI = Var((*_N, "ci_bound"), "confidence interval of the predicted error", "rate")
+_GIVEN_LAW = Var((*_N, "ci_bound"), "confidence interval of the predicted error, if it is a power law", "rate")
 _EXTRAPOLATED = Var(_N, "1 where the size lies far outside the measured ones", dtype=np.int8)
 _OF_PARAM = "that of param"
 
@@ -33,6 +35,10 @@ FIT_POWER_LAW = ResultKind(
         "alpha": Var(("task",), "asymptotic error", "rate"),
         "eta": Var(("task",), "factor of n^gamma", "eta"),
         "delta": Var(("task",), "factor of n^(2 gamma)", "delta", when="quadratic"),
+        "backtest_error": Var(
+            ("task",), "root mean squared log error, per root octave, of predicting the curve's own last octaves"
+        ),
+        "asymptote_at_bound": Var(("task",), "1 where the asymptotic error is 0, its lower bound", dtype=np.int8),
         "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
         "stderr": Var(_PARAM, "standard error of the parameter, the exponent's uncertainty included", _OF_PARAM),
         "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
@@ -46,13 +52,17 @@ FIT_POWER_LAW = ResultKind(
         "objective": Var(("task",), "weighted sum of squares (Eq. 2), errors in percent", "objective"),
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
-        "gamma_at_edge": Var(
-            ("task",), "1 where the exponent is the flattest of the grid, -1 where the steepest", dtype=np.int8
+        "gamma_at_edge": Var(("task",), "1 where the exponent is -0.99 or -0.01, an end of the grid", dtype=np.int8),
+        "unfit": Var(
+            ("task",),
+            "why the curve is not fitted: 0 fitted, " + ", ".join(f"{code} {why}" for code, why in REASONS.items()),
+            dtype=np.int8,
         ),
         "at_extrapolated": Var(("task",), "1 where N lies far outside the measured sizes", dtype=np.int8),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate"),
         "prediction": Var(_N, _PREDICTION.long_name, "rate", when="predict_at"),
         "prediction_ci": Var((*_N, "ci_bound"), _PREDICTION_CI.long_name, "rate", when="predict_at"),
+        "prediction_ci_given_law": Var((*_N, "ci_bound"), _GIVEN_LAW.long_name, "rate", when="predict_at"),
         "extrapolated": Var(_N, _EXTRAPOLATED.long_name, dtype=np.int8, when="predict_at"),
     },
     coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": ()},
@@ -60,15 +70,16 @@ FIT_POWER_LAW = ResultKind(
     core=("run", "training"),
     references=_HOIEM,
     table=tables.fit_table,
-    table_caption="Learning curves: error e_N and data-reliance beta_N at the size N, and the parameters.",
+    table_caption="Learning curves: error e_N and data-reliance beta_N at the size N, the parameters, by how much the "
+    "curve misses its own last octaves, as a share of the error for one octave, and what to know of a curve.",
     sentences=text.fit_sentences,
     answer=text.fit_answer,
     part=Part("power_law", 3, applicable_errors, refuses=True),
     views={
         "curve": View(
             plots.draw_curves,
-            "Error against training size, so scaled that an exponent of -0.5 is a straight line. Circles are mean "
-            "errors, shades intervals of the curve.",
+            "Error against training size, so scaled that an exponent of -0.5 is a straight line. Markers are mean "
+            "errors, shades intervals of the curve. A star names curves that miss their own last octaves.",
             plots.say_curves,
         ),
         "scatter": View(
@@ -88,11 +99,14 @@ PREDICT = ResultKind(
     variables={
         "prediction": _PREDICTION,
         "prediction_ci": _PREDICTION_CI,
+        "prediction_ci_given_law": _GIVEN_LAW,
         "prediction_ci_given_gamma": Var(
             (*_N, "ci_bound"), "confidence interval of the predicted error, given the exponent", "rate"
         ),
         "change": Var(_N, "predicted error less that at the size N", "rate"),
         "change_ci": Var((*_N, "ci_bound"), "confidence interval of the change of the error", "rate"),
+        "change_ratio": Var(_N, "predicted error over that at the size N"),
+        "change_ratio_ci": Var((*_N, "ci_bound"), "confidence interval of the ratio of errors"),
         "extrapolated": _EXTRAPOLATED,
     },
     coords={"n": (), "ci_bound": CI_BOUNDS},
@@ -141,9 +155,10 @@ COMPARE_LEARNERS = ResultKind(
     variables={
         "difference": Var(_PARAM, "difference to the reference learner", "rate"),
         "difference_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the difference", "rate"),
-        "crossing_size": Var(("task", "crossing"), "training size at which the curves cross", "training"),
-        "crossing_extrapolated": Var(
-            ("task", "crossing"), "1 where the crossing lies far outside the measured sizes", dtype=np.int8
+        "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
+        "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
+        "crossing_size": Var(
+            _CROSSING, "training size at which the curves cross, opposite differences being shown around it", "training"
         ),
         "data_multiplier": Var(("task",), "times the data that the reference needs for the same error"),
         "data_multiplier_ci": Var(("task", "ci_bound"), "confidence interval of the data multiplier"),
@@ -156,8 +171,8 @@ COMPARE_LEARNERS = ResultKind(
     core=(),
     references=_HOIEM,
     table=tables.learner_table,
-    table_caption="Learners beside the reference: differences with their intervals, the sizes at which the curves "
-    "cross, and how many times the data the difference is worth.",
+    table_caption="Learners beside the reference: differences with their intervals, the sizes between which none is "
+    "shown and at which the curves cross, and how many times the data the difference is worth.",
     sentences=text.learner_sentences,
     answer=text.learner_answer,
     no_view="The picture of the fit shows the learners together.",

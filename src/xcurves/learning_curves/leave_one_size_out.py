@@ -18,28 +18,30 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
 from xcurves.learning_curves import error_rates
+from xcurves.learning_curves.error_rates import FITTED, RISING
 from xcurves.learning_curves.fit_power_law import core_dims
 from xcurves.learning_curves.kinds import LEAVE_ONE_SIZE_OUT
 from xcurves.learning_curves.options import check_model
 
 Variants = Mapping[str, Mapping[str, Any]]
 
+_FREE = {"asymptote": "free"}
 PAPER: Variants = {
-    "power law": {},
-    "power law, weights variance": {"weights": "variance"},
-    "power law, weights uniform": {"weights": "uniform"},
-    "gamma -0.5": {"gamma": -0.5},
-    "gamma -0.5, quadratic": {"gamma": -0.5, "quadratic": True},
-    "quadratic": {"quadratic": True},
+    "power law": _FREE,
+    "power law, weights variance": {**_FREE, "weights": "variance"},
+    "power law, weights uniform": {**_FREE, "weights": "uniform"},
+    "gamma -0.5": {**_FREE, "gamma": -0.5},
+    "gamma -0.5, quadratic": {**_FREE, "gamma": -0.5, "quadratic": True},
+    "quadratic": {**_FREE, "quadratic": True},
 }
-_OPTIONS = {"gamma": "search", "quadratic": False, "weights": "variance-folds"}
+_OPTIONS = {"gamma": "search", "quadratic": False, "asymptote": "nonnegative", "weights": "variance-folds"}
 
 
 def leave_one_size_out(
     errors: xr.DataArray,
     *,
     variants: Variants | None = None,
-    units: Literal["percent", "fraction"] | None = None,
+    units: Literal["percent", "fraction", "loss"] | None = None,
     sigma0_sq: float = 0.02,
     sigma_hat_sq: float | None = None,
     prior_strength: float = 5.0,
@@ -51,9 +53,10 @@ def leave_one_size_out(
     errors : DataArray, dims (..., training), with run and algorithm or without
         Test errors, as for `fit_power_law`. Curves of all algorithms are pooled; further dims broadcast.
     variants : mapping, optional
-        Options of `fit_power_law` (gamma, quadratic, weights) by the names of the variants; what is not said is the
-        default. The first is the one that others are tested against. By default the six of the paper's Figure 2.
-    units : {"percent", "fraction"}, optional
+        Options of `fit_power_law` (gamma, quadratic, asymptote, weights) by the names of the variants; what is not said
+        is its default, weights "variance-folds". The first is the one that others are tested against. By default the
+        six of the paper's Figure 2, all with a free asymptote.
+    units : {"percent", "fraction", "loss"}, optional
         As for `fit_power_law`.
     sigma0_sq : float, default 0.02
         As for `fit_power_law`, in percent squared.
@@ -154,7 +157,8 @@ class _LeaveOutBlock:
         curves = np.flatnonzero(sizes.folds.any(axis=1))
         kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
         first = next(iter(self.models.values()))
-        error_rates.refuse_rising(first, kept, self.unit, kept_names, known=first.sigma_hat_sq is not None)
+        reasons = error_rates.unfit(first, kept, known=first.sigma_hat_sq is not None)
+        error_rates.refuse_unfit(first, kept, self.unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
         shape = (numbers.size, self.n_algorithms)
         residual = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
         explained = np.full((len(self.models), len(names)), np.nan)
@@ -173,17 +177,18 @@ class _LeaveOutBlock:
     def _left_out(self, variant: str, model: Model, sizes: Sizes, names: Sequence[str]) -> Floats:
         """Return predicted less mean errors, shape (curve, size), in percent."""
         n_sizes = (sizes.folds > 0).sum(axis=1)
-        for curve in np.flatnonzero(n_sizes <= model.n_parameters)[:1]:
+        for curve in np.flatnonzero(n_sizes <= model.n_sizes_needed)[:1]:
             raise ValueError(
                 f"{names[curve]}errors has {n_sizes[curve]} training sizes; variant {variant!r} needs "
-                f"{model.n_parameters + 1}, one of them to leave out. Add sizes, or give variants without it"
+                f"{model.n_sizes_needed + 1}, one of them to leave out. Add sizes, or give variants without it"
             )
         residual = np.full(sizes.means.shape, np.nan)
         at = np.full(len(sizes.means), model.n[-1])
         for size in range(len(model.n)):
             without = sizes.without(size)
             left = [f"{name}without size {model.n[size]:g}: " for name in names]
-            error_rates.check_fittable(model, without, model.known_variance(without), left)
+            reasons = error_rates.unfit(model, without, known=model.sigma_hat_sq is not None)
+            error_rates.refuse_unfit(model, without, self.unit, left, np.where(reasons == RISING, FITTED, reasons))
             theta = model.fit(at, without).theta
             residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, residual, np.nan)

@@ -1,4 +1,4 @@
-"""The doors of the options of learning curves: every `check_*` returns what it checked."""
+"""Checks of the options of learning curves: every `check_*` returns what it checked."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from xcurves.core import validation
 from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model
 from xcurves.learning_curves import error_rates
 
 Gamma = float | Literal["search"]
-Weighting = Literal["variance-folds", "variance", "uniform"]
+Weighting = Literal["variance-folds", "variance", "relative", "uniform"]
+Asymptote = Literal["nonnegative", "free"]
 At = float | Sequence[float] | Floats | xr.DataArray
 
-_WEIGHTS = ("variance-folds", "variance", "uniform")
+WEIGHTS = ("variance-folds", "variance", "relative", "uniform")
+ASYMPTOTES = ("nonnegative", "free")
 
 
 def check_model(
@@ -25,14 +28,15 @@ def check_model(
     *,
     gamma: Gamma,
     quadratic: bool,
+    asymptote: str,
     weights: str,
     sigma0_sq: float,
     sigma_hat_sq: float | None,
     prior_strength: float,
 ) -> Model:
     """Return the model of curves of sizes `n`."""
-    if weights not in _WEIGHTS:
-        raise ValueError(f"weights must be one of {', '.join(map(repr, _WEIGHTS))}; got {weights!r}")
+    validation.check_choice("weights", weights, WEIGHTS)
+    validation.check_choice("asymptote", asymptote, ASYMPTOTES)
     searched = isinstance(gamma, str)
     if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
         raise ValueError(f"gamma must be 'search' or a negative number; got {gamma!r}. Usual: -0.5")
@@ -41,7 +45,8 @@ def check_model(
         if value is not None and (isinstance(value, bool) or not (isinstance(value, Real) and 0 <= value < np.inf)):
             raise ValueError(f"{name} must be a number from 0; got {value!r}. Leave it out for the default")
     exponent = None if searched else float(gamma)
-    return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength)
+    bounded = asymptote == "nonnegative"
+    return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength, bounded)
 
 
 def check_resamples(n_resamples: int) -> int:
@@ -67,15 +72,23 @@ def check_n(name: str, n: At) -> Floats:
     return values
 
 
-def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | xr.DataArray | None) -> xr.DataArray:
-    """Return the size N of each curve, on some of the extra dims."""
-    where = at if isinstance(at, xr.DataArray) else xr.DataArray(errors["training"][-1].item() if at is None else at)
+def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
+    """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
+    if isinstance(at, str) and at == "largest":
+        measured = errors.notnull()
+        measured = measured.any("run") if "run" in measured.dims else measured
+        return bare(errors["training"].where(measured).max("training"))
+    where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}; got {at!r}. Usual: the largest size")
-    _like(errors, where, "at")
+        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {at!r}")
+    like(errors, where, "at")
     check_n("at", np.unique(where.to_numpy()))
-    names = [name for name in where.coords if name not in where.dims]
-    return where.astype(np.float64).drop_vars(names)
+    return bare(where.astype(np.float64))
+
+
+def bare(array: xr.DataArray) -> xr.DataArray:
+    """Return an array without coordinates that are no dims."""
+    return array.drop_vars([name for name in array.coords if name not in array.dims])
 
 
 def check_aggregates(
@@ -101,7 +114,7 @@ def check_aggregates(
     if theirs.stated and theirs.name != unit.name:
         raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
     counts = xr.DataArray(1 if n_folds is None else n_folds)
-    return [_like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
+    return [like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
 
 
 def is_one(n_folds: int | xr.DataArray) -> bool:
@@ -109,7 +122,7 @@ def is_one(n_folds: int | xr.DataArray) -> bool:
     return getattr(n_folds, "chunks", None) is None and bool(np.all(xr.DataArray(n_folds) == 1))
 
 
-def _like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
+def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
     """Return an array with the dims of errors."""
     if not set(array.dims) <= set(errors.dims):
         raise ValueError(f"{name} must have dims of errors, {errors.dims}; got {array.dims}")

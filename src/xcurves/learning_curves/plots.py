@@ -13,12 +13,15 @@ from xcurves.core import labels
 from xcurves.core.axes import INSIDE, SHADE, Style, label_of, legend, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
+from xcurves.learning_curves.error_rates import REASONS
+from xcurves.learning_curves.tables import MISSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 200
-_TICKS = 10
+_TICKS = 7
+_LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
 
 
 def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
@@ -33,9 +36,10 @@ def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predict(fit, x**-2)
     heights = []
+    many = fit.sizes.get("algorithm", 1) > INSIDE
     for style, curve, name in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        _draw_curve(ax, x, found, style, f"{name}{_legend(curve)}")
+        _draw_curve(ax, x, found, style, f"{name}{_legend(curve, short=many)}")
         errors = curve["mean_error"].sel(training=levels)
         dots: dict[str, Any] = {"color": style.color, "markeredgecolor": "black", "markeredgewidth": 0.5}
         ax.plot(levels**-0.5, errors, style.marker, **dots)
@@ -66,10 +70,15 @@ def _leave_room(ax: Axes, heights: Floats) -> None:
     ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
 
 
-def _legend(curve: xr.Dataset) -> str:
-    at = f"{curve['at'].item():g}"
+def _legend(curve: xr.Dataset, *, short: bool) -> str:
+    if curve["unfit"].item():
+        return f"not fitted ({REASONS[int(curve['unfit'].item())]})"
+    at = _short(curve["at"].item())
     values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
-    return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}"
+    star = " *" if curve["backtest_error"] > MISSED else ""
+    if short:
+        return rf"$\gamma$ = {values[0]:.2f}{star}"
+    return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}{star}"
 
 
 def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
@@ -83,11 +92,20 @@ def _mark_sizes(ax: Axes, levels: Floats) -> None:
     room = levels[0] ** -0.5 / _TICKS
     marks = [(0.0, r"$\infty$")]
     if far**-0.5 >= 0.6 * room:
-        marks.append((far**-0.5, f"{far:g}"))
+        marks.append((far**-0.5, _short(far)))
     for level in levels[::-1]:
         if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
-            marks.append((level**-0.5, f"{level:g}"))
+            marks.append((level**-0.5, _short(level)))
+    if len(marks) > 2 and marks[-1][0] - marks[-2][0] < 0.6 * room:
+        del marks[-2]  # the smallest size has the label
     ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
+
+
+def _short(level: float) -> str:
+    """Return a size in few letters."""
+    from matplotlib.ticker import EngFormatter
+
+    return EngFormatter(places=1, sep="")(level) if level >= _LARGE else f"{level:g}"
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:

@@ -6,6 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.tables import bounds, frame_of
+from xcurves.learning_curves.error_rates import REASONS
 
 _FITTED = {
     "error_at_n": "e_N",
@@ -17,17 +18,46 @@ _FITTED = {
 }
 
 
+MISSED = 0.1  # backtest error from which a curve is named
+
+
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return the paper's table, a row for each curve."""
-    return frame_of({column: result[name] for name, column in _FITTED.items() if name in result})
+    """Return the paper's table, a row for each curve; of bounded asymptotes also backtest errors and notes."""
+    columns = {column: result[name] for name, column in _FITTED.items() if name in result}
+    if result.attrs.get("asymptote") == "free":
+        return frame_of(columns)
+    notes = xr.apply_ufunc(_note, result["unfit"], result["asymptote_at_bound"], *_edges(result), vectorize=True)
+    return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
+
+
+def _edges(result: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    return result["gamma_at_edge"], result["gamma"], result["backtest_error"]
+
+
+def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> str:
+    """Return in words what a reader has to know of a curve."""
+    if unfit:
+        return f"not fitted: {REASONS[int(unfit)]}"
+    notes = {
+        "misses its last octaves": rho > MISSED,
+        "asymptote at 0": at_bound,
+        f"gamma at its {edge_word(gamma)} edge": at_edge,
+    }
+    return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def edge_word(gamma: float) -> str:
+    """Return which edge of the grid an exponent is at."""
+    return "flat" if gamma > -0.5 else "steep"
 
 
 def prediction_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each size."""
-    columns = {"prediction": result["prediction"], **bounds(result["prediction_ci"]), "change": result["change"]}
-    return frame_of(
-        {**columns, **bounds(result["change_ci"], "change_"), "extrapolated": result["extrapolated"]}, ["n"]
-    )
+    own = {} if "n" in result.dims else {"n": result["n"]}
+    columns = {**own, "prediction": result["prediction"], **bounds(result["prediction_ci"]), "change": result["change"]}
+    changes = {**bounds(result["change_ci"], "change_"), "ratio": result["change_ratio"]}
+    ratios = {**bounds(result["change_ratio_ci"], "ratio_"), "extrapolated": result["extrapolated"]}
+    return frame_of({**columns, **changes, **ratios}, [] if own else ["n"])
 
 
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
@@ -44,7 +74,10 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
     for parameter in result["param"].to_numpy():
         here = result.sel(param=parameter, drop=True)
         columns |= {str(parameter): here["difference"], **bounds(here["difference_ci"], f"{parameter}_")}
-    columns |= {f"crossing_{i + 1}": result["crossing_size"].isel(crossing=i) for i in range(result.sizes["crossing"])}
+    for i in range(result.sizes["crossing"]):
+        stretch = result[["equal_from", "equal_to", "crossing_size"]].isel(crossing=i, drop=True)
+        named = zip(("equal_from", "equal_to", "crossing"), stretch.data_vars.values(), strict=True)
+        columns |= {f"{name}_{i + 1}": sizes for name, sizes in named}
     columns |= {"multiplier": result["data_multiplier"], **bounds(result["data_multiplier_ci"], "multiplier_")}
     columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
     return frame_of(columns, ["algorithm"])

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.sentences import joined
+from xcurves.learning_curves.error_rates import REASONS
+from xcurves.learning_curves.tables import MISSED, edge_word
 
 _TEST_SET = (
     "Intervals leave out the error that the test set itself brings and that all folds share: a rate of p % on m test "
     "cases is uncertain by sqrt(p (100 - p) / m)."
 )
-_CROSSING = ("crossing_size", "crossing_extrapolated")
+_WIDENED = (
+    "Asymptotes are at least 0. Intervals of predictions beyond the largest size are widened by how badly each curve "
+    "predicts its own last octaves."
+)
+_STRETCH = ("equal_from", "equal_to", "crossing_size")
 _FAR = " (far outside the measured sizes)"
 _SCHEMES = {
     "variance-folds": "1 / (F_i sigma_i^2)",
     "variance": "1 / sigma_i^2",
+    "relative": "1 / error^2",
     "uniform": "1",
 }
 
@@ -28,6 +36,10 @@ def fit_sentences(result: xr.Dataset) -> Iterator[str]:
     for curve, name in _tasks(result, "error_at_n"):
         yield name + _fit_claim(curve)
     scheme = result.attrs.get("weights", "variance-folds")
+    missed = _missed(result)
+    if missed:
+        yield missed
+    bounded = result.attrs.get("asymptote", "nonnegative") == "nonnegative"
     refits = int(result.attrs.get("n_resamples", 0))
     fixed = result.attrs.get("gamma", "search") != "search"
     by_error = (
@@ -36,13 +48,15 @@ def fit_sentences(result: xr.Dataset) -> Iterator[str]:
     how = f"{refits:,} bootstrap refits" if refits else by_error
     taken = result.attrs.get("units", "percent")
     yield f"Errors were taken as {taken}, weighted by {_SCHEMES.get(scheme, scheme)}; intervals are by {how}."
+    if bounded:
+        yield _WIDENED
     yield _TEST_SET
 
 
 def _fit_claim(curve: xr.Dataset) -> str:
     at, gamma = curve["at"].item(), curve["gamma"].item()
-    if not curve["n_folds"].any():
-        return "nothing can be said; there are no errors."
+    if curve["unfit"].item():
+        return f"not fitted: {REASONS[int(curve['unfit'].item())]}."
     if gamma != gamma:
         return f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
     error, reliance = (_estimate(curve, name) for name in ("error_at_n", "data_reliance"))
@@ -53,7 +67,10 @@ def _fit_claim(curve: xr.Dataset) -> str:
         _linear_rule(curve["data_reliance"]),
     ]
     if curve["gamma_at_edge"].item():
-        said.append("Gamma is at the edge of its grid: the curve may not be a power law.")
+        edge = edge_word(gamma)
+        said.append(f"Gamma is at the {edge} edge of its grid: the curve may not be a power law.")
+    if curve["asymptote_at_bound"].item():
+        said.append("The asymptotic error is at its lower bound, 0.")
     if curve["at_extrapolated"].item():
         said.append(f"Size {at:g} is far outside the measured ones.")
     return " ".join(said)
@@ -64,23 +81,46 @@ def _linear_rule(reliance: xr.DataArray) -> str:
     return f"By the linear rule four times the data {change} the error by {_rate(abs(reliance) / 2, reliance)}."
 
 
+def _missed(result: xr.Dataset) -> str:
+    """Return which curves miss their own last octaves, "" if none does."""
+    said = [
+        f"{name.removesuffix(': ') or 'the curve'} ({100 * curve['backtest_error'].item():.3g} %)"
+        for curve, name in _tasks(result, "error_at_n")
+        if curve["backtest_error"] > MISSED
+    ]
+    if not said:
+        return ""
+    verb, law = ("miss their", "they are no power laws") if len(said) > 1 else ("misses its", "it is no power law")
+    return (
+        f"Do not rely on predictions: {joined(said)} {verb} own last octaves by more than 10 % a doubling, by noise or "
+        f"because {law}."
+    )
+
+
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each curve and size, then what holds for all."""
     for curve, name in _tasks(result, "prediction"):
         if curve["prediction"].isnull().all():
-            yield f"{name}nothing can be said; there are no errors."
+            yield f"{name}nothing can be said; there is no fitted curve."
             continue
-        for n in result["n"].to_numpy():
-            here = curve.sel(n=n)
-            far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
-            interval = _between(here["prediction"], here["prediction_ci"], result)
-            change = _between(here["change"], here["change_ci"], result)
-            path = f"from {curve['at'].item():g} to {n:g} the error changes by {change}"
-            yield f"{name}at size {n:g} the predicted error is {interval}; {path}{far}."
+        for here in [curve.isel(n=i) for i in range(curve.sizes["n"])] if "n" in curve.dims else [curve]:
+            yield f"{name}{_prediction(here, result)}."
     rule = {"linear": "the linear rule of error and data-reliance"}.get(
         result.attrs.get("method", ""), "the fitted curve"
     )
     yield f"Predictions are by {rule}; intervals are for the expected error, not for that of one more training."
+
+
+def _prediction(here: xr.Dataset, result: xr.Dataset) -> str:
+    """Return what is predicted for one size of a curve."""
+    far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
+    n, at = here["n"].item(), here["at"].item()
+    interval = _between(here["prediction"], here["prediction_ci"], result)
+    if result.attrs.get("asymptote") == "free" or here["change_ratio"].isnull():
+        change = f"changes by {_between(here['change'], here['change_ci'], result)}"
+    else:
+        change = f"changes to {_between(here['change_ratio'], here['change_ratio_ci'], result)} of what it is"
+    return f"at size {n:g} the predicted error is {interval}; from {at:g} to {n:g} the error {change}{far}"
 
 
 def left_out_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -104,7 +144,7 @@ def learner_sentences(result: xr.Dataset) -> Iterator[str]:
     for pair, name in _tasks(result, "data_multiplier"):
         error = pair.sel(param="error_at_n")
         if error["difference"].isnull():
-            yield f"{name}nothing can be said; it or {reference} has no errors."
+            yield f"{name}nothing can be said; it or {reference} has no fitted curve."
             continue
         said = [
             f"error differs from that of {reference} by {_between(error['difference'], error['difference_ci'], result)}"
@@ -126,9 +166,13 @@ def _worth(pair: xr.Dataset, reference: Any) -> str:
 
 
 def _crossings(pair: xr.Dataset) -> str:
-    found = zip(*(pair[name].to_numpy().tolist() for name in _CROSSING), strict=True)
-    sizes = [f"{size:.4g}" + _FAR * far for size, far in found if size == size]
-    return f"the curves cross at {' and '.join(sizes)}" if sizes else "the curves do not cross"
+    """Return between which sizes no difference is shown, and where the curves cross."""
+    said = []
+    for begin, end, crossing in zip(*(np.atleast_1d(pair[name]).tolist() for name in _STRETCH), strict=True):
+        if begin == begin:
+            where = f"no difference is shown between sizes {begin:.4g} and {end:.4g}"
+            said.append(f"{where}, where the curves cross at {crossing:.4g}" if crossing == crossing else where)
+    return "; ".join(said) or "a difference is shown at all sizes up to four times the largest"
 
 
 def _tasks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
@@ -166,17 +210,20 @@ def fit_answer(result: xr.Dataset) -> str:
         for curve, name in _tasks(result, "error_at_n")
         if curve["data_reliance"].notnull()
     ]
+    missed = _missed(result)
+    said += [missed] if missed else []
     return joined(said, " ") or "Nothing can be said: no curve has errors that change with training size."
 
 
 def prediction_answer(result: xr.Dataset) -> str:
     """Return the prediction at the largest size, curve by curve."""
-    last = result.isel(n=-1)
+    last = result.isel(n=-1) if "n" in result.dims else result
     said = [
-        f"{name}{_between(curve['prediction'], curve['prediction_ci'], result)}"
+        f"{name}{_between(curve['prediction'], curve['prediction_ci'], result)} at size {curve['n'].item():g}"
         for curve, name in _tasks(last, "prediction")
+        if curve["prediction"].notnull()
     ]
-    return f"Predicted errors at size {last['n'].item():g}: {joined(said, '; ')}."
+    return f"Predicted errors: {joined(said, '; ')}." if said else "Nothing can be said: there is no fitted curve."
 
 
 def left_out_answer(result: xr.Dataset) -> str:

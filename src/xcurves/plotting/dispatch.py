@@ -197,7 +197,10 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
     if ax is None:
         rows = [count(data) for name in names if (count := views[name].rows)]
         height = max([_HEIGHT, *(_AROUND + _ROW * n_rows for n_rows in rows)])
-        axes = new_axes(len(names), len(tasks), height=height, sharex=len(names) > 1 and "col")
+        if len(names) == 1 and len(tasks) > _WIDE:
+            axes = _wrapped_axes(len(tasks), height)[np.newaxis]
+        else:
+            axes = new_axes(len(names), len(tasks), height=height, sharex=len(names) > 1 and "col")
     else:
         axes = _given_axes(ax, len(names), len(tasks))
     for column, (title, task) in zip(axes.T, tasks, strict=True):
@@ -207,7 +210,7 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
             panel.set_xlabel("")
         column[0].set_title(title)
     if ax is None:
-        make_room(axes)
+        make_room(_page(axes[0]) if len(names) == 1 else axes)
     return axes.item() if axes.size == 1 else axes.squeeze()
 
 
@@ -226,7 +229,7 @@ def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str,
     if len(dims) > 1:
         raise ValueError(f"{name} has the extra dims {tuple(dims)}; one can be drawn. Select: {name}.isel({dims[0]}=0)")
     (dim,) = dims
-    return [(say_task({dim: data[dim][i].item()}), data.isel({dim: i}, drop=True)) for i in range(data.sizes[dim])]
+    return [(say_task({dim: data[dim][i].item()}), data.isel({dim: i}).drop_vars(dim)) for i in range(data.sizes[dim])]
 
 
 def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
@@ -237,13 +240,20 @@ def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
     return np.array([[ax]])
 
 
-def _wrapped_axes(n_panels: int) -> NDArray[Any]:
+def _wrapped_axes(n_panels: int, height: float = _HEIGHT) -> NDArray[Any]:
     """Return new axes, shape (panel,), in rows that fit on a page."""
     n_columns = min(n_panels, _WIDE)
-    axes = new_axes(-(-n_panels // n_columns), n_columns).ravel()
+    axes = new_axes(-(-n_panels // n_columns), n_columns, height=height).ravel()
     for unused in axes[n_panels:]:
         unused.remove()
     return axes[:n_panels]
+
+
+def _page(panels: NDArray[Any]) -> NDArray[Any]:
+    """Return wrapped panels in their rows and columns; where there is none, the one above."""
+    n_columns = min(len(panels), _WIDE)
+    place = np.arange(-(-len(panels) // n_columns) * n_columns)
+    return np.asarray(panels[np.where(place < len(panels), place, place - n_columns)].reshape(-1, n_columns))
 
 
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:

@@ -17,13 +17,15 @@ from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, la
 from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
 from xcurves.preprocessing.independence import warn_of_episodes
 
+_ONE_RUN = "_xcurves_run"  # no column has this name
+
 
 def to_dataarray(
     frame: pd.DataFrame | Any,
     value: str,
     *,
     algorithm: str = "algorithm",
-    run: str = "run",
+    run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
     on: On | None = None,
@@ -41,9 +43,10 @@ def to_dataarray(
         units and names; words and numbers in ``frame.attrs`` are carried on.
     value : str
         Column of the scores; a row without a score is a gap.
-    algorithm, run, training : str
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials). Labels
-        that differ only in blanks around them stay two, with a warning.
+    algorithm, run, training : str, the last two optional
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
+        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in blanks around
+        them stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
@@ -95,6 +98,13 @@ def to_dataarray(
     array([[2., 3.]])
     """
     frame = as_pandas(frame)
+    if run is None:
+        options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
+        of_one_run = frame.assign(**{_ONE_RUN: 0})
+        curves = to_dataarray(
+            of_one_run, value, algorithm=algorithm, run=_ONE_RUN, training=training, extra=extra, **options
+        )
+        return curves.isel(run=0, drop=True)
     asked = _check_asked(on, method, tolerance, training)
     columns = {name: name for name in names_of(extra)} | {"algorithm": algorithm, "run": run}
     columns |= {} if training is None else {"training": training}

@@ -1,0 +1,189 @@
+"""Bounded asymptotes, relative weights, backtests and widened intervals as users meet them."""
+
+import json
+import warnings
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+
+import oracles_powerlaw as oracle
+import xcurves
+from lazy import refuse_to_compute
+from places import SHARED
+
+REFERENCE = SHARED / "reference" / "dev_extrapolation.json"
+N = 100 * 2.0 ** (np.arange(9) / 2)
+
+
+def laws(n_curves, seed=0, noise=0.02, units="1"):
+    """Noisy power laws, some with an asymptote of 0, without folds."""
+    rng = np.random.default_rng(seed)
+    alpha, gamma = rng.uniform([0, -0.7], [0.1, -0.2], (n_curves, 2)).T[..., np.newaxis]
+    values = np.maximum(alpha - 0.03, 0) + 0.06 * (N / N[-1]) ** gamma
+    values = values * np.exp(noise * rng.normal(size=(n_curves, 9)))
+    coords = {"curve": np.arange(n_curves), "training": N}
+    return xr.DataArray(values, coords, ("curve", "training"), attrs={"units": units})
+
+
+def quiet(errors, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xcurves.fit_power_law(errors, **options)
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="no reference answers beside the repository")
+@pytest.mark.parametrize("octave", ["one_per_octave", "two_per_octave"])
+def test_fits_backtests_and_intervals_are_those_of_the_reference(octave):
+    for case in json.loads(REFERENCE.read_text())[octave]:
+        errors = xr.DataArray(case["error"], {"training": case["n"]}, ["training"], attrs={"units": "1"})
+        fit = quiet(errors, predict_at=case["predict_at"])
+        assert fit.gamma == case["gamma"]
+        assert fit.asymptote_at_bound == case["bound_binds"]
+        names = {"alpha": "alpha", "eta": "eta", "error_at_n": "error_at_n", "data_reliance": "data_reliance"}
+        for name, key in (names | {"backtest_error": "rho"}).items():
+            np.testing.assert_allclose(fit[name], case[key], rtol=1e-7, err_msg=name)
+        more = fit.curves.predict(case["predict_at"])
+        for found in (fit, more):
+            np.testing.assert_allclose(found.prediction, case["prediction"], rtol=1e-7)
+            interval = np.transpose([case["lower"], case["upper"]])
+            np.testing.assert_allclose(found.prediction_ci, interval, rtol=1e-7)
+            half = np.log(found.prediction_ci_given_law.sel(ci_bound="upper") / found.prediction)
+            np.testing.assert_allclose(half, case["half_width_law_log"], rtol=1e-7)
+        np.testing.assert_allclose(more.change_ratio, case["change_ratio"], rtol=1e-7)
+        half = np.log(more.change_ratio_ci.sel(ci_bound="upper") / more.change_ratio)
+        np.testing.assert_allclose(half, case["half_width_ratio_log"], rtol=1e-7)
+
+
+def test_defaults_are_a_bounded_fit_with_relative_weights():
+    errors = laws(4)
+    fit = quiet(errors)
+    assert (fit.attrs["asymptote"], fit.attrs["weights"]) == ("nonnegative", "relative")
+    np.testing.assert_array_equal(fit["at"], [N[-1]] * 4)
+    for i in range(4):
+        gamma, x, _ = oracle.relative(N, errors[i].to_numpy())
+        np.testing.assert_allclose([fit.gamma[i], fit.alpha[i]], [gamma, x[0]], rtol=1e-6, atol=1e-12)
+    folds = xr.concat([errors, errors * 1.01], "run")
+    assert quiet(folds).attrs["weights"] == "variance-folds"
+    single = folds.where((folds.run < 1) | (folds.curve != 2))
+    np.testing.assert_allclose(quiet(single).gamma.sel(curve=2), fit.gamma.sel(curve=2))
+    error = xr.full_like(errors, 0.005)
+    assert quiet(errors, standard_error=error).attrs["weights"] == "variance"
+
+
+def test_no_prediction_and_no_interval_is_negative_or_above_one():
+    fit = quiet(laws(300, noise=0.15))
+    assert fit.asymptote_at_bound.sum() > 30
+    more = fit.curves.predict([400, 1600, 6400, 1e6, 1e9])
+    for name in ("prediction", "prediction_ci", "prediction_ci_given_law", "change_ratio_ci"):
+        assert (more[name].fillna(0) >= 0).all(), name
+    assert (more.prediction_ci <= 1).all()
+    assert (fit.alpha >= 0).all()
+    ends = fit.estimate_ci.sel(param=["error_at_n", "alpha"])
+    assert ((ends >= 0) | ends.isnull()).all()
+    bound = fit.asymptote_at_bound == 1
+    assert fit.stderr.sel(param="alpha").where(bound).isnull().all()
+
+
+def test_each_curve_is_predicted_at_its_own_size():
+    errors = laws(3)
+    errors[1, -2:] = np.nan
+    fit = quiet(errors)
+    more = fit.curves.predict(4 * fit["at"])
+    assert more.prediction.dims == ("curve",)
+    np.testing.assert_allclose(more["n"], [4 * N[-1], 4 * N[-3], 4 * N[-1]])
+    for i in range(3):
+        alone = fit.isel(curve=i).curves.predict(more["n"][i].item())
+        np.testing.assert_allclose(more.prediction[i], alone.prediction[0])
+        np.testing.assert_allclose(more.prediction_ci[i], alone.prediction_ci[0])
+    assert more.curves.table()["n"].tolist() == more["n"].values.tolist()
+    assert f"at size {4 * N[-3]:g} the predicted error is" in more.curves.summary()
+    assert "Predicted errors" in xcurves.kinds.kind("predict").answer(more)
+    with pytest.raises(ValueError, match=r"n must be sizes on further dims .* got dims \('other',\)"):
+        fit.curves.predict(xr.DataArray([1.0], dims="other"))
+
+
+def test_a_table_of_curves_is_one_call_with_one_warning():
+    errors = laws(168, units="1")
+    errors[0, 3:] = np.nan  # too few sizes
+    errors[1] = np.nan
+    errors[2, 4] = 0.0
+    errors[3] = np.linspace(0.1, 0.5, 9)
+    errors[4:8, 2:] = np.nan
+    with pytest.warns(UserWarning) as caught:
+        fit = xcurves.fit_power_law(errors)
+    assert len(caught) == 1
+    said = str(caught[0].message)
+    assert said.startswith("8 of 168 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
+    assert "and 2 more" in said
+    assert "error not positive (curve 2), rising errors (curve 3)" in said
+    assert caught[0].filename == __file__
+    assert fit.unfit.values[:8].tolist() == [2, 1, 6, 7, 2, 2, 2, 2]
+    assert (fit.unfit.values[8:] == 0).all()
+    assert fit.error_at_n.isnull().values.tolist() == [True] * 8 + [False] * 160
+    more = fit.curves.predict(4 * fit["at"])
+    assert (more.prediction[8:] > 0).all()
+    assert fit.curves.table()["note"].iloc[2] == "not fitted: error not positive"
+    assert "curve 3: not fitted: rising errors." in fit.curves.summary()
+
+
+def test_standard_errors_that_are_zero_leave_one_curve_out():
+    errors = laws(3)
+    spread = xr.full_like(errors, 0.004)
+    spread[1, 2] = 0
+    with pytest.warns(UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"):
+        fit = xcurves.fit_power_law(errors, standard_error=spread)
+    assert fit.gamma.isnull().values.tolist() == [False, True, False]
+
+
+def test_curves_that_miss_their_last_octaves_are_named():
+    errors = laws(3)
+    errors[1] = np.maximum(0.6 * (N / N[0]) ** -0.5, 0.2)
+    fit = quiet(errors)
+    assert (fit.backtest_error > 0.1).values.tolist() == [False, True, False]
+    assert fit.curves.table()["note"].iloc[1].startswith("misses its last octaves")
+    share = 100 * fit.backtest_error[1].item()
+    assert f"curve 1 ({share:.3g} %) misses its own last octaves" in fit.curves.summary()
+
+
+def test_losses_have_no_upper_end_and_no_percent():
+    losses = 30 * laws(3, units="nats")
+    fit = quiet(losses, predict_at=[50])
+    assert fit.attrs["units"] == "loss"
+    assert fit.error_at_n.attrs["units"] == "nats"
+    assert (fit.prediction_ci.sel(ci_bound="upper") > 1).all()
+    with pytest.raises(ValueError, match=r"errors has -.* at size .*; relative weights need errors above 0\. Mask it"):
+        xcurves.fit_power_law(losses.isel(curve=0) - 20)
+    shifted = quiet(losses.isel(curve=0) - 20, asymptote="free", weights="uniform")
+    assert shifted.error_at_n < 0
+
+
+def test_lazy_curves_give_the_same():
+    errors = laws(6)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = xcurves.fit_power_law(errors.chunk(curve=2), predict_at=[1600, 9600])
+        more = lazy.curves.predict([6400.0])
+    fit = quiet(errors, predict_at=[1600, 9600])
+    xr.testing.assert_allclose(lazy.compute(), fit)
+    xr.testing.assert_allclose(more.compute(), fit.curves.predict([6400.0]))
+
+
+def test_predictions_of_the_bootstrap_are_widened_too():
+    errors = laws(2)
+    fit = quiet(errors, predict_at=[6400], n_resamples=99, rng=0)
+    law, wide = fit.prediction_ci_given_law, fit.prediction_ci
+    assert (wide.sel(ci_bound="lower") < law.sel(ci_bound="lower")).all()
+    half = stats.norm.ppf(0.975) * fit.backtest_error * np.sqrt(np.log2(6400 / N[-1]))
+    expected = np.hypot(np.log(law.sel(ci_bound="upper") / fit.prediction), half)
+    np.testing.assert_allclose(np.log(wide.sel(ci_bound="upper") / fit.prediction), expected)
+
+
+def test_a_frame_without_runs_is_fitted():
+    frame = pd.DataFrame({"model": "a", "n": N, "error": 0.1 + 0.2 * (N / N[-1]) ** -0.5})
+    errors = frame.curves.to_dataarray("error", algorithm="model", run=None, training="n")
+    assert errors.dims == ("algorithm", "training")
+    fit = quiet(errors.assign_attrs(units="1"))
+    np.testing.assert_allclose(fit.gamma, [-0.5])
