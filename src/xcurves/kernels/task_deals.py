@@ -42,6 +42,21 @@ class Stratum(NamedTuple):
     n_b: int
 
 
+class Deals(NamedTuple):
+    """Deals of a stratum's tasks.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (member, deal, curve)
+        The deals.
+    numbers : ndarray of int, shape (member, deal), optional
+        Their places in `all_deals` of the stratum, where they are drawn from there.
+    """
+
+    rows: Floats
+    numbers: NDArray[np.intp] | None
+
+
 @dataclass(frozen=True)
 class DealPlan:
     """The deals that one test evaluates.
@@ -77,44 +92,46 @@ class DealPlan:
         distinct = sorted({pair for pair in self.runs if min(pair) > 0})
         return [Stratum(np.flatnonzero([each == pair for each in self.runs]), *pair) for pair in distinct]
 
-    def observed(self) -> list[Floats]:
-        """Return the observed deal of every stratum, shape (member, 1, curve)."""
+    def observed(self) -> list[Deals]:
+        """Return the observed deal of every stratum."""
         rows = [np.ones(s.n_a) if self.paired else np.repeat([1.0, 0.0], [s.n_a, s.n_b]) for s in self.strata]
-        return [np.tile(row, (len(s.tasks), 1, 1)) for row, s in zip(rows, self.strata, strict=True)]
+        return [Deals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.strata, strict=True)]
 
-    def blocks(self) -> Iterator[list[Floats]]:
-        """Yield the deals of every stratum, shape (member, block, curve), block after block."""
+    def blocks(self) -> Iterator[list[Deals]]:
+        """Yield the deals of every stratum, block after block."""
         for start in range(0, self.n_deals, BLOCK):
             yield self._block(start, min(start + BLOCK, self.n_deals))
 
-    def _block(self, start: int, stop: int) -> list[Floats]:
+    def _block(self, start: int, stop: int) -> list[Deals]:
         if self.exact:
             return self._enumerated(np.arange(start, stop))
         return [self._drawn(stratum, start // BLOCK, stop - start) for stratum in self.strata]
 
-    def _enumerated(self, index: NDArray[np.int64]) -> list[Floats]:
+    def _enumerated(self, index: NDArray[np.int64]) -> list[Deals]:
         """Return the deals numbered `index`: the deals of a task are the digits of its number."""
         out = []
         power = 1
         for stratum in self.strata:
-            table = _all_swaps(stratum.n_a) if self.paired else _all_deals(stratum.n_a, stratum.n_b)
+            table = all_swaps(stratum.n_a) if self.paired else all_deals(stratum.n_a, stratum.n_b)
             powers = power * len(table) ** np.arange(len(stratum.tasks))
-            out.append(table[index // powers[:, np.newaxis] % len(table)].astype(float))
+            numbers = index // powers[:, np.newaxis] % len(table)
+            out.append(Deals(table[numbers].astype(float), numbers))
             power *= len(table) ** len(stratum.tasks)
         return out
 
-    def _drawn(self, stratum: Stratum, number: int, rows: int) -> Floats:
+    def _drawn(self, stratum: Stratum, number: int, rows: int) -> Deals:
         key = (self.paired, stratum.n_a, stratum.n_b, number)
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
         shape = (len(stratum.tasks), rows)
         if self.paired:
-            return rng.integers(0, 2, (*shape, stratum.n_a), np.int8) * 2.0 - 1.0
+            return Deals(rng.integers(0, 2, (*shape, stratum.n_a), np.int8) * 2.0 - 1.0, None)
         n_curves = stratum.n_a + stratum.n_b
         if n_curves <= _TABLED:
-            table = _all_deals(stratum.n_a, stratum.n_b)
-            return table[rng.integers(0, len(table), shape)].astype(float)
-        flags = np.repeat(np.array([1, 0], np.int8), [stratum.n_a, stratum.n_b])
-        return rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1).astype(float)
+            table = all_deals(stratum.n_a, stratum.n_b)
+            numbers = rng.integers(0, len(table), shape)
+            return Deals(table[numbers].astype(float), numbers)
+        flags = np.repeat([1.0, 0.0], [stratum.n_a, stratum.n_b])
+        return Deals(rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1), None)
 
 
 def make_plan(
@@ -151,7 +168,7 @@ def reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> 
 
 
 @lru_cache(maxsize=64)
-def _all_deals(n_a: int, n_b: int) -> NDArray[np.int8]:
+def all_deals(n_a: int, n_b: int) -> NDArray[np.int8]:
     """Return all rows of `n_a` ones and `n_b` zeros."""
     rows = np.zeros((1, 0), np.int8)
     for curve in range(1, n_a + n_b + 1):
@@ -161,7 +178,7 @@ def _all_deals(n_a: int, n_b: int) -> NDArray[np.int8]:
     return rows
 
 
-def _all_swaps(n_runs: int) -> NDArray[np.int8]:
+def all_swaps(n_runs: int) -> NDArray[np.int8]:
     """Return all rows of signs."""
     bits = np.arange(2**n_runs)[:, np.newaxis] >> np.arange(n_runs) & 1
     return (1 - 2 * bits).astype(np.int8)

@@ -21,7 +21,7 @@ import numpy as np
 
 from xcurves.kernels import task_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import TIE, DealPlan, Stratum, reaches
+from xcurves.kernels.task_deals import TIE, DealPlan, Deals, Stratum, reaches
 from xcurves.kernels.task_ranks import RankTest
 
 _DUST = 64 * np.finfo(float).eps
@@ -171,9 +171,9 @@ def _part(x: Floats, y: Floats, weights: Floats, stratum: Stratum, estimate: Flo
     return Part(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
 
 
-def _sums(parts: Sequence[Part], deals: Sequence[Floats]) -> Sums:
+def _sums(parts: Sequence[Part], deals: Sequence[Deals]) -> Sums:
     """Return the sums of a block of deals."""
-    by_part = [_sums_of_part(part, deal) for part, deal in zip(parts, deals, strict=True)]
+    by_part = [_sums_of_part(part, deal.rows) for part, deal in zip(parts, deals, strict=True)]
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
     whole = sums.v2 <= _DUST * sum(part.of_all * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts)
     v1, v2 = np.where(whole, 0.0, sums.v1), np.where(whole, 0.0, sums.v2)  # whole tasks are exchanged

@@ -10,13 +10,14 @@ that pairs without ties share their null distribution.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import DealPlan, Stratum, reaches
+from xcurves.kernels.task_deals import DealPlan, Deals, all_deals, reaches
 
 _DUST = 1e-13
 
@@ -26,6 +27,11 @@ class _Ties(NamedTuple):
 
     first: NDArray[np.intp]
     last: NDArray[np.intp]
+
+    @property
+    def none(self) -> bool:
+        """Whether no runs tie."""
+        return bool((self.first == self.last).all())
 
 
 class RankTest:
@@ -44,20 +50,23 @@ class RankTest:
             ties = [each for _, each in ordered]
             key = b"".join(each.first.tobytes() for each in ties)
             self.patterns.setdefault(key, (ties, []))[1].append(number)
-            observed.append(self._over_tasks([deal[:, np.newaxis] for deal, _ in ordered], ties))
+            observed.append(self._over_tasks([Deals(deal[:, np.newaxis], None) for deal, _ in ordered], ties))
         self.theta, self.variance = np.array(observed)[..., 0].T
         self.count = np.zeros(len(x))
 
-    def _over_tasks(self, deals: Sequence[Floats], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
+    def _over_tasks(self, deals: Sequence[Deals], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = 0.0, 0.0
         for deal, own, w, stratum in zip(deals, ties, self.weights, self.strata, strict=True):
-            of_task, of_error = _thetas(deal, own, stratum)
+            if own.none and deal.numbers is not None:
+                of_task, of_error = (each[deal.numbers] for each in _without_ties(stratum.n_a, stratum.n_b))
+            else:
+                of_task, of_error = _thetas(deal.rows, own, stratum.n_a, stratum.n_b)
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
         return np.asarray(theta), np.asarray(variance)
 
-    def add(self, deals: Sequence[Floats]) -> None:
-        """Count a block of deals, each of shape (member, deal, curve)."""
+    def add(self, deals: Sequence[Deals]) -> None:
+        """Count a block of deals."""
         own = _square(self.theta)
         for ties, pairs in self.patterns.values():
             theta, variance = self._over_tasks(deals, ties)
@@ -103,12 +112,19 @@ def _in_order(x: Floats, y: Floats) -> tuple[Floats, _Ties]:
     return (order < x.shape[-1]).astype(float), _Ties(first, last)
 
 
-def _thetas(deals: Floats, ties: _Ties, stratum: Stratum) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=16)
+def _without_ties(m: int, n: int) -> tuple[Floats, Floats]:
+    """Return θ and its variance of all deals of runs that do not tie, shape (deal,)."""
+    places = np.arange(m + n)[np.newaxis]
+    theta, variance = _thetas(all_deals(m, n)[np.newaxis].astype(float), _Ties(places, places), m, n)
+    return theta[0], variance[0]
+
+
+def _thetas(deals: Floats, ties: _Ties, m: int, n: int) -> tuple[Floats, Floats]:
     """Return θ of every task and its variance, shape (member, deal).
 
     All sums are of halves of whole numbers, so a variance of 0 is exactly 0.
     """
-    m, n = stratum.n_a, stratum.n_b
     of_first = deals.cumsum(axis=-1)
     of_second = np.arange(1.0, m + n + 1) - of_first
     below_first, below_second = (_midway(each, ties) for each in (of_second, of_first))
@@ -121,7 +137,7 @@ def _thetas(deals: Floats, ties: _Ties, stratum: Stratum) -> tuple[Floats, Float
 
 def _midway(upto: Floats, ties: _Ties) -> Floats:
     """Return how many of a sample stand below each place, of those that tie with it half."""
-    if (ties.first == ties.last).all():
+    if ties.none:
         return upto  # at a place of the other sample nothing is added
     before = np.pad(upto, ((0, 0), (0, 0), (1, 0)))
     first, last = (np.broadcast_to(each[:, np.newaxis], upto.shape) for each in ties)
