@@ -31,8 +31,9 @@ _HELD = 2**23  # doubles kept of all deals at once
 class Part(NamedTuple):
     """A stratum's numbers, from which those of a deal follow.
 
-    With ``z = u - δ shift``, ``s`` its sum over a deal, ``q`` that of its squares and ``Q`` the sum of all squares, a
-    task has the difference ``of_sum · s`` and the squared standard error ``of_all · Q + of_squares · q - of_square · s²``.
+    With ``z = u - δ shift``, ``s`` its sum over a deal, ``q`` that of its squares and ``Q`` the sum of all squares, the
+    difference of a task is ``of_sum · s`` and its squared standard error
+    ``of_all · Q + of_squares · q - of_square · s²``.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class FlipPlan:
                 bits = np.arange(start, stop)[:, np.newaxis] >> np.arange(self.n_families) & 1
             else:
                 bits = rng.integers(0, 2, (stop - start, self.n_families))
-            yield 1.0 - 2.0 * bits
+            yield np.where(bits, -1.0, 1.0)
 
 
 def make_plan(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:

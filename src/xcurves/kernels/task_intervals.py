@@ -21,8 +21,10 @@ from xcurves.kernels.moments import Floats
 _TIE = 1e-10
 _DOUBLINGS = 60
 _HALVINGS = 30
-# Column j of the coefficients in the Bernstein basis of degree 4: binomial(i, j) / binomial(4, j).
-_BERNSTEIN = np.array([[1, 0, 0, 0, 0], [1, 1 / 4, 0, 0, 0], [1, 2 / 4, 1 / 6, 0, 0], [1, 3 / 4, 3 / 6, 1 / 4, 0], [1] * 5])
+# Row i, column j: binomial(i, j) / binomial(4, j), from powers to the Bernstein basis of degree 4.
+_BERNSTEIN = np.array(
+    [[1, 0, 0, 0, 0], [1, 1 / 4, 0, 0, 0], [1, 2 / 4, 1 / 6, 0, 0], [1, 3 / 4, 3 / 6, 1 / 4, 0], [1] * 5]
+)
 
 
 class Shifted(NamedTuple):
@@ -119,7 +121,7 @@ def _n_counted(quartics: Floats, s: float) -> int:
 
 
 def _on_interval(quartics: Floats, start: float, stop: float, *, basis: bool = True) -> Floats:
-    """Return coefficients over [start, stop] as [0, 1]: in the Bernstein basis, whose signs bound the values, or powers."""
+    """Return coefficients over [start, stop] as [0, 1], in the Bernstein basis, whose signs bound the values, or powers."""
     # s = start + (stop - start) σ: the coefficient of σ^j is Σ_k binomial(k, j) start^(k-j) (stop - start)^j c_k.
     powers = start ** np.arange(5.0)
     shift = np.zeros((5, 5))

@@ -56,14 +56,14 @@ class RankTest:
 
     def _over_tasks(self, deals: Sequence[Deals], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
-        theta, variance = 0.0, 0.0
+        theta, variance = np.zeros(1), np.zeros(1)
         for deal, own, w, stratum in zip(deals, ties, self.weights, self.strata, strict=True):
             if own.none and deal.numbers is not None:
                 of_task, of_error = (each[deal.numbers] for each in _without_ties(stratum.n_a, stratum.n_b))
             else:
                 of_task, of_error = _thetas(deal.rows, own, stratum.n_a, stratum.n_b)
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
-        return np.asarray(theta), np.asarray(variance)
+        return theta, variance
 
     def add(self, deals: Sequence[Deals]) -> None:
         """Count a block of deals."""
