@@ -121,7 +121,7 @@ def _n_counted(quartics: Floats, s: float) -> int:
 
 
 def _on_interval(quartics: Floats, start: float, stop: float, *, basis: bool = True) -> Floats:
-    """Return coefficients over [start, stop] as [0, 1], in the Bernstein basis, whose signs bound the values, or powers."""
+    """Return coefficients over [start, stop] as [0, 1], in the Bernstein basis, whose signs bound values, or powers."""
     # s = start + (stop - start) σ: the coefficient of σ^j is Σ_k binomial(k, j) start^(k-j) (stop - start)^j c_k.
     powers = start ** np.arange(5.0)
     shift = np.zeros((5, 5))
