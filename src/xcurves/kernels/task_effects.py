@@ -14,18 +14,25 @@ Numbers are of shape (pair, task, run), a task's runs in front and NaN behind; a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from xcurves.kernels import task_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import TIE, DealPlan, Deals, Stratum, reaches
+from xcurves.kernels.task_deals import BLOCK, TIE, DealPlan, Deals, Stratum, reaches
 from xcurves.kernels.task_ranks import RankTest
 
 _DUST = 64 * np.finfo(float).eps
 _HELD = 2**23  # doubles kept of all deals at once
+
+
+Progress = Callable[..., Iterable[list[Deals]]]
+
+
+def _no_bar(blocks: Iterable[list[Deals]], **_: int) -> Iterable[list[Deals]]:
+    return blocks
 
 
 class Part(NamedTuple):
@@ -95,10 +102,12 @@ def _moments(u: Floats) -> tuple[Floats, Floats, Floats]:
         return count, mean, np.where(count > 1, (rest**2).sum(axis=-1) / (count - 1), np.nan)
 
 
-def evaluate(x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float) -> dict[str, Floats]:
+def evaluate(
+    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: Progress = _no_bar
+) -> dict[str, Floats]:
     """Test the difference over the tasks of every pair, each task with two runs or more of both algorithms.
 
-    `weights`, shape (task,), sum to one over the plan's tasks.
+    `weights`, shape (task,), sum to one over the plan's tasks; `progress` wraps blocks of deals.
 
     Returns
     -------
@@ -108,13 +117,15 @@ def evaluate(x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float
     """
     width = max(1, _HELD // (4 * plan.n_deals))
     parts = [
-        _evaluate(x[start : start + width], y[start : start + width], weights, plan, alpha)
+        _evaluate(x[start : start + width], y[start : start + width], weights, plan, alpha, progress)
         for start in range(0, len(x), width)
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _evaluate(x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float) -> dict[str, Floats]:
+def _evaluate(
+    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: Progress
+) -> dict[str, Floats]:
     d, v = differences(x, y, paired=plan.paired)
     tasks = np.concatenate([stratum.tasks for stratum in plan.strata])
     w = weights[tasks]
@@ -124,7 +135,7 @@ def _evaluate(x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: floa
     tests = _Tests(parts, observed, estimate)
     ranks = None if plan.paired else RankTest(x, y, weights, plan)
     kept = []
-    for deals in plan.blocks():
+    for deals in progress(plan.blocks(), total=-(-plan.n_deals // BLOCK)):
         sums = _sums(parts, deals)
         tests.add(sums)
         kept.append(task_intervals.Shifted(*sums[:5]))
