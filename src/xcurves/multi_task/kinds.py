@@ -56,8 +56,8 @@ ACROSS_TASKS = ResultKind(
         "forest": View(
             plots.draw_forest,
             "Difference in every task, sorted, with its interval; a bar without ends is plus or minus a standard error, "
-            "where runs are too few for an interval. Diamonds: the mean for these tasks (filled), and for tasks like "
-            "these (open).",
+            "where runs are too few for an interval; black where shown, adjusted over tasks. Diamonds: the mean for these "
+            "tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
             plots.say_forest,
             rows=plots.forest_rows,
         ),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import Intervals, Style, draw_intervals, label_of, style_of
+from xcurves.core.axes import Intervals, Style, draw_intervals, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -20,6 +21,8 @@ _BLACK = "black"
 _GREY = "0.55"
 _GAP = 1.6  # rows between two pairs
 _HIGH = 0.32  # of a diamond, in rows
+_LINE_ROW, _NAME_ROW = 0.42, 0.6  # heights of a line that joins algorithms, and of a name
+_MOST = 150  # tasks of all pairs that are drawn
 _SMALL = 24  # rows beyond which labels are small
 
 
@@ -30,40 +33,56 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 
 def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
-    return float(result.sizes["pair"] * (result.sizes[result.attrs["task"]] + 2 + _GAP) * 0.75)
+    n_tasks = result.sizes[result.attrs["task"]] if _shows_tasks(result) else 0
+    return float(result.sizes["pair"] * (n_tasks + 2 + _GAP) * 0.75)
+
+
+def _shows_tasks(result: xr.Dataset) -> bool:
+    return result.sizes["pair"] * result.sizes[result.attrs["task"]] <= _MOST
 
 
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference in every task, sorted, and both claims, for each pair below each other."""
+    """Draw the difference in every task, sorted, and both claims; pairs stand below each other."""
     ax.axvline(0, color="0.6", linewidth=1)
+    several = result.sizes["pair"] > 1
     rows: list[tuple[float, str]] = []
-    start = 0.0
-    diamonds = []
+    diamonds: list[tuple[xr.Dataset, str, float]] = []
+    groups: list[Intervals] = []
+    top = 0.0
     for place in range(result.sizes["pair"]):
         pair = result.isel(pair=place)
-        own = pair.sortby("task_difference", ascending=False) if "task_difference" in pair else pair
-        d = own["task_difference"].to_numpy()
-        own = own.isel({result.attrs["task"]: np.isfinite(d)})
-        y = start + np.arange(own["task_difference"].size)
-        _draw_tasks(ax, own, y)
-        rows += list(zip(y, map(str, own[result.attrs["task"]].to_numpy().tolist()), strict=True))
-        last = start + len(y)
-        diamonds += [(pair, "fixed", last + 0.3), (pair, "random", last + 1.3)]
-        rows += [(last + 0.3, _mean_label(pair, "these")), (last + 1.3, _mean_label(pair, "like these"))]
-        start = last + 1.3 + _GAP
-        if result.sizes["pair"] > 1:
-            ax.text(0.01, y[0] - 0.75 if len(y) else last, str(pair["pair"].item()), transform=ax.get_yaxis_transform(),
-                    fontsize="small", fontweight="bold", va="center")  # fmt: skip
+        own = pair.isel({pair.attrs["task"]: _sorted_places(pair) if _shows_tasks(result) else []})
+        y = top + np.arange(float(own["task_difference"].size))
+        groups += _intervals(ax, own, y)
+        rows += zip(y, map(str, own[pair.attrs["task"]].to_numpy().tolist()), strict=True)
+        if several:
+            ax.text(0.01, top - 0.75, str(pair["pair"].item()), transform=ax.get_yaxis_transform(), fontsize="small",
+                    fontweight="bold", va="center")  # fmt: skip
+        for claim, which in (("fixed", "these {}s"), ("random", "{}s like these")):
+            at = top + len(y) + (0.3 if claim == "fixed" else 1.3)
+            rows.append((at, "mean, " + which.format(pair.attrs["task"])))
+            diamonds.append((pair, claim, at))
+        top += len(y) + 1.3 + _GAP
+    if not _shows_tasks(result):
+        for pair, _, at in diamonds:
+            ax.plot(pair["difference_ci"].to_numpy().ravel(), [at] * 4, alpha=0)  # so that the axis reaches so far
+    draw_intervals(ax, groups)
     limits = ax.get_xlim()
     for pair, claim, at in diamonds:
         _draw_diamond(ax, pair, claim, at, limits)
     ax.set_xlim(limits)
     size = "small" if len(rows) <= _SMALL else "x-small"
     ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize=size)
-    ax.set_ylim(start - _GAP + 0.7, -1.2 if result.sizes["pair"] > 1 else -0.8)
+    ax.set_ylim(top - _GAP + 0.7, -1.2 if several else -0.8)
     a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
     ax.set_xlabel(f"difference of mean scores, {a} − {b}{_units(result['difference'])}")
     ax.grid(axis="x", alpha=0.3)
+
+
+def _sorted_places(pair: xr.Dataset) -> NDArray[np.intp]:
+    """Return the places of the tasks that a pair has, the largest difference first."""
+    d = pair["task_difference"].to_numpy()
+    return np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]
 
 
 def _one(result: xr.Dataset, name: str) -> str:
@@ -76,21 +95,19 @@ def _units(variable: xr.DataArray) -> str:
     return "" if units in ("", "1") else f" ({units})"
 
 
-def _mean_label(pair: xr.Dataset, which: str) -> str:
-    return f"mean, {pair.attrs['task']}s {which}" if which == "like these" else f"mean, {which} {pair.attrs['task']}s"
-
-
-def _draw_tasks(ax: Axes, own: xr.Dataset, y: Floats) -> None:
-    """Draw tasks with their intervals, or plus and minus a standard error where no interval has an end."""
+def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[Intervals]:
+    """Return the intervals of tasks; draw plus and minus a standard error where none has an end."""
     d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
     low, high = (own["task_difference_ci"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
     rough = none & np.isfinite(error)
     ax.hlines(y[rough], (d - error)[rough], (d + error)[rough], color=_GREY, linewidth=2.2)
-    for marked, style in ((shown & ~none, Style(_BLACK, "-", "o")), (~shown & ~none, Style(_GREY, "-", "o"))):
-        draw_intervals(ax, [Intervals(y[marked], d[marked], low[marked], high[marked], style)])
     ax.plot(d[none], y[none], "o", color=_GREY, markersize=4)
+    return [
+        Intervals(y[marked], d[marked], low[marked], high[marked], Style(color, "-", "o"))
+        for marked, color in ((shown & ~none, _BLACK), (~shown & ~none, _GREY))
+    ]
 
 
 def _draw_diamond(ax: Axes, pair: xr.Dataset, claim: str, at: float, limits: tuple[float, float]) -> None:
@@ -122,27 +139,30 @@ def say_forest(result: xr.Dataset) -> str:
 def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
     """Draw mean ranks on one axis, and lines that join algorithms of which no two are shown to differ."""
     ranks = result["rank_mean"].to_numpy()
-    order = np.argsort(ranks)
-    names = result["algorithm"].to_numpy().astype(str)
-    n = np.count_nonzero(np.isfinite(ranks))
-    half = (n + 1) // 2
-    for position, place in enumerate(order[:n]):
-        side = -1 if position < half else 1
-        row = 1.0 + 0.55 * (position if position < half else n - 1 - position) + 0.42 * len(_joined_ranks(result))
-        edge = 0.6 if side < 0 else len(ranks) + 0.4
-        color = style_of(int(place)).color
-        ax.plot([ranks[place], ranks[place], edge], [0, row, row], color=color, linewidth=1.2)
-        ax.text(edge + 0.05 * side, row, f"{names[place]} {ranks[place]:.2f}", color=color, va="center",
-                ha="right" if side < 0 else "left", fontsize="small")  # fmt: skip
-    for row, (low, high) in enumerate(_joined_ranks(result)):
-        ax.plot([low - 0.04, high + 0.04], [0.45 + 0.42 * row] * 2, color=_BLACK, linewidth=4, solid_capstyle="butt")
-    ax.set_xlim(1, len(ranks))
-    ax.set_ylim(1.6 + 0.55 * half + 0.42 * len(_joined_ranks(result)), 0)
+    names, order = result["algorithm"].to_numpy().astype(str), np.argsort(ranks)[: np.count_nonzero(np.isfinite(ranks))]
+    lines = _joined_ranks(result)
+    left, n = (len(order) + 1) // 2, len(ranks)
+    pad = 0.12 * (n - 1)
+    first = 0.9 + _LINE_ROW * len(lines)
+    for position, place in enumerate(order.tolist()):
+        better = position < left
+        row = first + _NAME_ROW * (position if better else len(order) - 1 - position)
+        edge = 1 - pad if better else n + pad
+        ax.plot([ranks[place], ranks[place], edge], [0, row, row], color=style_of(place).color, linewidth=1.2)
+        ax.annotate(f"{names[place]} {ranks[place]:.2f}", (edge, row), (-4 if better else 4, 0), fontsize="small",
+                    textcoords="offset points", color=style_of(place).color, va="center",
+                    ha="right" if better else "left", annotation_clip=False)  # fmt: skip
+    for row, (low, high) in enumerate(lines):
+        ends = [low - 0.01 * n, high + 0.01 * n]
+        ax.plot(ends, [0.45 + _LINE_ROW * row] * 2, color=_BLACK, linewidth=4, solid_capstyle="butt")
+    ax.set_xlim(1 - pad - 0.5 * (n - 1), n + pad + 0.5 * (n - 1))
+    ax.set_ylim(first + _NAME_ROW * left, 0)
     ax.xaxis.set_ticks_position("top")
     ax.xaxis.set_label_position("top")
-    ax.set_xticks(range(1, len(ranks) + 1))
+    ax.set_xticks(range(1, n + 1) if n <= _SMALL // 2 else np.linspace(1, n, 5).round())
     ax.set_yticks([])
     ax.spines[["left", "right", "bottom"]].set_visible(False)
+    ax.spines["top"].set_bounds(1, n)
     ax.set_xlabel("mean rank, 1 the best")
 
 
@@ -154,13 +174,12 @@ def _joined_ranks(result: xr.Dataset) -> list[tuple[float, float]]:
     p = result["pvalue_adjusted"].sel(task_effect="random").to_numpy()
     names = result["algorithm"].to_numpy().tolist()
     pairs = zip(result["algorithm_a"].to_numpy().tolist(), result["algorithm_b"].to_numpy().tolist(), p, strict=True)
-    differ = {frozenset((a, b)) for a, b, each in pairs if provenance.significant(each, alpha)}
-    compared = {frozenset(pair) for pair in zip(result["algorithm_a"].to_numpy().tolist(), result["algorithm_b"].to_numpy().tolist(), strict=True)}
+    alike = {frozenset((a, b)): not provenance.significant(each, alpha) for a, b, each in pairs}
     found: list[tuple[int, int]] = []
     for start in range(len(order)):
         stop = start
         while stop + 1 < len(order) and all(
-            frozenset((names[order[stop + 1]], names[order[other]])) in compared - differ for other in range(start, stop + 1)
+            alike.get(frozenset((names[order[stop + 1]], names[order[other]])), False) for other in range(start, stop + 1)
         ):
             stop += 1
         if stop > start and not any(a <= start and stop <= b for a, b in found):
@@ -194,7 +213,6 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
                 color="white" if abs(values[row, column] - 0.5) > 0.33 else "black")  # fmt: skip
     ax.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
     ax.set_yticks(range(len(names)), names, fontsize="small")
-    ax.set_xlabel(f"scores lower ({label_of(result['prob_greater']).split(' over')[0]} over {result.attrs['task']}s)")
     ax.set_xlabel("than this")
     ax.set_ylabel("probability that this scores higher")
     ax.figure.colorbar(image, ax=ax, shrink=0.8)

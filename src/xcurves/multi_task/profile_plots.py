@@ -9,12 +9,14 @@ import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.core.axes import OTHERS, SHADE, label_of, legend, style_of, wrapped
+from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW = 6  # pairs whose bars are named beside the panel
+_FEW = 6  # pairs whose bars are named
+_ROW = 0.07  # of the height of the panel, for a bar
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
@@ -30,7 +32,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
     _mark_pairs(result, at, ax)
     ax.set_xlabel("share of the budget (%)")
     ax.set_ylabel(wrapped(_score_label(result["mean_curve"])))
-    legend(ax)
+    legend(ax, outside=True)
 
 
 def _score_label(variable: xr.DataArray) -> str:
@@ -38,24 +40,23 @@ def _score_label(variable: xr.DataArray) -> str:
     return "mean score over tasks" + ("" if units in ("", "1") else f" ({units})")
 
 
-def _mark_pairs(result: xr.Dataset, at: np.ndarray[tuple[int], np.dtype[np.float64]], ax: Axes) -> None:
+def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     """Draw a bar at the foot for every pair that differs somewhere, over the fractions where it does."""
-    alpha = provenance.alpha_of(result)
-    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), alpha)
+    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
     places = np.flatnonzero(shown.any(axis=-1))
-    step = (at[-1] - at[0]) / max(len(at) - 1, 1) or 1.0
+    half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
     low, high = ax.get_ylim()
-    height = 0.045 * (high - low)
-    for row, place in enumerate(places):
-        y = low - height * (row + 0.5)
-        ax.hlines([y] * int(shown[place].sum()), at[shown[place]] - step / 2, at[shown[place]] + step / 2,
-                  color=OTHERS[place % len(OTHERS)], linewidth=3.5)  # fmt: skip
+    row = _ROW * (high - low)
+    for number, place in enumerate(places):
+        y, color = low - row * (number + 0.75), OTHERS[place % len(OTHERS)]
+        marked = at[shown[place]]
+        ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5)
         if len(places) <= _FEW:
-            ax.text(1.01, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
-                    fontsize="x-small", color=OTHERS[place % len(OTHERS)])  # fmt: skip
+            ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
+                    fontsize="x-small", color=color)  # fmt: skip
     if len(places):
         ax.axhline(low, color="0.8", linewidth=0.8)
-        ax.set_ylim(low - height * (len(places) + 0.5), high)
+        ax.set_ylim(low - row * (len(places) + 0.5), high)
 
 
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:

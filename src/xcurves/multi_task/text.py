@@ -227,6 +227,9 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each pair "
         "by itself. The bands of mean curves hold along the whole curve, for these tasks."
     )
+    begun = result["budget_fraction"].to_numpy()[result["mean_curve"].notnull().any("algorithm").to_numpy().reshape(-1, result.sizes["budget_fraction"]).any(axis=0)]
+    if begun.size and begun[0] > result["budget_fraction"][0]:
+        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
     if result["difference_band"].isnull().all() and result["difference"].notnull().any():
         yield "Of fewer than four tasks or families no band is given: it would cover too seldom."
     if result["mean_curve_band"].isnull().all():
