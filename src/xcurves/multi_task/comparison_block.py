@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from xcurves.core import run_checks
@@ -136,8 +135,9 @@ class ComparisonBlock(TaskBlock):
         if not complete.any():
             return np.full(scores.shape[1], np.nan)
         means = np.nansum(scores[complete], axis=-1) / present[complete].sum(axis=-1)
-        ranks = scipy.stats.rankdata(-means if self.higher_is_better else means, axis=-1)
-        return np.asarray(ranks.mean(axis=0))
+        one, other = means[:, :, np.newaxis], means[:, np.newaxis]
+        better = other > one if self.higher_is_better else other < one
+        return np.asarray((better + (other == one) / 2).sum(axis=-1).mean(axis=0) + 0.5)
 
     def _by_task(self, pairs: Pairs) -> Iterator[tuple[str, tuple[Any, Any]]]:
         """Yield what is known of each task by itself, with its place."""
