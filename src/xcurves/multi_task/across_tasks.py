@@ -15,7 +15,7 @@ from xcurves.multi_task import joining, options
 from xcurves.multi_task.comparison_block import CORRECTIONS, ComparisonBlock
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.run_scores import score_runs
-from xcurves.multi_task.tables import UNLIKE, spread_ratio
+from xcurves.multi_task.spreads import UNLIKE, spread_ratio
 
 TrainingWeights = Literal["final"] | xr.DataArray | None
 
@@ -79,8 +79,8 @@ def across_tasks(
         `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair, task), and `task_sd` (pair), the standard
         deviation over tasks of true differences. Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`
         (pair, task_effect), `prob_greater` (pair), `task_pvalue_adjusted` (pair, task), `interaction_pvalue` (pair),
-        `rank_mean` (algorithm). Counts: `n_tasks` (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm).
-        `task_weights` (task) if they are given. NaN where something cannot be said.
+        `rank_mean` (algorithm). Counts: `n_tasks` (pair), `n_resamples` (pair, task_effect), `n_runs` (task,
+        algorithm). `task_weights` (task) if they are given. NaN where something cannot be said.
 
     Raises
     ------
@@ -104,9 +104,10 @@ def across_tasks(
     .. math:: T_F = \Delta / \sqrt{\textstyle\sum_t w_t^2 v_t}
 
     is recomputed (Janssen 1997). *random*, a claim about tasks like these: the signs of whole tasks, or families, are
-    flipped. It is exact for independent differences that are symmetric about 0; its interval is that of the subset means
-    (Hartigan 1969). p-values are adjusted over pairs by Holm (fixed) and by step-down max-\|T\| (random, Westfall &
-    Young 1993). The interaction test asks whether the difference varies over tasks more than runs do by chance.
+    flipped. It is exact for independent differences that are symmetric about 0; its interval is that of the subset
+    means (Hartigan 1969). p-values are adjusted over pairs by Holm (fixed) and by step-down max-\|T\| (random,
+    Westfall & Young 1993). The interaction test asks whether the difference varies over tasks more than
+    runs do by chance.
 
     References
     ----------
@@ -144,7 +145,7 @@ def across_tasks(
         progress=progress_bar(validation.check_flag("progress", progress) and curves.chunks is None, "deals"),
     )
     scores = score_runs(joined.ordered, task, levels, final=isinstance(training_weights, str))
-    packed = joining.apply(block, scores, task)
+    packed = joining.apply(block, scores, task, block.layout.length)
     variables = joined.unpack(block.layout, packed)
     coords = packed.coords | joined.coords
     if weights is not None:
@@ -181,14 +182,14 @@ def _warn(result: xr.Dataset) -> None:
         if "normalize(" not in result.attrs["history"]:
             provenance.warn(
                 f"{names[place]}runs differ {ratios[place]:.0f} times as much in one {result.attrs['task']} as in "
-                "another, so that the mean difference is that of few. Bring scores to one scale: .curves.normalize(), or "
-                "read prob_greater, which has no scale"
+                "another, so that the mean difference is that of few. Bring scores to one scale: .curves.normalize(), "
+                "or read prob_greater, which has no scale"
             )
     known = result["difference"].notnull()
     none = known.any("pair") & ~(known & result["pvalue_adjusted"].sel(task_effect="random").notnull()).any("pair")
     for place in np.flatnonzero(np.atleast_1d(none).ravel())[:1]:
         alpha = provenance.alpha_of(result)
         provenance.warn(
-            f"{names[place]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add tasks, or read "
-            "the claim for these tasks (fixed)"
+            f"{names[place]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add tasks, or "
+            "read the claim for these tasks (fixed)"
         )

@@ -82,7 +82,7 @@ class TaskBlock(Block):
         """Refuse unmatched runs, scores of shape (task, algorithm, run, ...), if runs are paired."""
         if not self.paired:
             return
-        present = ~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1)
+        present = np.asarray(~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1))
         for task, here in zip(self.tasks, present, strict=True):
             if np.count_nonzero(here.any(axis=1)) > 1 and here.any(axis=1).sum() * here.any(axis=0).sum() != here.sum():
                 run_checks.check_groups(here, f"{name}{task}: ", self.algorithms, self.runs, paired=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.packing import Layout
+from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block, block_options, in_label_order
 from xcurves.multi_task import options
-from xcurves.multi_task.comparison_block import TaskBlock
 
 TASKS = "joined_task"  # the dim of tasks while results are packed; in results it has the name that curves give it
 
@@ -82,8 +81,10 @@ class Joined:
         return xr.Variable(dims, variable.data)
 
 
-def apply(block: TaskBlock, scores: xr.DataArray, task: str, last: Sequence[str] = ()) -> xr.DataArray:
+def apply(
+    block: Callable[..., Floats], scores: xr.DataArray, task: str, length: int, last: Sequence[str] = ()
+) -> xr.DataArray:
     """Call a block on scores of dims (..., task, algorithm, run, *last), all tasks together; dims (..., _packed)."""
     core = [task, "algorithm", "run", *last]
     whole = scores if scores.chunks is None else scores.chunk(dict.fromkeys(core, -1))
-    return apply_block(block, [whole], [core], block.layout.length)
+    return apply_block(block, [whole], [core], length)

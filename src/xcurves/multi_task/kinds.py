@@ -47,31 +47,31 @@ ACROSS_TASKS = ResultKind(
     rows=("pair", "task_effect"),
     references=_REFERENCES,
     table=tables.across_table,
-    table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs for these "
-    "tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the standard "
-    "deviation of true differences over tasks.",
+    table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
+    "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the "
+    "standard deviation of true differences over tasks.",
     sentences=text.across_sentences,
     answer=text.across_answer,
     views={
         "forest": View(
             plots.draw_forest,
-            "Difference in every task, sorted, with its interval; a bar without ends is plus or minus a standard error, "
-            "where runs are too few for an interval; black where shown, adjusted over tasks. Diamonds: the mean for these "
-            "tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
+            "Difference in every task, sorted, with its interval; a bar without ends is plus or minus a standard "
+            "error, where runs are too few for an interval; black where shown, adjusted over tasks. Diamonds: the mean "
+            "for these tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
             plots.say_forest,
             rows=plots.forest_rows,
         ),
         "ranks": View(
             plots.draw_ranks,
-            "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two are "
-            "shown to differ on tasks like these.",
+            "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two "
+            "are shown to differ on tasks like these.",
             plots.say_ranks,
             default=False,
         ),
         "prob_greater": View(
             plots.draw_prob_greater,
-            "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold where "
-            "shown to differ from one half on these tasks.",
+            "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
+            "where shown to differ from one half on these tasks.",
             plots.say_prob_greater,
             default=False,
         ),
@@ -102,15 +102,15 @@ PROFILE_ACROSS_TASKS = ResultKind(
     rows=("pair", "budget_fraction"),
     references=_REFERENCES[2:],
     table=tables.profile_table,
-    table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which hold "
-    "for all fractions together and for tasks like these.",
+    table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
+    "hold for all fractions together and for tasks like these.",
     sentences=text.profile_sentences,
     answer=text.profile_answer,
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,
-            "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole curve "
-            "for these tasks. Bars at the foot: where a pair differs on tasks like these.",
+            "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole "
+            "curve for these tasks. Bars at the foot: where a pair differs on tasks like these.",
             profile_plots.say_mean_curves,
         ),
         "difference": View(

@@ -93,14 +93,15 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
     if isinstance(groups, str):
         if groups not in curves.coords or curves[groups].dims != (task,):
             named = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
-            has = f"It has {', '.join(map(repr, named))}" if named else "It has none; give the labels, one for each task"
+            has = (
+                f"It has {', '.join(map(repr, named))}" if named else "It has none; give the labels, one for each task"
+            )
             raise ValueError(f"task_groups={groups!r} is no coordinate of dim {task!r}. {has}")
-        values, name, coord = curves[groups].to_numpy(), groups, {}
+        values, name = curves[groups].to_numpy(), groups
     else:
         values, name = _on_tasks(curves, task, groups, "task_groups"), GROUP
-        coord = {GROUP: (task, values)}
     numbers = np.unique(values.astype(str), return_inverse=True)[1].ravel()
-    return Groups(name, numbers.tolist(), coord)
+    return Groups(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
 
 
 def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
@@ -143,5 +144,5 @@ def check_training_weights(curves: xr.DataArray, weights: Any) -> xr.DataArray |
     values = weights.to_numpy().astype(np.float64)
     if not np.isfinite(values).all() or not values.any():
         raise ValueError("training_weights must be finite and not all zero. Give weight to at least one level")
-    spread = weights.astype(np.float64).reindex(training=curves["training"], fill_value=0.0)
+    spread: xr.DataArray = weights.astype(np.float64).reindex(training=curves["training"], fill_value=0.0)
     return spread.drop_vars([name for name in spread.coords if name != "training"]).drop_attrs()

@@ -33,16 +33,18 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 
 def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
-    n_tasks = result.sizes[result.attrs["task"]] if _shows_tasks(result) else 0
+    n_tasks = result.sizes.get(result.attrs["task"], 1) if _shows_tasks(result) else 0
     return float(result.sizes["pair"] * (n_tasks + 2 + _GAP) * 0.75)
 
 
 def _shows_tasks(result: xr.Dataset) -> bool:
-    return result.sizes["pair"] * result.sizes[result.attrs["task"]] <= _MOST
+    return result.sizes["pair"] * result.sizes.get(result.attrs["task"], 1) <= _MOST
 
 
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference in every task, sorted, and both claims; pairs stand below each other."""
+    if result.attrs["task"] not in result.dims:
+        result = result.expand_dims(result.attrs["task"])
     ax.axvline(0, color="0.6", linewidth=1)
     several = result.sizes["pair"] > 1
     rows: list[tuple[float, str]] = []
@@ -179,7 +181,8 @@ def _joined_ranks(result: xr.Dataset) -> list[tuple[float, float]]:
     for start in range(len(order)):
         stop = start
         while stop + 1 < len(order) and all(
-            alike.get(frozenset((names[order[stop + 1]], names[order[other]])), False) for other in range(start, stop + 1)
+            alike.get(frozenset((names[order[stop + 1]], names[order[other]])), False)
+            for other in range(start, stop + 1)
         ):
             stop += 1
         if stop > start and not any(a <= start and stop <= b for a, b in found):
@@ -191,7 +194,9 @@ def say_ranks(result: xr.Dataset) -> str:
     """Return what the picture of mean ranks shows."""
     ranks = result["rank_mean"].sortby(result["rank_mean"])
     said = [f"{each['algorithm'].item()} {each.item():.2f}" for each in ranks]
-    return f"Mean ranks, 1 the best: {joined(said)}. Lines join {len(_joined_ranks(result))} groups not shown to differ."
+    return (
+        f"Mean ranks, 1 the best: {joined(said)}. Lines join {len(_joined_ranks(result))} groups not shown to differ."
+    )
 
 
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
@@ -221,4 +226,5 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
 def say_prob_greater(result: xr.Dataset) -> str:
     """Return what the matrix shows."""
     pairs = zip(result["pair"].to_numpy().tolist(), result["prob_greater"].to_numpy().tolist(), strict=True)
-    return f"Matrix of probabilities that the first scores higher. {joined([f'{pair}: {p:.2f}' for pair, p in pairs], '; ')}."
+    said = joined([f"{pair}: {p:.2f}" for pair, p in pairs], "; ")
+    return f"Matrix of probabilities that the first scores higher. {said}."

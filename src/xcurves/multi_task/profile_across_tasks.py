@@ -71,9 +71,9 @@ def profile_across_tasks(
     Notes
     -----
     The signs of whole tasks or families are flipped, one vector for all fractions; p is adjusted over fractions by
-    step-down max-\|T\|. The band of the difference is :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value
-    of the largest \|T\| over ``f`` of the differences less their mean; it is left out of fewer than four families. With
-    four or five it is finite although no p of at most .05 exists.
+    step-down max-\|T\|. The band of the difference is :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical
+    value of the largest \|T\| over ``f`` of the differences less their mean; left out of fewer than four families.
+    With four or five it is finite although no p of at most .05 exists.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
@@ -81,6 +81,8 @@ def profile_across_tasks(
     References
     ----------
     .. [1] Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
+    .. [2] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. Advances in
+       Neural Information Processing Systems 34. doi:10.48550/arXiv.2108.13264
 
     Examples
     --------
@@ -105,7 +107,8 @@ def profile_across_tasks(
         **joined.options(n_resamples, paired, confidence_level, rng),
         progress=progress_bar(validation.check_flag("progress", progress) and curves.chunks is None, "pairs", "pair"),
     )
-    packed = joining.apply(block, score_fractions(joined.ordered, task, at), task, ["budget_fraction"])
+    scores = score_fractions(joined.ordered, task, at)
+    packed = joining.apply(block, scores, task, block.layout.length, ["budget_fraction"])
     of_fractions = ("budget_fraction", at, {"long_name": "fraction of the training budget", "units": "1"})
     attrs = provenance.result_attrs(
         PROFILE_ACROSS_TASKS.name,
@@ -156,8 +159,8 @@ class _ProfileBlock(TaskBlock):
 
     def _profile(self, out: dict[str, Floats], scores: Floats) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction)."""
-        has = ~np.isnan(scores).all(axis=-1)
-        begun = ~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2))
+        has = np.asarray(~np.isnan(scores).all(axis=-1))
+        begun = np.asarray(~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2)))
         count = has.sum(axis=-1)
         with np.errstate(invalid="ignore"):
             means = np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis]

@@ -85,7 +85,9 @@ def say_differences(result: xr.Dataset) -> str:
     """Return what the picture of differences shows."""
     last = result["difference"].isel(budget_fraction=-1)
     said = [f"{each['pair'].item()} {each.item():.3g}" for each in last]
-    return f"Mean differences over tasks against the share of the budget; at its end {joined(said)}. {_say_pairs(result)}"
+    return (
+        f"Mean differences over tasks against the share of the budget; at its end {joined(said)}. {_say_pairs(result)}"
+    )
 
 
 def _say_pairs(result: xr.Dataset) -> str:

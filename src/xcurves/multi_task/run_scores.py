@@ -45,9 +45,7 @@ class _ScoreBlock:
         run_checks.check_runs(counts, grid.sum(axis=-1).astype(float), names, words)
         return np.asarray(grid)
 
-    def _scores(
-        self, curves: Floats, grid: NDArray[np.bool_], weights: Floats | None, names: Sequence[str]
-    ) -> Floats:
+    def _scores(self, curves: Floats, grid: NDArray[np.bool_], weights: Floats | None, names: Sequence[str]) -> Floats:
         """Return the score of every run, shape (task, algorithm, run), NaN where it is absent."""
         if self.final:
             last = grid.shape[-1] - 1 - grid[:, ::-1].argmax(axis=-1)

@@ -11,11 +11,12 @@ import xarray as xr
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined, span
-from xcurves.multi_task.tables import UNLIKE, run_sd, spread_ratio
+from xcurves.multi_task.spreads import UNLIKE, run_sd, spread_ratio
 
 CLAIMS = (
-    "For these tasks (fixed): had other runs been made on these very tasks. For tasks like these (random): had other tasks "
-    "been drawn from where these come from; it is the wider claim, and needs differences that are symmetric about their mean."
+    "For these tasks (fixed): had other runs been made on these very tasks. For tasks like these (random): had other "
+    "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
+    "about their mean."
 )
 ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
 
@@ -33,8 +34,9 @@ def across_sentences(result: xr.Dataset) -> Iterator[str]:
         yield ADJUSTED
     yield CLAIMS
     if "task_groups" in result.attrs:
-        yield f"The random claim is about families of {task}s ({result.attrs['task_groups']}): whole families are flipped."
-    yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with its interval and adjusted p."
+        families = result.attrs["task_groups"]
+        yield f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
+    yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with interval and p."
 
 
 def across_answer(result: xr.Dataset) -> str:
@@ -112,6 +114,8 @@ def _direction(pair: xr.Dataset) -> str:
 
 def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield in how many tasks a difference is shown, or that none can be."""
+    if not _has_all(pair, task):
+        return
     alpha = provenance.alpha_of(pair)
     sign = 1 if pair["difference"].item() >= 0 else -1
     p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
@@ -120,13 +124,18 @@ def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
         return
     if _smallest(pair) > alpha:
         yield (
-            f"With {runs} and {pair['n_tasks'].item()} {task}s no single {task} can be shown: its adjusted p cannot reach "
-            f"{alpha:g}."
+            f"With {runs} and {pair['n_tasks'].item()} {task}s no single {task} can be shown: its adjusted p cannot "
+            f"reach {alpha:g}."
         )
         return
     shown = provenance.significant(p, alpha)
     higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
     yield f"It is shown higher in {higher} {task}s, lower in {lower} ({runs}; {_correction(pair)} over {task}s)."
+
+
+def _has_all(pair: xr.Dataset, task: str) -> bool:
+    """Return whether all tasks that were compared are there, not a selection of them."""
+    return task in pair.dims and np.count_nonzero(pair["task_difference"].notnull()) == pair["n_tasks"].item()
 
 
 def _correction(pair: xr.Dataset) -> str:
@@ -161,7 +170,7 @@ def _smallest(pair: xr.Dataset) -> float:
 def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield how much the true difference varies over tasks, beside how much runs do."""
     tau, p = pair["task_sd"].item(), pair["interaction_pvalue"].item()
-    if tau != tau:
+    if tau != tau or not _has_all(pair, task):
         return
     error = np.sqrt(np.nanmean(pair["task_stderr"].to_numpy() ** 2))
     varies = ""
@@ -169,8 +178,8 @@ def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
         shown = provenance.significant(p, provenance.alpha_of(pair))
         varies = f"; that it varies is {'shown' if shown else 'not shown'} (p = {p:.2g})"
     yield (
-        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} is "
-        f"{error:.2g}{varies}."
+        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} "
+        f"is {error:.2g}{varies}."
     )
 
 
@@ -191,6 +200,8 @@ def _chance(pair: xr.Dataset, task: str) -> Iterator[str]:
 
 def _left_out(pair: xr.Dataset, name: str, task: str) -> Iterator[str]:
     """Yield the tasks that a pair lacks."""
+    if not _has_all(pair, task):
+        return
     missing = pair[task].to_numpy()[pair["task_difference"].isnull().to_numpy()]
     if missing.size and pair["difference"].notnull():
         said = joined([str(label) for label in missing.tolist()])
@@ -208,13 +219,15 @@ def _ranks(result: xr.Dataset, name: str) -> Iterator[str]:
 
 def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
     """Yield a caution if runs differ much more in some tasks than in others."""
+    if task not in result.dims:
+        return
     ratio = spread_ratio(result).item()
     if ratio > UNLIKE and "normalize(" not in result.attrs.get("history", ""):
         sd = run_sd(result)
         most = sd[task].to_numpy()[int(np.nanargmax(sd.to_numpy()))]
         yield (
-            f"{name}Caution: runs differ {ratio:.0f} times as much in one {task} as in another (most in {most}), so the "
-            "mean difference is that of few. Normalize scores, or read the probability, which has no scale."
+            f"{name}Caution: runs differ {ratio:.0f} times as much in one {task} as in another (most in {most}), so "
+            "the mean difference is that of few. Normalize scores, or read the probability, which has no scale."
         )
 
 
@@ -224,10 +237,17 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         for pair in _pairs(one):
             yield name + _profile_claim(pair)
     yield (
-        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each pair "
-        "by itself. The bands of mean curves hold along the whole curve, for these tasks."
+        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
+        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
     )
-    begun = result["budget_fraction"].to_numpy()[result["mean_curve"].notnull().any("algorithm").to_numpy().reshape(-1, result.sizes["budget_fraction"]).any(axis=0)]
+    begun = result["budget_fraction"].to_numpy()[
+        result["mean_curve"]
+        .notnull()
+        .any("algorithm")
+        .to_numpy()
+        .reshape(-1, result.sizes["budget_fraction"])
+        .any(axis=0)
+    ]
     if begun.size and begun[0] > result["budget_fraction"][0]:
         yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
     if result["difference_band"].isnull().all() and result["difference"].notnull().any():
