@@ -40,10 +40,15 @@ class DataArrayCurves:
 
     @documented
     def align(
-        self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+        self,
+        on: On | int = "intersection",
+        *,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        relative_to: Literal["budget"] | None = None,
     ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return xcurves.align(self._curves, on, method=method, tolerance=tolerance)
+        return xcurves.align(self._curves, on, method=method, tolerance=tolerance, relative_to=relative_to)
 
     @documented
     def drop_incomplete(self) -> xr.DataArray:

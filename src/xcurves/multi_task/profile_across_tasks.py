@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from xcurves.multi_task import joining, options
 from xcurves.multi_task.comparison_block import TaskBlock
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.run_scores import score_fractions
+from xcurves.preprocessing.budgets import check_fractions
 
 
 def profile_across_tasks(
@@ -99,7 +99,7 @@ def profile_across_tasks(
     """
     curves = check_curves(curves, reserved=PROFILE_ACROSS_TASKS.reserved())
     task = options.check_task(curves, task)
-    at = check_fractions(fractions)
+    at = check_fractions("fractions", fractions)
     joined = joining.Joined.of(curves, task, reference, task_groups)
     sizes = {"pair": len(joined.pairs), "ci_bound": 2, "budget_fraction": len(at)}
     block = _ProfileBlock(
@@ -127,18 +127,6 @@ def profile_across_tasks(
     return PROFILE_ACROSS_TASKS.dataset(
         variables, {**packed.coords, **coords, "budget_fraction": of_fractions}, attrs, curves
     )
-
-
-def check_fractions(fractions: int | Sequence[float]) -> list[float]:
-    """Return increasing fractions of a budget."""
-    if isinstance(fractions, Integral) and not isinstance(fractions, bool):
-        if fractions < 1:
-            raise ValueError(f"fractions must be at least 1; got {fractions}. Usual: 20")
-        return [step / int(fractions) for step in range(1, int(fractions) + 1)]
-    at = np.asarray(fractions, dtype=np.float64)
-    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
-        raise ValueError(f"fractions must be increasing numbers in (0, 1]; got {fractions!r}. Or give their number: 20")
-    return [float(each) for each in at]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.axes import OTHERS, SHADE, label_of, legend, style_of, wrapped
+from xcurves.core.axes import OTHER_COLOURS, SHADE, label_of, legend, style_of, wrapped
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -48,7 +48,7 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     low, high = ax.get_ylim()
     row = _ROW * (high - low)
     for number, place in enumerate(places):
-        y, color = low - row * (number + 0.75), OTHERS[place % len(OTHERS)]
+        y, color = low - row * (number + 0.75), OTHER_COLOURS[place % len(OTHER_COLOURS)]
         marked = at[shown[place]]
         ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5)
         if len(places) <= _FEW:
@@ -65,7 +65,7 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
     for place, name in enumerate(result["pair"].to_numpy().tolist()):
         own = result.isel(pair=place)
-        style = style_of(place, OTHERS)
+        style = style_of(place, OTHER_COLOURS)
         low, high = (own["difference_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
         ax.fill_between(at, low, high, color=style.color, alpha=SHADE, linewidth=0)
         ax.plot(at, own["difference"], linestyle=style.linestyle, color=style.color, label=str(name))
