@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, ResultKind, Var, View
+import numpy as np
+import xarray as xr
+
+from xcurves.core.applicability import NotApplicableError, comparable
+from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 from xcurves.multi_task import plots, profile_plots, tables, text
 
 _PAIR = ("task", "pair")
@@ -17,6 +21,18 @@ _REFERENCES = (
     "Hartigan (1969), J. Am. Stat. Assoc. 64, 1303-1317, doi:10.1080/01621459.1969.10501057",
     "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
 )
+
+_OPTIONS = ("n_resamples", "paired", "progress")
+
+
+def several_tasks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
+    dims = extra_dims(curves)
+    if len(dims) != 1 or curves.sizes[dims[0]] < 2:
+        raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
+    taken, _, attrs = comparable(curves)
+    return taken, {"task": str(dims[0])}, attrs
+
 
 ACROSS_TASKS = ResultKind(
     name="across_tasks",
@@ -52,6 +68,7 @@ ACROSS_TASKS = ResultKind(
     "standard deviation of true differences over tasks.",
     sentences=text.across_sentences,
     answer=text.across_answer,
+    part=Part("across_tasks", 5, several_tasks, _OPTIONS),
     views={
         "forest": View(
             plots.draw_forest,
@@ -106,6 +123,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     "hold for all fractions together and for tasks like these.",
     sentences=text.profile_sentences,
     answer=text.profile_answer,
+    part=Part("profile_across_tasks", 6, several_tasks, _OPTIONS),
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,

@@ -18,6 +18,7 @@ CLAIMS = (
     "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
     "about their mean."
 )
+_LISTED = 40  # tasks that a summary lists
 ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
 
 
@@ -36,7 +37,27 @@ def across_sentences(result: xr.Dataset) -> Iterator[str]:
     if "task_groups" in result.attrs:
         families = result.attrs["task_groups"]
         yield f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
-    yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with interval and p."
+    yield from _each_task(result, task)
+
+
+def _each_task(result: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield a line for each task of a single pair; of many, how to get them."""
+    if task not in result["task_difference"].dims or result["difference"].size > 1:
+        yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with interval and p."
+        return
+    correction = _correction(result)
+    yield f"Each {task} by itself, {result['pair'].item()}, p adjusted ({correction}); also .curves.plot('forest'):"
+    own = result.stack(_one=list(result["difference"].dims), create_index=False).isel(_one=0)
+    known = own.isel({task: own["task_difference"].notnull().to_numpy()}).sortby("task_difference", ascending=False)
+    for place in range(min(known.sizes[task], _LISTED)):
+        one = known.isel({task: place})
+        low, high = one["task_difference_ci"].to_numpy()
+        limits = f"{low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else "without limits"
+        p = one["task_pvalue_adjusted"].item()
+        said = f"({limits}), p = {p:.2g}" if p == p else "(a single run)"
+        yield f"{one[task].item()}: {one['task_difference'].item():.3g} {said}."
+    if known.sizes[task] > _LISTED:
+        yield f"And {known.sizes[task] - _LISTED} more {task}s: result['task_difference']."
 
 
 def across_answer(result: xr.Dataset) -> str:
@@ -176,7 +197,7 @@ def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
     varies = ""
     if p == p:
         shown = provenance.significant(p, provenance.alpha_of(pair))
-        varies = f"; that it varies is {'shown' if shown else 'not shown'} (p = {p:.2g})"
+        varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
     yield (
         f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} "
         f"is {error:.2g}{varies}."
