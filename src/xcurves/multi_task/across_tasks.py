@@ -14,6 +14,7 @@ from xcurves.core.validation import check_curves
 from xcurves.multi_task import joining, options
 from xcurves.multi_task.comparison_block import CORRECTIONS, ComparisonBlock
 from xcurves.multi_task.kinds import ACROSS_TASKS
+from xcurves.multi_task.options import TaskGroups, TaskWeights
 from xcurves.multi_task.run_scores import score_runs
 from xcurves.multi_task.spreads import UNLIKE, spread_ratio
 
@@ -25,8 +26,8 @@ def across_tasks(
     *,
     task: str = "task",
     training_weights: TrainingWeights = None,
-    task_weights: options.TaskWeights | None = None,
-    task_groups: options.TaskGroups | None = None,
+    task_weights: TaskWeights | None = None,
+    task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
     higher_is_better: bool = True,

@@ -19,6 +19,7 @@ from xcurves.kernels.shuffles import DEFAULT_RESAMPLES
 from xcurves.multi_task import joining, options
 from xcurves.multi_task.comparison_block import TaskBlock
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
+from xcurves.multi_task.options import TaskGroups
 from xcurves.multi_task.run_scores import score_fractions
 from xcurves.preprocessing.budgets import check_fractions
 
@@ -28,7 +29,7 @@ def profile_across_tasks(
     *,
     fractions: int | Sequence[float] = 20,
     task: str = "task",
-    task_groups: options.TaskGroups | None = None,
+    task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
     n_resamples: int | None = None,
