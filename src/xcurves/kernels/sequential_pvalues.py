@@ -12,7 +12,7 @@ doi:10.1093/biomet/74.1.149; sequential p-values: Liu & Anderson 2008, doi:10.11
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,15 +50,8 @@ def nested_pvalues(ranks: Ints, before: Floats, budget: float) -> Floats:
     For ranks at least t and a value v of q_{k-1}, let N(v, t) = #{q_{k-1} <= v} + #{rank >= t, q_{k-1} > v}. Of all v
     with N(v, t) > v s_k B the largest decides: r = N(v, t) / (s_k B). It can only fall as t rises.
     """
-    falling = np.argsort(-before, kind="stable")
     values = np.concatenate([[0.0], np.unique(before[np.isfinite(before)])])
-    above = len(before) - np.searchsorted(before[falling[::-1]], values, side="right")  # how many exceed each value
-    most = np.floor(values * budget * (1 + 1e-12) + 1e-9).astype(np.intp) - (len(before) - above)
-    # A value is exceeded for ranks up to the (most + 1)-th largest among the assignments above it.
-    reach = np.where(most < 0, ranks.max(), -1)
-    some = (most >= 0) & (most < above)
-    reach[some] = _largest_of_first(ranks[falling], above[some], most[some] + 1)
-    furthest = np.maximum.accumulate(reach[::-1])[::-1]
+    furthest, above = _reached(ranks, before, values, budget)
     t = np.arange(ranks.max() + 1)
     decisive = np.searchsorted(-furthest, -t, side="right") - 1
     # An assignment counts for the ranks from the first whose decisive value is below its own up to its own rank.
@@ -69,41 +62,88 @@ def nested_pvalues(ranks: Ints, before: Floats, budget: float) -> Floats:
     return np.minimum(before, (n / budget)[ranks])
 
 
-def small_pvalues(statistic: Floats, before: Floats, budget: float, limit: float) -> Floats:
-    """Return ``q_k`` of every assignment up to `limit`, infinite above, from the few assignments that can matter.
+def _reached(ranks: Ints, before: Floats, values: Floats, budget: float) -> tuple[Ints, Ints]:
+    """Return the largest rank t with N(v, t) > v s_k B for a v from each value on, and how many exceed each value."""
+    falling = np.argsort(-before)
+    above = np.searchsorted(-before[falling], -values, side="left")
+    most = np.floor(values * budget * (1 + 1e-12) + 1e-9).astype(np.intp) - (len(before) - above)
+    # N is too large for ranks up to the (most + 1)-th largest among the assignments above the value.
+    reach = np.where(most < 0, ranks.max(), -1)
+    some = (most >= 0) & (most < above)
+    reach[some] = _largest_of_first(ranks[falling], above[some], most[some] + 1)
+    return np.maximum.accumulate(reach[::-1])[::-1], above
 
-    A rank of which more than ``limit s_k B`` are at least as large has a larger r; and where
-    ``#{q_{k-1} <= v} + limit s_k B <= v s_k B``, the value v decides no r up to the limit.
-    """
-    if not limit < np.inf:
-        return nested_pvalues(tie_ranks(statistic), before, budget)
-    values = np.sort(before[np.isfinite(before)])
-    decides = np.flatnonzero(np.arange(1, len(values) + 1) + limit * budget > values * budget)
-    near = before <= (values[decides[-1]] if decides.size else 0.0)
-    place = max(len(statistic) - int(limit * budget) - 2, 0)
-    near |= statistic >= np.partition(statistic, place)[place]
-    near[0] = True
+
+def small_pvalues(statistic: Floats, before: Floats, budget: float, limit: float) -> Floats:
+    """Return ``q_k`` of every assignment up to `limit`, infinite above, from the few assignments that matter."""
+    near = _near(statistic, before, budget, limit)
     q = np.full(len(before), np.inf)
     q[near] = nested_pvalues(tie_ranks(statistic[near]), before[near], budget)
     q[q > limit] = np.inf
     return q
 
 
+def _near(statistic: Floats, before: Floats, budget: float, limit: float) -> Ints:
+    """Return the assignments that matter for values of q_k up to `limit`, the observed one among them.
+
+    A rank of which more than ``limit s_k B`` are at least as large has a larger r; and where
+    ``#{q_{k-1} <= v} + limit s_k B <= v s_k B``, the value v decides no r up to the limit.
+    """
+    if not limit * budget < len(statistic):
+        return np.arange(len(statistic))
+    values = np.sort(before[np.isfinite(before)])
+    decides = np.flatnonzero(np.arange(1, len(values) + 1) + limit * budget > values * budget)
+    near = before <= (values[decides[-1]] if decides.size else 0.0)
+    place = max(len(statistic) - int(limit * budget) - 2, 0)
+    near |= statistic >= np.partition(statistic, place)[place]
+    near[0] = True
+    return np.flatnonzero(near)
+
+
+class Boundary(NamedTuple):
+    """Which assignments are rejected at a look: those whose statistic exceeds that of `below`.
+
+    Attributes
+    ----------
+    rejected : bool
+        Whether the observed assignment is rejected, at this look or before.
+    below, above : int
+        The assignment with the largest statistic that is not rejected, and with the smallest that is; -1 if none is.
+    """
+
+    rejected: bool
+    below: int
+    above: int
+
+
+def boundary(statistic: Floats, before: Floats, budget: float, alpha: float) -> Boundary:
+    """Return which assignments have ``q_k`` at most `alpha`."""
+    near = _near(statistic, before, budget, alpha)
+    ranks, q = tie_ranks(statistic[near]), before[near]
+    values = np.concatenate([[alpha], np.unique(q[np.isfinite(q) & (q > alpha)])])
+    last = _reached(ranks, q, values, budget)[0][0]
+    below, above = ranks <= last, (ranks > last) & (q > alpha)
+    ends = (int(near[np.argmax(np.where(below, ranks, -1))]), int(near[np.argmin(np.where(above, ranks, len(ranks)))]))
+    return Boundary(bool(ranks[0] > last or q[0] <= alpha), ends[0] if below.any() else -1, ends[1] if above.any() else -1)
+
+
 def _largest_of_first(values: Ints, ends: Ints, nth: Ints) -> Ints:
     """Return the nth largest of the first `ends` values, for every pair of `ends` and `nth` (a wavelet matrix)."""
+    values, ends, nth = (each.astype(np.int32) for each in (values, ends, nth))
     start, found = np.zeros_like(ends), np.zeros_like(ends)
+    ones = np.zeros(len(values) + 1, np.int32)  # how many come before each place
     for bit in range(int(values.max()).bit_length() - 1, -1, -1):
-        is_one = (values >> bit) & 1
-        ones = np.concatenate([[0], np.cumsum(is_one)])
-        n_ones = ones[ends] - ones[start]
-        high = nth <= n_ones
+        is_one = (values & (1 << bit)).astype(bool)
+        np.cumsum(is_one, out=ones[1:])
+        before_start, before_end = ones[start], ones[ends]
+        high = nth <= before_end - before_start
         zeros = len(values) - ones[-1]
-        start = np.where(high, zeros + ones[start], start - ones[start])
-        ends = np.where(high, zeros + ones[ends], ends - ones[ends])
-        nth = np.where(high, nth, nth - n_ones)
-        found += high.astype(np.intp) << bit
-        values = np.concatenate([values[is_one == 0], values[is_one == 1]])
-    return found
+        start = np.where(high, zeros + before_start, start - before_start)
+        nth = np.where(high, nth, nth - (before_end - before_start))
+        ends = np.where(high, zeros + before_end, ends - before_end)
+        found += high.astype(np.int32) << bit
+        values = np.concatenate([values[~is_one], values[is_one]])
+    return found.astype(np.intp)
 
 
 def futile(z: Floats, spending: Spending, alpha: float) -> Floats:
