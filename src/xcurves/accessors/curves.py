@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xcurves.anova.contrast_weights import Weights
     from xcurves.distributions.options import Dims, Numbers
     from xcurves.distributions.trials import Interval
+    from xcurves.group_sequential.curve_weights import TrainingWeights
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
     from xcurves.learning_curves.options import At, Gamma, Weighting
@@ -85,6 +86,33 @@ class DataArrayCurves:
         """Call :func:`xcurves.pairwise`."""
         return xcurves.pairwise(
             self._curves, n_resamples=n_resamples, paired=paired, reference=reference, correction=correction,
+            confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    @documented
+    def assign_looks(self, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look") -> xr.DataArray:
+        """Call :func:`xcurves.assign_looks`."""
+        return xcurves.assign_looks(self._curves, by, name=name)
+
+    @documented
+    def sequential(
+        self,
+        *,
+        look: str = "look",
+        n_looks: int,
+        spending: Literal["square", "linear"] = "square",
+        task: str | None = None,
+        training_weights: TrainingWeights = None,
+        reference: Any = None,
+        higher_is_better: bool = True,
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = 0,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.sequential`."""
+        return xcurves.sequential(
+            self._curves, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
+            reference=reference, higher_is_better=higher_is_better, n_resamples=n_resamples,
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 

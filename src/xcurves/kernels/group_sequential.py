@@ -22,7 +22,8 @@ from xcurves.kernels.nested_assignments import Deals, Ints, Look, labelled_sums
 
 _DUST = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
-_HELD = 2**21  # doubles of sums held at once
+_HELD = 2**21  # numbers computed anew at once
+_TASKS = 4  # whose sums are held at once
 INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
 
 
@@ -41,8 +42,8 @@ class Runs(NamedTuple):
         Weights of the tasks, 0 for those without runs so far.
     difference : ndarray, shape (look,)
         Weighted mean of the differences of means within batches.
-    largest : float
-        The largest number, without sign.
+    largest, range : ndarray, shape (look,)
+        The largest number so far, without sign, and the largest range of a batch so far.
     """
 
     z: list[list[Floats]]
@@ -50,7 +51,8 @@ class Runs(NamedTuple):
     sizes: Floats
     weights: Floats
     difference: Floats
-    largest: float
+    largest: Floats
+    range: Floats
 
 
 class Terms(NamedTuple):
@@ -92,7 +94,12 @@ def centre(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
     with np.errstate(invalid="ignore", divide="ignore"):
         part = part / part.sum(axis=-1, keepdims=True)
         difference = (part * summed / np.where(total > 0, total, 1)).sum(axis=-1)
-    return Runs(z, e, sizes, np.nan_to_num(part), difference, float(np.nanmax(np.abs(u), initial=0.0)))
+    largest, ranges = np.zeros(len(looks)), np.zeros(len(looks))
+    for k in range(len(looks)):
+        largest[k] = np.nanmax(np.abs(u[:, :, look == k]), initial=0.0)
+        ranges[k] = max((float(np.ptp(values, axis=-1).max()) for values in z[k]), default=0.0)
+    so_far = (np.maximum.accumulate(each) for each in (largest, ranges))
+    return Runs(z, e, sizes, np.nan_to_num(part), difference, *so_far)
 
 
 def _present(rows: Floats, n_runs: int) -> Floats:
@@ -106,9 +113,8 @@ def terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
         for look, defined in zip(looks, is_defined(runs), strict=True)
     ]
     n_tasks = runs.sizes.shape[1]
-    width = max(1, _HELD // (5 * max(look.n_assignments for look in looks)))
-    for start in range(0, n_tasks, width):
-        _add_tasks(out, runs, looks, slice(start, min(start + width, n_tasks)))
+    for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
+        _add_tasks(out, runs, looks, slice(start, min(start + _TASKS, n_tasks)))
     return out
 
 
@@ -170,7 +176,7 @@ def statistic(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float 
     0 / 0 is 0; x / 0 is at least `INFINITE`, the larger the greater x is.
     """
     d, v, p = (found.d[0], found.v[0], found.p[0]) if shift == 0 else _shifted(found, shift)
-    dust = _DUST * (runs.largest + abs(shift))
+    dust = _DUST * (runs.largest[k] + abs(shift))
     zero = np.abs(d) <= dust
     doubtful = np.flatnonzero((v <= _CANCELLED * p) & ~zero)
     if doubtful.size:
@@ -215,7 +221,7 @@ def _anew(runs: Runs, looks: list[Look], k: int, rows: Ints, shift: float) -> tu
         alike = np.flatnonzero((runs.sizes[k] == (n_a, n_b)).all(axis=-1))
         w = runs.weights[k, alike, np.newaxis]
         (mean_a, var_a), (mean_b, var_b) = (
-            _mean_and_variance(part, runs.largest + abs(shift))
+            _mean_and_variance(part, runs.largest[k] + abs(shift))
             for part in (z[alike, :, :n_a], z[alike, :, n_a : n_a + n_b])
         )
         d += (w * (mean_a - mean_b)).sum(axis=0)

@@ -116,11 +116,11 @@ def _small(index: NDArray[np.integer], limit: int) -> NDArray[np.unsignedinteger
 def _all_labels(n_a: int, n_b: int) -> NDArray[np.uint8]:
     """Return every way of labelling, the observed one first."""
     ways = math.comb(n_a + n_b, n_a)
-    return _labels(Plan((n_a, n_b), False, True, ways, exact=True, n_shuffles=ways, entropy=0), n_a)
+    return _labels(Plan((n_a, n_b), False, True, ways, exact=True, n_resamples=ways, entropy=0), n_a)
 
 
 def _labels(plan: Plan, n_a: int) -> NDArray[np.uint8]:
-    labels = np.zeros((plan.n_shuffles, sum(plan.sizes)), np.uint8)
+    labels = np.zeros((plan.n_resamples, sum(plan.sizes)), np.uint8)
     start = 0
     for order in plan.blocks():
         np.put_along_axis(labels[start : start + len(order)], order[:, :n_a], 1, axis=1)
@@ -141,7 +141,7 @@ def _drawn(tasks: Ints, n_a: int, n_b: int, total: int, key: tuple[int, int]) ->
     entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
     table = np.zeros((len(tasks), total, n_a + n_b), np.uint8)
     table[:, 0, :n_a] = 1
-    plan = Plan((n_a, n_b), False, True, ways, exact=False, n_shuffles=n_rows, entropy=entropy)
+    plan = Plan((n_a, n_b), False, True, ways, exact=False, n_resamples=n_rows, entropy=entropy)
     table[:, 1:] = _labels(plan, n_a).reshape(len(tasks), -1, n_a + n_b)
     return Deals(tasks, n_a, n_b, table, None)
 

@@ -49,11 +49,6 @@ class Shifted:
         return np.array([bool(each.deals) and t is not None for each, t in zip(self.looks, self.terms, strict=True)])
 
     @cached_property
-    def range(self) -> float:
-        """Largest range of the numbers of a batch."""
-        return max((float(np.ptp(z, axis=-1).max()) for each in self.runs.z for z in each), default=0.0)
-
-    @cached_property
     def _limits(self) -> list[Floats]:
         """For the decision at each look, the value up to which the p-values of every look until then matter."""
         out = []
@@ -115,14 +110,14 @@ class _End:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
         before, centre = self.outside, self.inside
         side = np.sign(before - centre)
-        step = side * _PRECISION * self.test.range / 2
+        step = side * _PRECISION * self.test.runs.range[self.k] / 2
         if before == centre:
             return before
         if np.isinf(before):
-            self.outside = centre + side * _FAR * self.test.range
+            self.outside = centre + side * _FAR * self.test.runs.range[self.k]
             if not self._at(self.outside).rejected:
                 return before
-            distance = _WIDE * self.test.range  # the outermost of distances that are halved
+            distance = _WIDE * self.test.runs.range[self.k]  # the outermost of distances that are halved
             while self._at(centre + side * distance).rejected:
                 distance /= 2
         else:
@@ -169,7 +164,7 @@ class _End:
         square_0, square_g = (np.array([d[1] ** 2, -2 * d[0] * d[1], d[0] ** 2]) for d in (d_0, d_g))
         variance_0, variance_g = (np.array([v[2], -2 * v[1], v[0]]) for v in (v_0, v_g))
         roots = np.roots(np.convolve(square_0, variance_g) - np.convolve(square_g, variance_0))
-        roots = roots.real[np.abs(roots.imag) <= 1e-6 * self.test.range]
+        roots = roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
         low, high = sorted((self.inside, self.outside))
         roots = roots[(roots > low) & (roots < high)]
         return float(roots[np.abs(roots - self.shift).argmin()]) if roots.size else None

@@ -6,7 +6,7 @@ With B nested assignments, a share ``s_k`` of the level spent by look ``k`` and 
     #{h: q_{k-1}(h) <= x' or T_k(h) >= T_k(g)} <= x' s_k B.
 
 So at most ``α s_k B`` assignments have ``q_k <= α``, for every α at once (spending functions: Kim & DeMets 1987,
-doi:10.1093/biomet/74.1.149; sequential p-values: Liu & Anderson 2008, doi:10.1198/016214508000000986).
+doi:10.1093/biomet/74.1.149; sequential p-values: Liu & Anderson 2008, J. Am. Stat. Assoc. 103, 1621-1630).
 """
 
 from __future__ import annotations

@@ -1,0 +1,35 @@
+"""The table of group-sequential tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xcurves.core.tables import bounds, frame_of
+
+
+def sequential_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, at the latest look."""
+    latest = at_latest_look(result)
+    decided = result["look"].where(result["rejected"] == 1).min("look")
+    columns = {
+        "look": latest["_look"].broadcast_like(decided),
+        "decided at": decided,
+        "T": latest["statistic"],
+        "boundary": latest["critical_value"],
+        "p": latest["pvalue"],
+        "p_adjusted": latest["pvalue_adjusted"],
+        "difference": latest["difference"],
+        **bounds(latest["difference_ci"]),
+        "undecided": result["undecided"],
+    }
+    return frame_of(columns, ["pair"])
+
+
+def at_latest_look(result: xr.Dataset) -> xr.Dataset:
+    """Return what every task says at its latest look; `_look` is its number."""
+    n_done = result["n_runs"].notnull().any("algorithm").sum("look")
+    place = np.maximum(n_done - 1, 0)
+    latest = result.drop_vars("look").isel(look=place)
+    return latest.assign(_look=n_done)
