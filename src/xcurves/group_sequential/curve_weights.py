@@ -25,7 +25,9 @@ def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> Floa
     if isinstance(given, xr.DataArray) and given.dims == ("training",) and "training" in given.coords:
         unknown = [level for level in given["training"].to_numpy().tolist() if level not in curves.indexes["training"]]
         if unknown:
-            raise ValueError(f"training_weights names {unknown[0]}, which is no training level of the curves. Leave it out")
+            raise ValueError(
+                f"training_weights names {unknown[0]}, which is no training level of the curves. Leave it out"
+            )
         given = given.reindex(training=levels, fill_value=0.0)
     weights = np.asarray(given, dtype=np.float64)
     if weights.shape != (levels.size,):

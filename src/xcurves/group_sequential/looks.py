@@ -15,7 +15,9 @@ from xcurves.core import labels
 from xcurves.core.validation import check_curves
 
 
-def assign_looks(curves: xr.DataArray, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look") -> xr.DataArray:
+def assign_looks(
+    curves: xr.DataArray, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look"
+) -> xr.DataArray:
     """Say in which batch every run was made, for `sequential`.
 
     Parameters
@@ -74,7 +76,7 @@ def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int6
     if pd.api.types.is_integer_dtype(values):
         if values.min() < 1:
             raise ValueError(f"batches are numbered from 1; got {values.min()}. Add {1 - values.min()} to all")
-        return values.to_numpy().astype(np.int64)
+        return np.asarray(values.to_numpy(), dtype=np.int64)
     return np.asarray(np.unique(values.to_numpy(), return_inverse=True)[1] + 1, dtype=np.int64)
 
 
@@ -96,7 +98,7 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
             f"run {runs[column]} would be in look {looks[row, column]} of algorithm {algorithms[row]}, but in look "
             f"{values[column]} of another. Give the batch of every run: assign_looks({{run: batch, ...}})"
         )
-    return np.maximum(values, 1).astype(np.int64)
+    return np.asarray(np.maximum(values, 1), dtype=np.int64)
 
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
@@ -109,7 +111,8 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     values = curves[look].to_numpy()
     if values.dtype.kind not in "iu":
         raise TypeError(
-            f"look must have whole numbers; got dtype {values.dtype}. Convert: da.assign_coords({look}=da.{look}.astype(int))"
+            f"look must have whole numbers; got dtype {values.dtype}. "
+            f"Convert: da.assign_coords({look}=da.{look}.astype(int))"
         )
     if values.min() < 1 or values.max() > n_looks:
         wrong = values.min() if values.min() < 1 else values.max()

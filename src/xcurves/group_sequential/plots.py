@@ -68,7 +68,9 @@ def _draw_pair(pair: xr.Dataset, ax: Axes, top: float) -> None:
     ax.plot(looks[done], shown[done], "-o", color=OTHERS[0], markerfacecolor="white", markersize=5)
     decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
     ax.plot(looks[decided], shown[decided], "*", color=OTHERS[2], markersize=13, zorder=4)
-    state = f"decided at look {looks[decided[0]]}" if decided.size else ("open" if pair["undecided"] == 1 else "not shown")
+    state = (
+        f"decided at look {looks[decided[0]]}" if decided.size else ("open" if pair["undecided"] == 1 else "not shown")
+    )
     ax.set_title(f"{pair['pair'].item()}\n{state}", fontsize="small")
     ax.set_ylim(0, top)
     ax.set_xlim(0.5, len(looks) + 0.5)

@@ -107,7 +107,8 @@ def sequential(
     The interval at a look holds all shifts of the first algorithm that no look so far rejects. `futile` is 1 where, if
     the trend goes on, a rejection by the last look has a probability below .05; to stop there is allowed, never needed.
     After a rejection the estimate is too large on average; the interval holds. Unequal numbers of runs within batches
-    together with unlike spread reject too often (.086 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal batches.
+    together with unlike spread reject too often (.086 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal
+    batches.
 
     References
     ----------
@@ -170,7 +171,7 @@ def sequential(
     return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
 
 
-def _check_task(curves: xr.DataArray, task: str | None) -> tuple[Hashable, ...]:
+def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
     """Return the dim of tasks that are tested together, if any."""
     extra = labels.extra_dims(curves)
     if task is None:
@@ -185,7 +186,8 @@ def _pairs(curves: xr.DataArray, reference: Any) -> tuple[list[tuple[Any, Any]],
     """Return the pairs of algorithms, and their coordinates."""
     names = curves["algorithm"].to_numpy().tolist()
     if reference is not None and reference not in names:
-        raise ValueError(f"reference must be an algorithm of curves; got {reference!r}. They are {', '.join(map(repr, names))}")
+        has = ", ".join(map(repr, names))
+        raise ValueError(f"reference must be an algorithm of curves; got {reference!r}. They are {has}")
     if len(names) < 2:
         raise ValueError("curves has one algorithm; a comparison needs two. Add one")
     pairs = list(combinations(names, 2))
@@ -235,11 +237,11 @@ class _SequentialBlock:
         has = ~np.isnan(curves)
         counts = has.sum(axis=-1, dtype=float)
         counts[np.isinf(curves).any(axis=-1)] = np.nan
-        in_grid = has.any(axis=(1, 2))
+        in_grid = np.asarray(has.any(axis=(1, 2)))
         said = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
         run_checks.check_runs(counts.reshape(len(curves), -1), in_grid.sum(axis=-1).astype(float), names, said)
         weights = self._profile(in_grid, names)
-        u = (np.where(has, curves, 0.0) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
+        u: Floats = (np.where(has, curves, 0.0) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
         u[counts == 0] = np.nan
         if np.nanmax(np.abs(u), initial=0.0) > 1e145:
             raise ValueError(f"{name}scores are too large to be squared. Rescale: divide curves by 1e150")
@@ -249,10 +251,11 @@ class _SequentialBlock:
         """Return the weights of the levels of each task, shape (task, training), which add up to 1."""
         if isinstance(self.weights, str):
             last = in_grid.shape[1] - 1 - in_grid[:, ::-1].argmax(axis=1)
-            return (np.arange(in_grid.shape[1]) == last[:, np.newaxis]).astype(float)
+            return np.asarray(np.arange(in_grid.shape[1]) == last[:, np.newaxis], dtype=np.float64)
         given = np.ones(in_grid.shape[1]) if self.weights is None else self.weights
-        weights = given * in_grid
-        for task in np.flatnonzero((self.weights is not None) & ((given > 0) & ~in_grid).any(axis=1) & in_grid.any(axis=1))[:1]:
+        weights = np.asarray(given * in_grid, dtype=np.float64)
+        astray = ((given > 0) & ~in_grid).any(axis=1) & in_grid.any(axis=1) & (self.weights is not None)
+        for task in np.flatnonzero(astray)[:1]:
             raise ValueError(
                 f"{names[task]}training_weights gives weight to levels that no run has. "
                 "Give weight to the task's own training levels"
@@ -265,7 +268,7 @@ class _SequentialBlock:
         if np.count_nonzero(present.any(axis=(0, 2))) < 2:
             raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
         n_looks = out["n_runs"].shape[1]
-        by_look = np.stack([present[..., self.look == k].sum(axis=-1) for k in range(n_looks)])  # (look, task, algorithm)
+        by_look = np.stack([present[..., self.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
         n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
         done = slice(n_done)
         out["n_runs"][:, done] = by_look.sum(axis=1).cumsum(axis=0)[done][:, self.places].T

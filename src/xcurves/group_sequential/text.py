@@ -82,10 +82,10 @@ def _after_look(task: xr.Dataset) -> str:
     said = [_shown(pair, bool(task.attrs.get("higher_is_better", 1))) for pair in pairs if pair["rejected"] == 1]
     left = [_named(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
-        said.append(f"{joined(left)} {'is' if len(left) == 1 else 'are'} still open: {_next(task)}, or stop and report nothing of them")
+        still = "is" if len(left) == 1 else "are"
+        said.append(f"{joined(left)} {still} still open: {_next(task)}, or stop and report nothing of them")
     closed = [pair for pair in pairs if pair["rejected"] == 0 and pair["undecided"] == 0]
-    said.extend(f"{_named(pair)}: not shown to differ{_in_brackets(pair)}" for pair in closed if pair["pvalue"].notnull())
-    said.extend(f"{_named(pair)}: nothing can be said, runs are missing" for pair in closed if pair["pvalue"].isnull())
+    said.extend(f"{_named(pair)}: {_not_shown(pair)}" for pair in closed)
     runs = latest["n_runs"].fillna(0).to_numpy()
     return f"After look {done} of {planned} ({span(set(runs.tolist()))} runs each): {joined(said, '; ')}."
 
@@ -99,6 +99,11 @@ def _shown(pair: xr.Dataset, higher_is_better: bool) -> str:
     place = "above" if difference > 0 else "below"
     better = "" if higher_is_better else f", that is {'worse' if difference > 0 else 'better'}"
     return f"{a} is {place} {b}{better}{_in_brackets(pair)}"
+
+
+def _not_shown(pair: xr.Dataset) -> str:
+    missing = pair["pvalue"].isnull().item()
+    return "nothing can be said, runs are missing" if missing else f"not shown to differ{_in_brackets(pair)}"
 
 
 def _in_brackets(pair: xr.Dataset) -> str:
@@ -122,7 +127,7 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
     unlikely = (latest["futile"] == 1) & (latest["undecided"] == 1)
     if unlikely.any():
         pairs = joined(task["pair"].to_numpy()[unlikely.to_numpy()].tolist())
-        yield f"Unlikely to be shown with the looks that are left if the trend goes on: {pairs}. Stopping there is allowed."
+        yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
     blind = [str(look) for look in looks_without_rejection(task)]
     if blind:
         yield (

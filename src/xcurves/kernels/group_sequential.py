@@ -148,9 +148,9 @@ def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: sl
 
 
 def _only(deals: Deals, inside: NDArray[np.bool_]) -> Deals:
-    if deals.index is None:
+    if deals.rows is None:
         return deals._replace(table=deals.table[inside])
-    return deals._replace(index=deals.index[inside])
+    return deals._replace(rows=deals.rows[inside])
 
 
 def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> None:

@@ -32,7 +32,7 @@ class Deals(NamedTuple):
         Numbers of runs of both algorithms.
     table : ndarray of uint8, shape (1, deal, run) or (task, assignment, run)
         1 where the run is labelled as of the first algorithm; observed, the first `n_a` runs are.
-    index : ndarray of int, shape (task, assignment), or None
+    rows : ndarray of int, shape (task, assignment), or None
         Which row of the one table an assignment takes; None where every task has its own.
     """
 
@@ -40,11 +40,11 @@ class Deals(NamedTuple):
     n_a: int
     n_b: int
     table: NDArray[np.uint8]
-    index: NDArray[np.unsignedinteger] | None
+    rows: NDArray[np.unsignedinteger] | None
 
     def labels(self, assignments: Ints) -> NDArray[np.uint8]:
         """Return the labels in some assignments, shape (task, assignment, run)."""
-        return self.table[:, assignments] if self.index is None else self.table[0, self.index[:, assignments]]
+        return self.table[:, assignments] if self.rows is None else self.table[0, self.rows[:, assignments]]
 
 
 class Look(NamedTuple):
@@ -155,6 +155,6 @@ def labelled_sums(deals: Deals, features: Floats) -> Floats:
     for start in range(0, n_deals, rows):
         part = deals.table[:, start : start + rows].astype(float)
         np.matmul(features, part.swapaxes(1, 2), out=sums[..., start : start + rows])
-    if deals.index is None:
+    if deals.rows is None:
         return sums
-    return np.take_along_axis(sums, deals.index[:, np.newaxis].astype(np.intp), axis=-1)
+    return np.take_along_axis(sums, deals.rows[:, np.newaxis].astype(np.intp), axis=-1)

@@ -123,13 +123,17 @@ def boundary(statistic: Floats, before: Floats, budget: float, alpha: float) -> 
     values = np.concatenate([[alpha], np.unique(q[np.isfinite(q) & (q > alpha)])])
     last = _reached(ranks, q, values, budget)[0][0]
     below, above = ranks <= last, (ranks > last) & (q > alpha)
-    ends = (int(near[np.argmax(np.where(below, ranks, -1))]), int(near[np.argmin(np.where(above, ranks, len(ranks)))]))
-    return Boundary(bool(ranks[0] > last or q[0] <= alpha), ends[0] if below.any() else -1, ends[1] if above.any() else -1)
+    highest, lowest = np.argmax(np.where(below, ranks, -1)), np.argmin(np.where(above, ranks, len(ranks)))
+    return Boundary(
+        bool(ranks[0] > last or q[0] <= alpha),
+        int(near[highest]) if below.any() else -1,
+        int(near[lowest]) if above.any() else -1,
+    )
 
 
-def _largest_of_first(values: Ints, ends: Ints, nth: Ints) -> Ints:
-    """Return the nth largest of the first `ends` values, for every pair of `ends` and `nth` (a wavelet matrix)."""
-    values, ends, nth = (each.astype(np.int32) for each in (values, ends, nth))
+def _largest_of_first(every: Ints, first: Ints, n: Ints) -> Ints:
+    """Return the n-th largest of the `first` values, for every pair of `first` and `n` (a wavelet matrix)."""
+    values, ends, nth = (each.astype(np.int32) for each in (every, first, n))
     start, found = np.zeros_like(ends), np.zeros_like(ends)
     ones = np.zeros(len(values) + 1, np.int32)  # how many come before each place
     for bit in range(int(values.max()).bit_length() - 1, -1, -1):

@@ -46,7 +46,8 @@ def evaluate(
     q = np.full(1, np.inf)
     for k, each in enumerate(looks):
         before = q if each.parent is None else q[each.parent]
-        t = None if found[k] is None else statistic(runs, looks, found[k], k)
+        now = found[k]
+        t = None if now is None else statistic(runs, looks, now, k)
         q = before if t is None or not each.deals else nested_pvalues(tie_ranks(t), before, share[k] * len(before))
         out["pvalue"][k] = min(q[0], 1.0)
         crossed = before <= alpha + LEVEL_TIE
