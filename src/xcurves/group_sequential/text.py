@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined, span
 from xcurves.group_sequential.tables import at_latest_look
-from xcurves.kernels.sequential_pvalues import spent
+from xcurves.kernels.sequential_pvalues import Spending, spent
 
 _TOO_LARGE = (
     "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
@@ -139,11 +141,30 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
 def looks_without_rejection(task: xr.Dataset) -> list[int]:
     """Return the looks so far at which no pair could have been rejected, whatever its scores."""
     done = n_done(task)
-    share = spent("linear" if task.attrs.get("spending") == "linear" else "square", task.sizes["look"])[:done]
+    spending: Spending = "linear" if task.attrs.get("spending") == "linear" else "square"
     runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
-    mirrored = 1 + (runs == runs[0]).all()  # the assignment with all labels exchanged ties with the observed one
-    smallest = mirrored / (share * task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done])
-    n_pairs = task.sizes["pair"]
-    first = n_pairs * np.fmin.accumulate(np.fmin.reduce(smallest, axis=0))
-    alpha = provenance.alpha_of(task)
-    return [look + 1 for look in range(done) if not provenance.significant(first[look], alpha)]
+    n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
+    budget = spent(spending, task.sizes["look"])[:done] * n_assignments
+    ties = (runs == runs[0]).all() & (n_assignments <= task.attrs.get("n_resamples", 9999))
+    return _blind((1 + ties) / budget, task.sizes["pair"], provenance.alpha_of(task))
+
+
+def planned_without_rejection(
+    batch_size: int, n_looks: int, n_pairs: int, spending: Spending, n_resamples: int, alpha: float
+) -> list[int]:
+    """Return the looks, of equal batches, at which no pair can be rejected, whatever its scores."""
+    every = [math.comb(2 * batch_size, batch_size) ** k for k in range(1, n_looks + 1)]
+    n_assignments = np.array([float(min(n, n_resamples + 1)) for n in every])
+    ties = n_assignments <= n_resamples
+    blind = _blind((1 + ties) / (spent(spending, n_looks) * n_assignments), n_pairs, alpha)
+    return sorted({*blind, *([1] if batch_size == 1 else [])})
+
+
+def _blind(smallest: Floats, n_pairs: int, alpha: float) -> list[int]:
+    """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before.
+
+    Where all assignments are evaluated and batches are equal, that with all labels exchanged ties with the observed one.
+    """
+    adjusted = n_pairs * np.minimum.accumulate(smallest)
+    found: list[int] = (np.flatnonzero(~provenance.significant(adjusted, alpha)) + 1).tolist()
+    return found
