@@ -1,5 +1,6 @@
 """The group-sequential test against its definition, enumerated, and against published curves' reference answers."""
 
+import itertools
 import json
 import math
 
@@ -38,14 +39,11 @@ def arrays(batches):
     return np.concatenate(columns, axis=-1), np.array(look), sizes
 
 
-def test_of(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
+def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
     u, look, sizes = arrays(batches)
     looks = nest(sizes, n_resamples, 0)
     found = evaluate(u, look, looks, np.ones(u.shape[1]), share, alpha, interval=interval)
     return found, looks
-
-
-test_of.__test__ = False
 
 
 def drawn(sizes, seed, whole=False, n_tasks=1):
@@ -54,18 +52,18 @@ def drawn(sizes, seed, whole=False, n_tasks=1):
     return [[((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)] for a, b in sizes]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize(
     ("sizes", "n_tasks"),
-    [([(2, 2), (2, 2)], 1), ([(3, 2), (1, 2)], 1), ([(1, 1)] * 5, 1), ([(3, 3), (2, 1)], 1), ([(1, 1)] * 3, 2)],
+    [([(2, 2), (2, 2)], 1), ([(3, 2), (1, 2)], 1), ([(1, 1)] * 4, 1), ([(3, 3), (1, 1)], 1), ([(1, 1)] * 3, 2)],
 )
 @pytest.mark.parametrize("spending", ["square", "linear"])
 def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, seed):
     batches = drawn(sizes, seed, whole, n_tasks)
     share = spent(spending, len(sizes) + 1)
     for alpha in (0.05, 0.3):
-        found, looks = test_of(batches, share, alpha)
+        found, looks = evaluated(batches, share, alpha)
         for k, expected in enumerate(oracles_sequential.sequential(batches, share, alpha)):
             assert looks[k].n_assignments == len(expected["q"])
             assert found["statistic"][k] == pytest.approx(expected["t"], rel=1e-9, nan_ok=True)
@@ -74,7 +72,7 @@ def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, s
             assert found["pvalue_stagewise"][k] == pytest.approx(expected["stagewise"], rel=1e-9)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 30))
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 30))
 def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
     rng = np.random.default_rng(seed)
     before = np.full(n, np.inf)
@@ -82,7 +80,7 @@ def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
         t = rng.integers(0, n_values, n).astype(float)
         least = [
             oracles_sequential.least(
-                lambda x, each=each: int(((before <= x) | (t >= each)).sum()), s * n, before.tolist()
+                lambda x, each=each, t=t, old=before: int(((old <= x) | (t >= each)).sum()), s * n, before.tolist()
             )
             for each in t
         ]
@@ -102,19 +100,19 @@ def test_neighbours_within_rounding_are_ties_and_infinite_ones_tie():
     assert tie_ranks(t).tolist() == [1, 1, 1, 2, 3, 3, 0]
 
 
-@pytest.mark.parametrize("sizes", [[(2, 2)] * 3, [(3, 2), (2, 2)]])
+@pytest.mark.parametrize("sizes", [[(2, 2)] * 2, [(3, 2), (1, 2)]])
 def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
     alpha, share = 0.3, spent("square", len(sizes))
-    for seed in range(3):
+    for seed in range(2):
         batches = drawn(sizes, seed)
-        found, _ = test_of(batches, share, alpha, interval=True)
+        found, _ = evaluated(batches, share, alpha, interval=True)
 
         def rejected(shift, k, batches=batches):
             moved = [[([value - shift for value in a], b) for a, b in batch] for batch in batches[: k + 1]]
             return oracles_sequential.sequential(moved, share, alpha)[k]["q"][0] <= alpha + 1e-12
 
         for k, (low, high) in enumerate(found["difference_ci"]):
-            grid = np.linspace(-8, 8, 33)
+            grid = np.linspace(-6, 8, 15)
             inside = [shift for shift in grid if not rejected(shift, k)]
             if np.isnan(low):
                 assert not inside
@@ -133,9 +131,9 @@ def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
 def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):
     batches = drawn([(5, 5), (3, 5), (8, 8), (2, 2)], 0, n_tasks=n_tasks)
     share = spent("square", 4)
-    whole, _ = test_of(batches, share, n_resamples=999, interval=interval)
+    whole, _ = evaluated(batches, share, n_resamples=999, interval=interval)
     for n_done in (1, 2, 3):
-        part, _ = test_of(batches[:n_done], share, n_resamples=999, interval=interval)
+        part, _ = evaluated(batches[:n_done], share, n_resamples=999, interval=interval)
         for name, values in part.items():
             np.testing.assert_array_equal(values, whole[name][:n_done], err_msg=name)
 
@@ -143,8 +141,8 @@ def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):
 def test_random_assignments_come_near_all():
     batches = drawn([(3, 3), (3, 3), (3, 3)], 2)
     share = spent("square", 3)
-    every, _ = test_of(batches, share)
-    some, looks = test_of(batches, share, n_resamples=5999)
+    every, _ = evaluated(batches, share)
+    some, looks = evaluated(batches, share, n_resamples=5999)
     assert [look.exact for look in looks] == [True, True, False]
     error = math.sqrt(every["pvalue"][2] * (1 - every["pvalue"][2]) / 6000)
     assert abs(some["pvalue"][2] - every["pvalue"][2]) < 4 * error
@@ -167,7 +165,7 @@ def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_ne
     sizes = np.insert(sizes, 1, 0, axis=0)
     looks = nest(sizes, 10**6, 0)
     found = evaluate(u, np.where(look == 1, 2, 0), looks, np.ones(1), share, 0.05)
-    plain, _ = test_of(batches, share[[0, 2]], interval=True)
+    plain, _ = evaluated(batches, share[[0, 2]], interval=True)
     for name in ("pvalue", "statistic", "difference", "difference_ci"):
         np.testing.assert_array_equal(found[name][[0, 2]], plain[name])
         np.testing.assert_array_equal(found[name][1], plain[name][0])
@@ -175,11 +173,11 @@ def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_ne
 
 def test_scores_without_spread():
     share = spent("square", 2)
-    same, _ = test_of([[([3.0] * 3, [3.0] * 3)], [([3.0] * 3, [3.0] * 3)]], share, interval=True)
+    same, _ = evaluated([[([3.0] * 3, [3.0] * 3)], [([3.0] * 3, [3.0] * 3)]], share, interval=True)
     assert same["statistic"].tolist() == [0.0, 0.0]
     assert same["pvalue"].tolist() == [1.0, 1.0]
     assert same["difference"].tolist() == [0.0, 0.0]
-    apart, _ = test_of([[([0.1 + 0.2] * 3, [0.1] * 3)], [([0.3] * 3, [0.1] * 3)]], share)
+    apart, _ = evaluated([[([0.1 + 0.2] * 3, [0.1] * 3)], [([0.3] * 3, [0.1] * 3)]], share)
     assert apart["statistic"].tolist() == [np.inf, np.inf]
     assert apart["pvalue"][1] == pytest.approx(2 / 400)
 
@@ -189,7 +187,7 @@ def test_scores_without_spread():
 def test_the_mirrored_assignment_ties_however_far_apart_algorithms_are(offset, gap):
     rng = np.random.default_rng(0)
     batches = [[((rng.normal(size=4) + offset + gap).tolist(), (rng.normal(size=4) + offset).tolist())] for _ in "ab"]
-    found, _ = test_of(batches, spent("square", 2))
+    found, _ = evaluated(batches, spent("square", 2))
     assert found["pvalue"].tolist() == pytest.approx([2 / (70 / 4), 2 / 4900])
 
 
@@ -247,11 +245,8 @@ def compare(found, looks, expected, name):
 @pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: f"{case['case']} {case['batch_sizes']}")
 def test_pairs_equal_the_reference(case):
     bounds = np.cumsum([0, *case["batch_sizes"]])
-    batches = [
-        [(case["u_a"][start:stop], case["u_b"][start:stop])]
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
-    found, looks = test_of(batches, spent(case["spending"], case["K"]), interval=True)
+    batches = [[(case["u_a"][start:stop], case["u_b"][start:stop])] for start, stop in itertools.pairwise(bounds)]
+    found, looks = evaluated(batches, spent(case["spending"], case["K"]), interval=True)
     compare(found, looks, case["looks"], "T")
     used = [*case["u_a"][: bounds[-1]], *case["u_b"][: bounds[-1]]]
     for k, at in enumerate(case["looks"]):
@@ -269,5 +264,5 @@ def test_tasks_equal_the_reference(case):
         [(u_a[k * n : (k + 1) * n, t].tolist(), u_b[k * n : (k + 1) * n, t].tolist()) for t in range(u_a.shape[1])]
         for k in range(case["K"])
     ]
-    found, looks = test_of(batches, spent("square", case["K"]))
+    found, looks = evaluated(batches, spent("square", case["K"]))
     compare(found, looks, case["looks"], "T_F")

@@ -64,10 +64,8 @@ def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int6
     strange = batches[batches.to_numpy() != first.reindex(batches.index).to_numpy()]
     if len(strange):
         run = strange.index[0]
-        raise ValueError(
-            f"by has batches {first[run]!r} and {strange.iloc[0]!r} of run {run!r}. Give runs of different batches "
-            "different labels"
-        )
+        both = " and ".join(map(str, (first[run], strange.iloc[0])))
+        raise ValueError(f"by has batches {both} of run {run}. Give runs of different batches different labels")
     runs = curves["run"].to_numpy().tolist()
     missing = [run for run in runs if run not in first.index or pd.isna(first[run])]
     if missing:

@@ -277,11 +277,13 @@ class _SequentialBlock:
         for pair, (a, b) in enumerate(self.pairs):
             if not (present[:, a].any(axis=-1) & present[:, b].any(axis=-1)).any():
                 continue
-            sizes = by_look[done][:, :, [a, b]]
+            in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
+            sizes = by_look[done][:, :, in_order]
             key = sizes.tobytes()
             looks = plans[key] = plans.get(key) or nest(sizes, self.n_resamples, self.entropy)
-            numbers = np.stack([u[:, a], u[:, b]])
-            found = evaluate(numbers, self.look, looks, np.ones(len(u)), share, self.alpha)
+            found = evaluate(u[:, in_order].swapaxes(0, 1), self.look, looks, np.ones(len(u)), share, self.alpha)
+            if a > b:
+                found["difference"], found["difference_ci"] = -found["difference"], -found["difference_ci"][:, ::-1]
             for variable in _BY_LOOK:
                 out[variable][pair, done] = found[variable]
             out["n_assignments"][pair, done] = [each.n_assignments for each in looks]

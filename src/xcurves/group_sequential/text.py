@@ -163,7 +163,7 @@ def planned_without_rejection(
 def _blind(smallest: Floats, n_pairs: int, alpha: float) -> list[int]:
     """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before.
 
-    Where all assignments are evaluated and batches are equal, that with all labels exchanged ties with the observed one.
+    Where all assignments are evaluated and batches are equal, that with all labels exchanged ties with the observed.
     """
     adjusted = n_pairs * np.minimum.accumulate(smallest)
     found: list[int] = (np.flatnonzero(~provenance.significant(adjusted, alpha)) + 1).tolist()
