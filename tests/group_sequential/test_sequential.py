@@ -99,7 +99,9 @@ def test_lazy_tasks_equal_those_in_memory_and_compute_nothing_early():
     for options in ({}, {"task": "task"}):
         expected = tasks.curves.sequential(n_looks=2, **options)
         with dask.config.set(scheduler=refuse_to_compute):
-            lazy = tasks.chunk(task=1, training=2).curves.sequential(n_looks=2, **options)
+            lazy = (
+                tasks.chunk(task=1, training=2).assign_coords(look=tasks.look).curves.sequential(n_looks=2, **options)
+            )
         xr.testing.assert_identical(lazy.compute(scheduler="sync"), expected)
 
 

@@ -125,7 +125,7 @@ def sequential(
     >>> after_two = scores.curves.assign_looks(5)
     >>> found = after_two.curves.sequential(n_looks=4)
     >>> found.pvalue.sel(pair="rate 0.8 - rate 0.1").values.round(3).tolist()
-    [1.0, 0.829, nan, nan]
+    [1.0, 1.0, nan, nan]
     >>> found.undecided.values.tolist()
     [1, 1, 1]
     """
