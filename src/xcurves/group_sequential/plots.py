@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from xcurves.core.axes import OTHERS
+from xcurves.core.axes import OTHER_COLOURS
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def _draw_pair(pair: xr.Dataset, ax: Axes, top: float) -> None:
     ax.plot(looks[some], np.minimum(boundary[some], 0.97 * top), "--_", color="black", linewidth=1, markersize=12)
     none = done & np.isinf(boundary)
     ax.plot(looks[none], np.full(np.count_nonzero(none), 0.97 * top), "^", color="0.6", markersize=5)
-    ax.plot(looks[done], shown[done], "-o", color=OTHERS[0], markerfacecolor="white", markersize=5)
+    ax.plot(looks[done], shown[done], "-o", color=OTHER_COLOURS[0], markerfacecolor="white", markersize=5)
     decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
-    ax.plot(looks[decided], shown[decided], "*", color=OTHERS[2], markersize=13, zorder=4)
+    ax.plot(looks[decided], shown[decided], "*", color=OTHER_COLOURS[2], markersize=13, zorder=4)
     state = (
         f"decided at look {looks[decided[0]]}" if decided.size else ("open" if pair["undecided"] == 1 else "not shown")
     )
