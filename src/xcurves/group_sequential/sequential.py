@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -138,8 +137,10 @@ def sequential(
     tasks = _check_task(curves, task)
     check_looks(curves, look, n_looks)
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
-    pairs, coords = _pairs(curves, reference)
-    position = ordered.indexes["algorithm"].get_indexer
+    if curves.sizes["algorithm"] < 2:
+        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    pairs = labels.algorithm_pairs(curves, reference)
+    places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}
     block = _SequentialBlock(
         SEQUENTIAL.layout(sizes),
@@ -147,8 +148,8 @@ def sequential(
         labels.task_names(ordered.isel({dim: 0 for dim in curves.dims if dim not in (*tasks, *labels.DIMS)})),
         labels.words(ordered["algorithm"]),
         labels.words(ordered["run"]),
-        [(a, b) for a, b in position([each for pair in pairs for each in pair]).reshape(-1, 2).tolist()],
-        position(curves.indexes["algorithm"]),
+        [(int(places[a]), int(places[b])) for a, b in pairs],
+        places,
         ordered[look].to_numpy().astype(np.intp) - 1,
         check_training_weights(ordered, training_weights),
         spending,
@@ -166,7 +167,7 @@ def sequential(
         **packed.coords,
         "algorithm": curves["algorithm"].variable,
         "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
-        **coords,
+        **labels.pair_coords(curves, reference),
     }
     return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
 
@@ -180,25 +181,6 @@ def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
         has = ", ".join(map(repr, extra)) or "none"
         raise ValueError(f"task must be an extra dim of curves; got {task!r}. It has {has}")
     return (task,)
-
-
-def _pairs(curves: xr.DataArray, reference: Any) -> tuple[list[tuple[Any, Any]], dict[Hashable, Any]]:
-    """Return the pairs of algorithms, and their coordinates."""
-    names = curves["algorithm"].to_numpy().tolist()
-    if reference is not None and reference not in names:
-        has = ", ".join(map(repr, names))
-        raise ValueError(f"reference must be an algorithm of curves; got {reference!r}. They are {has}")
-    if len(names) < 2:
-        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
-    pairs = list(combinations(names, 2))
-    if reference is not None:
-        pairs = [(name, reference) for name in names if name != reference]
-    first, second = zip(*pairs, strict=True)
-    return pairs, {
-        "pair": [f"{a} - {b}" for a, b in pairs],
-        "algorithm_a": ("pair", np.array(first)),
-        "algorithm_b": ("pair", np.array(second)),
-    }
 
 
 @dataclass(frozen=True)
