@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.core.tables import bounds, frame_of
+from xcurves.group_sequential.text import at_latest_look
 
 
 def sequential_table(result: xr.Dataset) -> pd.DataFrame:
@@ -25,11 +25,3 @@ def sequential_table(result: xr.Dataset) -> pd.DataFrame:
         "undecided": result["undecided"],
     }
     return frame_of(columns, ["pair"])
-
-
-def at_latest_look(result: xr.Dataset) -> xr.Dataset:
-    """Return what every task says at its latest look; `_look` is its number."""
-    n_done = result["n_runs"].notnull().any("algorithm").sum("look")
-    place = np.maximum(n_done - 1, 0)
-    latest = result.drop_vars("look").isel(look=place)
-    return latest.assign(_look=n_done)

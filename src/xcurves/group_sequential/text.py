@@ -11,7 +11,6 @@ import xarray as xr
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined, span
-from xcurves.group_sequential.tables import at_latest_look
 from xcurves.kernels.sequential_pvalues import Spending, spent
 
 _TOO_LARGE = (
@@ -52,6 +51,14 @@ def sequential_caution(result: xr.Dataset) -> Iterator[str]:
     if (result["rejected"] == 1).any():
         yield _TOO_LARGE
     yield _HOW
+
+
+def at_latest_look(result: xr.Dataset) -> xr.Dataset:
+    """Return what every task says at its latest look; `_look` is its number."""
+    n_done = result["n_runs"].notnull().any("algorithm").sum("look")
+    place = np.maximum(n_done - 1, 0)
+    latest = result.drop_vars("look").isel(look=place)
+    return latest.assign(_look=n_done)
 
 
 def result_names(result: xr.Dataset) -> list[str]:
