@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xcurves import tutorial as tutorial
     from xcurves.anova import *  # noqa: F403  # the public functions of a family
     from xcurves.distributions import *  # noqa: F403
+    from xcurves.group_sequential import *  # noqa: F403
     from xcurves.learning_curves import *  # noqa: F403
     from xcurves.multi_task import *  # noqa: F403
     from xcurves.plotting.dispatch import plot as plot
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "align": "preprocessing.alignment",
     "analyze": "reporting.analyze",
+    "assign_looks": "group_sequential.looks",
     "drop_incomplete": "preprocessing.alignment",
     "normalize": "preprocessing.normalization",
     "plot": "plotting.dispatch",

@@ -16,15 +16,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     from xcurves.cli.options import PROGRAM, parser
 
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    is_sequential = given[:1] == ["sequential"]
+    if is_sequential:
+        from xcurves.cli import sequential
+
+        options = sequential.parser().parse_args(given[1:])
+    else:
+        options = parser().parse_args(given)
+    status = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_: _say(PROGRAM, f"warning: {message}")
         try:
-            from xcurves.cli.job import run
+            if is_sequential:
+                status = sequential.run(options)
+            else:
+                from xcurves.cli.job import run
 
-            run(options)
+                run(options)
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -42,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 2
             _say(PROGRAM, f"{type(error).__name__}: {message}. This should not be; --traceback shows where")
             return 1
-    return 0
+    return status
 
 
 def _say(program: str, message: str) -> None:

@@ -21,6 +21,7 @@ KINDS = (  # in the order of a report
     "anova.pairwise",
     "anova.contrast",
     "profile.ss_profile",
+    "group_sequential.sequential",
     "learning_curves.fit_power_law",
     "learning_curves.predict",
     "learning_curves.leave_one_size_out",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from xcurves.anova.contrast_weights import Weights
     from xcurves.distributions.options import Dims, Numbers
     from xcurves.distributions.trials import Interval
+    from xcurves.group_sequential.curve_weights import TrainingWeights
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
     from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
-    from xcurves.multi_task.across_tasks import TrainingWeights
+    from xcurves.multi_task.across_tasks import TaskTrainingWeights
     from xcurves.multi_task.options import TaskGroups, TaskWeights
     from xcurves.preprocessing.grids import Method, On
     from xcurves.preprocessing.normalization import Reference
@@ -96,6 +97,33 @@ class DataArrayCurves:
         )  # fmt: skip
 
     @documented
+    def assign_looks(self, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look") -> xr.DataArray:
+        """Call :func:`xcurves.assign_looks`."""
+        return xcurves.assign_looks(self._curves, by, name=name)
+
+    @documented
+    def sequential(
+        self,
+        *,
+        look: str = "look",
+        n_looks: int,
+        spending: Literal["square", "linear"] = "square",
+        task: str | None = None,
+        training_weights: TrainingWeights = None,
+        reference: Any = None,
+        higher_is_better: bool = True,
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = 0,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.sequential`."""
+        return xcurves.sequential(
+            self._curves, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
+            reference=reference, higher_is_better=higher_is_better, n_resamples=n_resamples,
+            confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    @documented
     def contrast(
         self,
         weights: Weights,
@@ -140,7 +168,7 @@ class DataArrayCurves:
         self,
         *,
         task: str = "task",
-        training_weights: TrainingWeights = None,
+        training_weights: TaskTrainingWeights = None,
         task_weights: TaskWeights | None = None,
         task_groups: TaskGroups | None = None,
         paired: bool = False,

@@ -30,6 +30,8 @@ _EPILOG = """examples:
     python -m xcurves hopper.nc --report hopper.html
   TensorBoard event files in runs/TASK/ALGORITHM/SEED:
     python -m xcurves runs/ --folders task algorithm run --select tag=eval/return
+  Runs come in batches, and after each: is it clear, or are more needed?
+    python -m xcurves sequential --help
 
 exit status:
   0  done
@@ -66,14 +68,15 @@ def parser() -> argparse.ArgumentParser:
         help="netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source; an analysis, "
         "with --report",
     )
-    _add_names(made)
-    _add_selection(made)
+    add_names(made)
+    add_selection(made)
     _add_methods(made)
     _add_results(made)
     return made
 
 
-def _add_names(made: argparse.ArgumentParser) -> None:
+def add_names(made: argparse.ArgumentParser) -> None:
+    """Add the options that name columns, dims and folders."""
     names = made.add_argument_group("names in ARCHIVE")
     names.add_argument(
         "--value",
@@ -104,7 +107,8 @@ def _add_names(made: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_selection(made: argparse.ArgumentParser) -> None:
+def add_selection(made: argparse.ArgumentParser) -> None:
+    """Add the options that select and align."""
     chosen = made.add_argument_group("what is compared, and where")
     chosen.add_argument(
         "--select",

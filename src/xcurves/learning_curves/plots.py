@@ -14,7 +14,7 @@ from xcurves.core.axes import INSIDE, SHADE, Style, label_of, legend, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 from xcurves.learning_curves.error_rates import REASONS
-from xcurves.learning_curves.tables import MISSED
+from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

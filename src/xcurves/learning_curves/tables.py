@@ -7,6 +7,7 @@ import xarray as xr
 
 from xcurves.core.tables import bounds, frame_of
 from xcurves.learning_curves.error_rates import REASONS
+from xcurves.learning_curves.text import MISSED, edge_word
 
 _FITTED = {
     "error_at_n": "e_N",
@@ -16,9 +17,6 @@ _FITTED = {
     "eta": "eta",
     "delta": "delta",
 }
-
-
-MISSED = 0.1  # backtest error from which a curve is named
 
 
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
@@ -44,11 +42,6 @@ def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> 
         f"gamma at its {edge_word(gamma)} edge": at_edge,
     }
     return ", ".join(note for note, holds in notes.items() if holds)
-
-
-def edge_word(gamma: float) -> str:
-    """Return which edge of the grid an exponent is at."""
-    return "flat" if gamma > -0.5 else "steep"
 
 
 def prediction_table(result: xr.Dataset) -> pd.DataFrame:

@@ -18,14 +18,14 @@ from xcurves.multi_task.options import TaskGroups, TaskWeights
 from xcurves.multi_task.run_scores import score_runs
 from xcurves.multi_task.spreads import UNLIKE, spread_ratio
 
-TrainingWeights = Literal["final"] | xr.DataArray | None
+TaskTrainingWeights = Literal["final"] | xr.DataArray | None
 
 
 def across_tasks(
     curves: xr.DataArray,
     *,
     task: str = "task",
-    training_weights: TrainingWeights = None,
+    training_weights: TaskTrainingWeights = None,
     task_weights: TaskWeights | None = None,
     task_groups: TaskGroups | None = None,
     paired: bool = False,

@@ -49,7 +49,7 @@ def metrics(store: str | Path) -> pd.DataFrame:
         experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
-    except (MlflowException, *_database_errors()) as error:
+    except (MlflowException, *_database_errors()) as error:  # type: ignore[misc]  # mlflow has no annotations
         raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}") from None
     if not rows:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")

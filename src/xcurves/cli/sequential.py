@@ -1,0 +1,198 @@
+"""The subcommand `sequential`: look at the runs so far, and say whether more are needed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+import xcurves
+from xcurves.cli.options import PROGRAM, Parser, add_names, add_selection
+from xcurves.cli.sources import Table, open_archive, read_curves
+from xcurves.core import labels
+from xcurves.core.sentences import joined
+from xcurves.core.validation import check_confidence_level
+from xcurves.group_sequential.text import last_batch, n_done, needed, planned_without_rejection
+
+MORE = 3  # exit status
+_DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
+
+Prints what is shown, what is still open, and what to run next. The number of looks and the sizes of the batches are
+fixed before the first result."""
+_EPILOG = f"""exit status:
+  0  every pair is decided, or the last look is done
+  {MORE}  more runs are needed: those that `run_more` of --json names
+  2  options or input that cannot be used; the message says what to do
+
+example, a log with the columns agent, seed, step, return and batch (1, 2, ...):
+  {PROGRAM} sequential log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the subcommand."""
+    made = Parser(
+        prog=f"{PROGRAM} sequential",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument(
+        "archive",
+        nargs="?",
+        type=Path,
+        metavar="ARCHIVE",
+        help="log of all runs so far: a table or an archive; without it, say what the planned looks could show",
+    )
+    add_names(made)
+    add_selection(made)
+    plan = made.add_argument_group("the plan")
+    plan.add_argument("--looks", type=int, required=True, metavar="K", help="number of looks planned")
+    batches = plan.add_mutually_exclusive_group(required=True)
+    batches.add_argument("--look", metavar="NAME", help="column, or coordinate of runs, with the batch of a run")
+    batches.add_argument("--batch-size", type=int, metavar="N", help="runs in a batch, in the order of their labels")
+    plan.add_argument("--algorithms", type=int, metavar="M", help="without ARCHIVE: how many algorithms (default: 2)")
+    plan.add_argument("--spending", choices=("square", "linear"), default="square", help="(default %(default)s)")
+    plan.add_argument("--task", metavar="NAME", help="dim of tasks that are tested together (default: each by itself)")
+    plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
+    plan.add_argument("--final", action="store_true", help="compare scores at the last level (default: their mean)")
+    plan.add_argument("--lower-is-better", action="store_true", help="say so in sentences")
+    plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
+    plan.add_argument("--confidence-level", type=float, default=0.95, metavar="C", help="(default %(default)s)")
+    plan.add_argument("--rng", type=int, default=0, metavar="SEED", help="the same at every look (default %(default)s)")
+    made.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
+    made.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look once; return the exit status."""
+    if options.archive is None:
+        print(_planned(options))
+        return 0
+    archive = open_archive(options)
+    if isinstance(archive, xr.DataTree):
+        raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
+    curves = [curves for _, curves in read_curves(_without_looks(archive, options), options)]
+    if len(curves) != 1:
+        raise ValueError(f"--value is given {len(curves)} times; a sequential test has one. Name one")
+    result = xcurves.sequential(
+        _with_looks(curves[0], archive, options),
+        n_looks=options.looks,
+        spending=options.spending,
+        task=options.task,
+        training_weights="final" if options.final else None,
+        reference=options.reference,
+        higher_is_better=not options.lower_is_better,
+        n_resamples=options.n_resamples,
+        confidence_level=options.confidence_level,
+        rng=options.rng,
+    ).compute()
+    if options.json:
+        print(json.dumps(_plain(_said(result)), allow_nan=False))
+    else:
+        print(xcurves.summary(result))
+    return MORE if bool((result["undecided"] == 1).any()) else 0
+
+
+def _planned(options: argparse.Namespace) -> str:
+    """Return which of the planned looks could show a difference."""
+    if options.batch_size is None:
+        raise ValueError("ARCHIVE is missing. Name the log, or plan without one: --batch-size N")
+    n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms or 2
+    for name, value, least in (("--looks", n_looks, 1), ("--batch-size", size, 1), ("--algorithms", n_algorithms, 2)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}; got {value}")
+    n_pairs = n_algorithms - 1 if options.reference else n_algorithms * (n_algorithms - 1) // 2
+    alpha = check_confidence_level(options.confidence_level)
+    blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
+    lines = [
+        f"Planned: {n_looks} looks, {size} runs of each of {n_algorithms} algorithms in a batch, {n_looks * size} of "
+        "each at most."
+    ]
+    if blind:
+        lines.append(f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores.")
+    if len(blind) < n_looks:
+        lines.append(f"From look {len(blind) + 1} on, a pair can be shown to differ.")
+    return "\n".join(lines)
+
+
+def _without_looks(archive: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:
+    """Leave the column of batches out of what could be scores."""
+    if isinstance(archive, Table) and options.look in archive.frame:
+        return archive._replace(frame=archive.frame.drop(columns=options.look))
+    return archive
+
+
+def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
+    """Return curves with the look of every run."""
+    if options.batch_size is not None:
+        return xcurves.assign_looks(curves, options.batch_size)
+    if not isinstance(archive, Table):
+        if options.look not in curves.coords:
+            raise KeyError(f"--look {options.look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
+        return curves.rename({options.look: "look"}) if options.look != "look" else curves
+    frame, run_column = archive.frame, options.run or "run"
+    if options.look not in frame:
+        raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {', '.join(map(repr, frame.columns))}")
+    batches = pd.Series(frame[options.look].to_numpy(), index=frame[run_column].to_numpy())
+    return xcurves.assign_looks(curves, batches)
+
+
+def _said(result: xr.Dataset) -> dict[str, Any]:
+    """Return what a script needs to go on."""
+    tasks = list(_tasks(result))
+    open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
+    more: dict[str, int] = {}
+    for task in tasks:
+        for name, n in task["run_more"].items():
+            more[name] = max(n, more.get(name, 0))
+    shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
+    decision = "more runs needed" if open_pairs else ("all shown" if shown else "last look done, not all shown")
+    return {
+        "decision": decision,
+        "n_looks": result.sizes["look"],
+        "undecided": open_pairs,
+        "run_more": more,
+        "tasks": tasks,
+        "summary": xcurves.summary(result),
+    }
+
+
+def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
+    dims = labels.task_dims(result["undecided"])
+    for task in labels.tasks_of(result, "undecided"):
+        done = n_done(task)
+        latest = task.isel(look=done - 1)
+        names = needed(task)
+        yield {
+            "task": {str(dim): task[dim].item() for dim in dims},
+            "look": done,
+            "undecided": task["pair"].to_numpy()[task["undecided"].to_numpy() == 1].tolist(),
+            "run_more": dict(zip(map(str, names), last_batch(task, names) if names else [], strict=True)),
+            "n_runs": {str(a["algorithm"].item()): a.item() for a in latest["n_runs"]},
+            "pairs": [_pair(latest.isel(pair=place)) for place in range(task.sizes["pair"])],
+        }
+
+
+def _pair(pair: xr.Dataset) -> dict[str, Any]:
+    flags = {name: bool(pair[name].item()) for name in ("rejected", "undecided", "futile")}
+    names = ("pvalue", "pvalue_adjusted", "statistic", "critical_value", "difference")
+    numbers = {name: pair[name].item() for name in names}
+    ends = {"difference_ci": pair["difference_ci"].to_numpy().tolist()}
+    return {name: pair[name].item() for name in ("pair", "algorithm_a", "algorithm_b")} | flags | numbers | ends
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without what JSON has no word for: infinite numbers and NaN are null."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,56 @@
+"""The kind of results of group-sequential tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.schema import PAIR_COORDS, ResultKind, Var, View
+from xcurves.group_sequential import plots, tables, text
+
+_BY_LOOK = ("task", "pair", "look")
+
+SEQUENTIAL = ResultKind(
+    name="sequential",
+    question="Are there enough runs?",
+    argument="curves",
+    variables={
+        "undecided": Var(("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64),
+        "pvalue_adjusted": Var(_BY_LOOK, "sequential p-value adjusted over pairs"),
+        "pvalue": Var(_BY_LOOK, "sequential p-value"),
+        "rejected": Var(_BY_LOOK, "1 where the algorithms are shown to differ by this look, else 0", dtype=np.int64),
+        "statistic": Var(_BY_LOOK, "studentized difference of means within batches"),
+        "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
+        "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
+        "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
+        "difference_ci": Var((*_BY_LOOK, "ci_bound"), "repeated confidence interval of the difference", "score"),
+        "futile": Var(_BY_LOOK, "1 where a rejection by the last look is unlikely, else 0", dtype=np.int64),
+        "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
+        "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
+    },
+    coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS},
+    coord_vars=PAIR_COORDS,
+    rows=("pair", "look"),
+    references=(
+        "Kim & DeMets (1987), Design and analysis of group sequential tests based on the type I error spending rate "
+        "function, Biometrika 74, 149-154, doi:10.1093/biomet/74.1.149",
+        "Liu & Anderson (2008), On adaptive extensions of group sequential trials for clinical investigations, "
+        "J. Am. Stat. Assoc. 103, 1621-1630",
+        "Holm (1979), A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6, 65-70",
+    ),
+    table=tables.sequential_table,
+    table_caption="Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
+    "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
+    sentences=text.sequential_sentences,
+    answer=text.sequential_answer,
+    caution=text.sequential_caution,
+    views={
+        "boundary": View(
+            plots.draw_boundary,
+            "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
+            "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
+            plots.say_boundary,
+            rows=plots.rows_of_panels,
+        )
+    },
+)

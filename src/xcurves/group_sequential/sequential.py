@@ -1,0 +1,282 @@
+"""Run more seeds and look again: a test that may be read after every batch of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.packing import Floats, Layout
+from xcurves.core.task_blocks import apply_block, in_label_order
+from xcurves.core.validation import check_curves
+from xcurves.group_sequential.curve_weights import TrainingWeights, check_training_weights
+from xcurves.group_sequential.kinds import SEQUENTIAL
+from xcurves.group_sequential.looks import check_looks
+from xcurves.kernels.adjustments import holm
+from xcurves.kernels.nested_assignments import nest
+from xcurves.kernels.sequential_pvalues import Spending, futile, spent
+from xcurves.kernels.sequential_tests import evaluate
+
+_BY_LOOK = ("pvalue", "statistic", "critical_value", "pvalue_stagewise", "difference", "difference_ci")
+
+
+def sequential(
+    curves: xr.DataArray,
+    *,
+    look: str = "look",
+    n_looks: int,
+    spending: Literal["square", "linear"] = "square",
+    task: str | None = None,
+    training_weights: TrainingWeights = None,
+    reference: Any = None,
+    higher_is_better: bool = True,
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = 0,
+) -> xr.Dataset:
+    r"""Compare algorithms after every batch of runs, and stop when it is clear.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training)
+        Scores of all runs so far. A run that an algorithm does not have is NaN along all of `training`.
+    look : str, default "look"
+        Coordinate of `run` with the number of the batch, from 1, in which it was run: `assign_looks` makes it.
+    n_looks : int
+        Number of looks that are planned. Neither it nor the sizes of the batches may depend on results.
+    spending : {"square", "linear"}
+        Share of the level spent by look k of K: (k/K)² or k/K.
+    task : str, optional
+        Dim of tasks that are tested together: the mean difference over them, each with the same weight. By default
+        every task is tested by itself.
+    training_weights : {None, "final"}, sequence or DataArray with dim training, optional
+        How a curve becomes a number: the mean over its task's levels, the last of them, or nonnegative weights, which
+        are divided by their sum.
+    reference : label, optional
+        Compare every other algorithm with this one only. By default all pairs.
+    higher_is_better : bool, default True
+        What sentences call better; changes no number.
+    n_resamples : int, default 9999
+        All nested assignments are evaluated up to the last look at which they are at most so many, then as many random
+        ones and the observed one.
+    confidence_level : float, default 0.95
+        1 - α: of the decisions, the boundary and the intervals.
+    rng : int, Generator or None, default 0
+        Seed of the random assignments. The same seed at every look: then earlier looks repeat digit for digit.
+
+    Returns
+    -------
+    Dataset
+        With the other extra dims of `curves` in front. On (pair, look): `pvalue`, the sequential p; `pvalue_adjusted`
+        over pairs (Holm); `rejected` (0 or 1); `statistic`; `critical_value`, infinite where nothing can be rejected
+        then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
+        minus second, in score units) and `difference_ci` (ci_bound), the repeated interval, NaN where the looks
+        contradict each other; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task` together; on
+        (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs are needed.
+        Looks to come are NaN, flags 0. attrs have the plan.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `look` is no coordinate of `run` with whole numbers from 1 to `n_looks`; and as `randomized_anova`.
+
+    Notes
+    -----
+    Numbers are taken less the mean of their batch over both algorithms, and labels are dealt within batches, so that
+    drift from batch to batch does no harm and no look depends on later runs. At look k, over all runs so far,
+
+    .. math:: T_k = |\bar z_a - \bar z_b| / \sqrt{s_a^2 / n_a + s_b^2 / n_b}
+
+    With B nested assignments and :math:`s_k` the share spent, the p-value of assignment g is
+    :math:`q_k(g) = \min(q_{k-1}(g), r_k(g))`, where :math:`r_k(g)` is the least x with
+
+    .. math:: \#\{h: q_{k-1}(h) \le x' \text{ or } T_k(h) \ge T_k(g)\} \le x' s_k B \quad \text{for every } x' \ge x
+
+    So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
+    whether to go on may depend on it. It never rises. At a look at which a pair has no new runs it stays as it was,
+    and the share of that look can be spent at the next. An algorithm all of whose pairs are decided needs no further
+    runs. What is *not* controlled: more looks than planned, batches that grow because a result is near the boundary,
+    runs that are left out because of their scores, and algorithms that are added later.
+
+    The interval at a look holds all shifts of the first algorithm that no look so far rejects. `futile` is 1 where, if
+    the trend goes on, a rejection by the last look has a probability below .05; to stop there is allowed, never needed.
+    After a rejection the estimate is too large on average; the interval holds. Unequal numbers of runs within batches
+    together with unlike spread reject too often (.086 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal
+    batches.
+
+    References
+    ----------
+    .. [1] Kim, K. & DeMets, D. L. (1987). Design and analysis of group sequential tests based on the type I error
+       spending rate function. Biometrika 74, 149-154. doi:10.1093/biomet/74.1.149
+    .. [2] Liu, Q. & Anderson, K. M. (2008). On adaptive extensions of group sequential trials for clinical
+       investigations. J. Am. Stat. Assoc. 103, 1621-1630.
+    .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> after_two = scores.curves.assign_looks(5)
+    >>> found = after_two.curves.sequential(n_looks=4)
+    >>> found.pvalue.sel(pair="rate 0.8 - rate 0.1").values.round(3).tolist()
+    [1.0, 1.0, nan, nan]
+    >>> found.undecided.values.tolist()
+    [1, 1, 1]
+    """
+    curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
+    n_looks = validation.check_count("n_looks", n_looks) or 1
+    alpha = validation.check_confidence_level(confidence_level)
+    flag = validation.check_flag("higher_is_better", higher_is_better)
+    validation.check_choice("spending", spending, ("square", "linear"))
+    entropy = validation.check_rng(rng)
+    tasks = _check_task(curves, task)
+    check_looks(curves, look, n_looks)
+    ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
+    if curves.sizes["algorithm"] < 2:
+        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    pairs = labels.algorithm_pairs(curves, reference)
+    places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
+    sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}
+    block = _SequentialBlock(
+        SEQUENTIAL.layout(sizes),
+        labels.task_names(curves, (*tasks, *labels.DIMS)),
+        labels.task_names(ordered.isel({dim: 0 for dim in curves.dims if dim not in (*tasks, *labels.DIMS)})),
+        labels.words(ordered["algorithm"]),
+        labels.words(ordered["run"]),
+        [(int(places[a]), int(places[b])) for a, b in pairs],
+        places,
+        ordered[look].to_numpy().astype(np.intp) - 1,
+        check_training_weights(ordered, training_weights),
+        spending,
+        validation.check_count("n_resamples", n_resamples) or 1,
+        alpha,
+        entropy,
+    )
+    packed = apply_block(block, [ordered.drop_vars(look)], [[*tasks, *labels.DIMS]], block.layout.length)
+    attrs = provenance.result_attrs(
+        SEQUENTIAL.name, curves, SEQUENTIAL.references, entropy, confidence_level, look=look, n_looks=n_looks,
+        spending=spending, task=task, reference=None if reference is None else str(reference), higher_is_better=flag,
+        n_resamples=block.n_resamples,
+    )  # fmt: skip
+    every: dict[Hashable, Any] = {
+        **packed.coords,
+        "algorithm": curves["algorithm"].variable,
+        "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
+        **labels.pair_coords(curves, reference),
+    }
+    return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
+
+
+def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
+    """Return the dim of tasks that are tested together, if any."""
+    extra = labels.extra_dims(curves)
+    if task is None:
+        return ()
+    if task not in extra:
+        has = ", ".join(map(repr, extra)) or "none"
+        raise ValueError(f"task must be an extra dim of curves; got {task!r}. It has {has}")
+    return (task,)
+
+
+@dataclass(frozen=True)
+class _SequentialBlock:
+    """The sequential test of a block of tasks, or of data sets of several tasks each."""
+
+    layout: Layout
+    names: list[str]
+    within: list[str]
+    algorithms: list[str]
+    runs: list[str]
+    pairs: list[tuple[int, int]]
+    places: NDArray[np.intp]
+    look: NDArray[np.intp]
+    weights: Floats | str | None
+    spending: Spending
+    n_resamples: int
+    alpha: float
+    entropy: int
+
+    def __call__(self, curves: Floats, numbers: NDArray[np.int64]) -> Floats:
+        """Test every pair, given curves of shape (..., [task,] algorithm, run, training) and numbers of names."""
+        names = [self.names[number] for number in numbers.ravel()]
+        shape = (len(names), -1, len(self.algorithms), len(self.runs), curves.shape[-1])
+        every = np.ascontiguousarray(curves).reshape(shape)
+        out = self.layout.blank(len(names))
+        for flag in ("rejected", "futile", "undecided"):
+            out[flag][:] = 0
+        for place, (name, each) in enumerate(zip(names, every, strict=True)):
+            self._test({key: values[place] for key, values in out.items()}, self._reduce(each, name), name)
+        return self.layout.pack(out, numbers.shape)
+
+    def _reduce(self, curves: Floats, name: str) -> Floats:
+        """Reduce curves, shape (task, algorithm, run, training), to a number each, NaN where a run is absent."""
+        names = [f"{name}{within}" for within in self.within]
+        has = ~np.isnan(curves)
+        counts = has.sum(axis=-1, dtype=float)
+        counts[np.isinf(curves).any(axis=-1)] = np.nan
+        in_grid = np.asarray(has.any(axis=(1, 2)))
+        said = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
+        run_checks.check_runs(counts.reshape(len(curves), -1), in_grid.sum(axis=-1).astype(float), names, said)
+        weights = self._profile(in_grid, names)
+        u: Floats = (np.where(has, curves, 0.0) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
+        u[counts == 0] = np.nan
+        if np.nanmax(np.abs(u), initial=0.0) > 1e145:
+            raise ValueError(f"{name}scores are too large to be squared. Rescale: divide curves by 1e150")
+        return u
+
+    def _profile(self, in_grid: NDArray[np.bool_], names: list[str]) -> Floats:
+        """Return the weights of the levels of each task, shape (task, training), which add up to 1."""
+        if isinstance(self.weights, str):
+            last = in_grid.shape[1] - 1 - in_grid[:, ::-1].argmax(axis=1)
+            return np.asarray(np.arange(in_grid.shape[1]) == last[:, np.newaxis], dtype=np.float64)
+        given = np.ones(in_grid.shape[1]) if self.weights is None else self.weights
+        weights = np.asarray(given * in_grid, dtype=np.float64)
+        astray = ((given > 0) & ~in_grid).any(axis=1) & in_grid.any(axis=1) & (self.weights is not None)
+        for task in np.flatnonzero(astray)[:1]:
+            raise ValueError(
+                f"{names[task]}training_weights gives weight to levels that no run has. "
+                "Give weight to the task's own training levels"
+            )
+        return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+
+    def _test(self, out: dict[str, Floats], u: Floats, name: str) -> None:
+        """Test every pair on numbers of shape (task, algorithm, run), and write the results into views."""
+        present = ~np.isnan(u)
+        if np.count_nonzero(present.any(axis=(0, 2))) < 2:
+            raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
+        n_looks = out["n_runs"].shape[1]
+        by_look = np.stack([present[..., self.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
+        n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
+        done = slice(n_done)
+        out["n_runs"][:, done] = by_look.sum(axis=1).cumsum(axis=0)[done][:, self.places].T
+        share = spent(self.spending, n_looks)
+        plans: dict[bytes, Any] = {}
+        for pair, (a, b) in enumerate(self.pairs):
+            if not (present[:, a].any(axis=-1) & present[:, b].any(axis=-1)).any():
+                continue
+            in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
+            sizes = by_look[done][:, :, in_order]
+            key = sizes.tobytes()
+            looks = plans[key] = plans.get(key) or nest(sizes, self.n_resamples, self.entropy)
+            found = evaluate(u[:, in_order].swapaxes(0, 1), self.look, looks, np.ones(len(u)), share, self.alpha)
+            if a > b:
+                found["difference"], found["difference_ci"] = -found["difference"], -found["difference_ci"][:, ::-1]
+            for variable in _BY_LOOK:
+                out[variable][pair, done] = found[variable]
+            out["n_assignments"][pair, done] = [each.n_assignments for each in looks]
+            stops = np.flatnonzero(provenance.significant(found["pvalue"], self.alpha))[:1].tolist()
+            keep = np.isin(np.arange(n_looks), [*stops, n_looks - 1])
+            out["pvalue_stagewise"][pair, ~keep] = np.nan
+            z = np.full(n_looks, np.nan)
+            z[done] = found["z"]
+            out["futile"][pair] = np.nan_to_num(futile(z, self.spending, self.alpha))
+        out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
+        out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], self.alpha)
+        out["futile"][out["rejected"] == 1] = 0
+        tested = ~np.isnan(out["pvalue"][:, n_done - 1])
+        out["undecided"][:] = tested & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)

@@ -1,0 +1,27 @@
+"""The table of group-sequential tests."""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.core.tables import bounds, frame_of
+from xcurves.group_sequential.text import at_latest_look
+
+
+def sequential_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, at the latest look."""
+    latest = at_latest_look(result)
+    decided = result["look"].where(result["rejected"] == 1).min("look")
+    columns = {
+        "look": latest["_look"].broadcast_like(decided),
+        "decided at": decided,
+        "T": latest["statistic"],
+        "boundary": latest["critical_value"],
+        "p": latest["pvalue"],
+        "p_adjusted": latest["pvalue_adjusted"],
+        "difference": latest["difference"],
+        **bounds(latest["difference_ci"]),
+        "undecided": result["undecided"],
+    }
+    return frame_of(columns, ["pair"])

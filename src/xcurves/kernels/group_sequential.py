@@ -1,0 +1,259 @@
+"""Group-sequential randomization tests of two algorithms, on one number for every run of every task.
+
+Runs come in batches. Every number is taken less the mean of its batch over both algorithms, z, and labels are dealt
+within the batches. In one task, over all runs so far,
+
+    T_k = |z̄_a - z̄_b| / sqrt(s²_a / n_a + s²_b / n_b);
+
+in several, with weights w, ``T = |Σ w (z̄_a - z̄_b)| / sqrt(Σ w² (s²_a / n_a + s²_b / n_b))``. For every assignment,
+numerator and variance are kept as polynomials in a shift δ of the first algorithm, so that an interval takes no further
+sums over runs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.nested_assignments import Deals, Ints, Look, labelled_sums
+
+_DUST = 16 * np.finfo(float).eps
+_CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
+_HELD = 2**21  # numbers computed anew at once
+_TASKS = 4  # whose sums are held at once
+INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
+
+
+class Runs(NamedTuple):
+    """The runs of a pair of algorithms in all batches, each batch the first algorithm's runs before the second's.
+
+    Attributes
+    ----------
+    z : list of ndarray, shape (task, run)
+        Numbers less the mean of their batch, for every `Deals` of every look in turn.
+    e : list of ndarray, shape (run,)
+        Whether the run is of the first algorithm, less the mean of its batch.
+    sizes : ndarray, shape (look, task, 2)
+        Cumulative numbers of runs of the batches that count.
+    weights : ndarray, shape (look, task)
+        Weights of the tasks, 0 for those without runs so far.
+    difference : ndarray, shape (look,)
+        Weighted mean of the differences of means within batches.
+    largest, range : ndarray, shape (look,)
+        The largest number so far, without sign, and the largest range of a batch so far.
+    """
+
+    z: list[list[Floats]]
+    e: list[list[Floats]]
+    sizes: Floats
+    weights: Floats
+    difference: Floats
+    largest: Floats
+    range: Floats
+
+
+class Terms(NamedTuple):
+    """What T at one look is made of, for every assignment: polynomials in the shift, shape (degree + 1, assignment).
+
+    ``D = d[0] - δ d[1]``; ``V = v[0] - 2 δ v[1] + δ² v[2]``; `p` is what V has before the squared sums are subtracted.
+    """
+
+    d: Floats
+    v: Floats
+    p: Floats
+
+
+def centre(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
+    """Centre numbers `u`, shape (2, task, run), NaN where a run is absent, within their batches, `look` from 0."""
+    z: list[list[Floats]] = []
+    e: list[list[Floats]] = []
+    sizes = np.zeros((len(looks), u.shape[1], 2))
+    summed, total = (np.zeros((len(looks), u.shape[1])) for _ in range(2))
+    for k, each in enumerate(looks):
+        batch = u[:, :, look == k]
+        z.append([])
+        e.append([])
+        for deals in each.deals:
+            n = np.array([deals.n_a, deals.n_b])
+            rows = batch[:, deals.tasks]
+            values = np.concatenate([_present(part, size) for part, size in zip(rows, n, strict=True)], axis=-1)
+            values = values - values[:, :1]  # exact where numbers are close
+            z[k].append(values - values.mean(axis=-1, keepdims=True))
+            labels = np.repeat([1.0, 0.0], n)
+            e[k].append(labels - labels.mean())
+            sizes[k, deals.tasks] = n
+            factor = deals.n_a * deals.n_b / n.sum()
+            total[k, deals.tasks] = factor
+            means = values[:, : deals.n_a].mean(axis=-1) - values[:, deals.n_a :].mean(axis=-1)
+            summed[k, deals.tasks] = factor * means
+    sizes, summed, total = (each.cumsum(axis=0) for each in (sizes, summed, total))
+    part = weights * (total > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = part / part.sum(axis=-1, keepdims=True)
+        difference = (part * summed / np.where(total > 0, total, 1)).sum(axis=-1)
+    largest, ranges = np.zeros(len(looks)), np.zeros(len(looks))
+    for k in range(len(looks)):
+        largest[k] = np.nanmax(np.abs(u[:, :, look == k]), initial=0.0)
+        ranges[k] = max((float(np.ptp(values, axis=-1).max()) for values in z[k]), default=0.0)
+    so_far = (np.maximum.accumulate(each) for each in (largest, ranges))
+    return Runs(z, e, sizes, np.nan_to_num(part), difference, *so_far)
+
+
+def _present(rows: Floats, n_runs: int) -> Floats:
+    return rows[~np.isnan(rows)].reshape(len(rows), n_runs)
+
+
+def terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
+    """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
+    out: list[Terms | None] = [
+        Terms(*(np.zeros((n, look.n_assignments)) for n in (2, 3, 3))) if defined else None
+        for look, defined in zip(looks, is_defined(runs), strict=True)
+    ]
+    n_tasks = runs.sizes.shape[1]
+    for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
+        _add_tasks(out, runs, looks, slice(start, min(start + _TASKS, n_tasks)))
+    return out
+
+
+def is_defined(runs: Runs) -> NDArray[np.bool_]:
+    """Return at which looks every task with runs has two of both algorithms."""
+    some = runs.weights > 0
+    return np.asarray(some.any(axis=1) & (~some | (runs.sizes >= 2).all(axis=2)).all(axis=1))
+
+
+def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: slice) -> None:
+    """Add what some tasks contribute to the terms of every look."""
+    n_tasks = tasks.stop - tasks.start
+    sums = np.zeros((n_tasks, 5, 1))  # of z, z², e, z e, e² over the runs labelled first
+    totals = np.zeros((n_tasks, 5, 1))
+    for k, look in enumerate(looks):
+        if look.parent is not None:
+            sums = sums[..., look.parent]
+        for deals, z, e in zip(look.deals, runs.z[k], runs.e[k], strict=True):
+            inside = (deals.tasks >= tasks.start) & (deals.tasks < tasks.stop)
+            if not inside.any():
+                continue
+            mine, places = _only(deals, inside), deals.tasks[inside] - tasks.start
+            values = z[inside]
+            ones = np.broadcast_to(e, values.shape)
+            features = np.stack([values, values**2, ones, values * ones, ones**2], axis=1)
+            sums[places] += labelled_sums(mine, features)
+            totals[places] += features.sum(axis=-1)[..., np.newaxis]
+        found = out[k]
+        if found is not None:
+            _add_terms(found, sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
+
+
+def _only(deals: Deals, inside: NDArray[np.bool_]) -> Deals:
+    if deals.rows is None:
+        return deals._replace(table=deals.table[inside])
+    return deals._replace(rows=deals.rows[inside])
+
+
+def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> None:
+    some = weights > 0
+    w = weights[some, np.newaxis]
+    n_a, n_b = (each[:, np.newaxis] for each in sizes[some].T)
+    s, q, t, qt, tt = sums[some].swapaxes(0, 1)
+    _, q_all, _, qt_all, tt_all = totals[some].swapaxes(0, 1)
+    c_a, c_b = (1 / (n * (n - 1)) for n in (n_a, n_b))
+    c_s = c_a / n_a + c_b / n_b
+    step = w * (1 / n_a + 1 / n_b)
+    found.d[0] += (step * s).sum(axis=0)
+    found.d[1] += (step * t).sum(axis=0)
+    positive = [(c_a - c_b) * part + c_b * whole for part, whole in ((q, q_all), (qt, qt_all), (tt, tt_all))]
+    for degree, (above, square) in enumerate(zip(positive, (s * s, s * t, t * t), strict=True)):
+        found.p[degree] += (w**2 * above).sum(axis=0)
+        found.v[degree] += (w**2 * (above - c_s * square)).sum(axis=0)
+
+
+def statistic(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
+    """Return T of every assignment at look `k` after the first algorithm's numbers are lowered by `shift`.
+
+    0 / 0 is 0; x / 0 is at least `INFINITE`, the larger the greater x is.
+    """
+    d, v, p = (found.d[0], found.v[0], found.p[0]) if shift == 0 else _shifted(found, shift)
+    dust = _DUST * (runs.largest[k] + abs(shift))
+    zero = np.abs(d) <= dust
+    doubtful = np.flatnonzero((v <= _CANCELLED * p) & ~zero)
+    if doubtful.size:
+        d, v = d.copy(), v.copy()
+        rows = max(1, _HELD // int(runs.sizes[k].sum()))
+        for start in range(0, doubtful.size, rows):
+            some = doubtful[start : start + rows]
+            d[some], v[some] = _anew(runs, looks, k, some, shift)
+        zero = np.abs(d) <= dust
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(d) / np.sqrt(v)
+        if doubtful.size:
+            t = np.where(v == 0, INFINITE * (1 + np.abs(d) / np.abs(d).max()), t)
+    t[zero] = 0.0
+    return t
+
+
+def _shifted(found: Terms, shift: float) -> tuple[Floats, Floats, Floats]:
+    v, p = (each[0] - shift * (2 * each[1] - shift * each[2]) for each in (found.v, found.p))
+    return found.d[0] - shift * found.d[1], v, p
+
+
+def _anew(runs: Runs, looks: list[Look], k: int, rows: Ints, shift: float) -> tuple[Floats, Floats]:
+    """Return D and V of some assignments from their runs, without a difference of large sums."""
+    n_tasks = runs.sizes.shape[1]
+    n_runs = int(runs.sizes[k].sum(axis=-1).max())
+    z = np.zeros((n_tasks, len(rows), n_runs))
+    side = np.full((n_tasks, len(rows), n_runs), 2, np.uint8)  # 0 labelled first, 1 second, 2 no run
+    filled = runs.sizes[k].sum(axis=-1).astype(int)
+    for j in range(k, -1, -1):
+        for deals, values, e in zip(looks[j].deals, runs.z[j], runs.e[j], strict=True):
+            filled[deals.tasks] -= len(e)
+            places = filled[deals.tasks, np.newaxis] + np.arange(len(e))
+            tasks = deals.tasks[:, np.newaxis]
+            z[tasks, :, places] = (values - shift * e)[..., np.newaxis]
+            side[tasks, :, places] = 1 - deals.labels(rows).swapaxes(1, 2)
+        parent = looks[j].parent
+        rows = rows if parent is None else parent[rows]
+    z = np.take_along_axis(z, side.argsort(axis=-1, kind="stable"), axis=-1)
+    d, v = np.zeros(z.shape[1]), np.zeros(z.shape[1])
+    for n_a, n_b in np.unique(runs.sizes[k][runs.weights[k] > 0], axis=0).astype(int).tolist():
+        alike = np.flatnonzero((runs.sizes[k] == (n_a, n_b)).all(axis=-1))
+        w = runs.weights[k, alike, np.newaxis]
+        (mean_a, var_a), (mean_b, var_b) = (
+            _mean_and_variance(part, runs.largest[k] + abs(shift))
+            for part in (z[alike, :, :n_a], z[alike, :, n_a : n_a + n_b])
+        )
+        d += (w * (mean_a - mean_b)).sum(axis=0)
+        v += (w**2 * (var_a / n_a + var_b / n_b)).sum(axis=0)
+    return d, v
+
+
+def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
+    from_first = values - values[..., :1]
+    mean = from_first.mean(axis=-1, keepdims=True)
+    rest = from_first - mean
+    rest[np.abs(rest).max(axis=-1) <= _DUST * largest] = 0.0
+    return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
+
+
+def normal_scale(runs: Runs, looks: list[Look]) -> Floats:
+    """Return, for every look, what to multiply T by to read it as a t statistic.
+
+    Centring within batches takes a degree of freedom for each; this is the square root of the mean of V over the
+    variance of D, for numbers of equal variance. With k batches of b v b it is sqrt(1 - (k - 1) / (2 (k b - 1))).
+    """
+    squares, effective = np.zeros_like(runs.sizes), np.zeros(runs.sizes.shape[:2])
+    for k, look in enumerate(looks):
+        for deals in look.deals:
+            n = deals.n_a + deals.n_b
+            squares[k, deals.tasks] = np.array([deals.n_a, deals.n_b]) * (1 - 1 / n)
+            effective[k, deals.tasks] = deals.n_a * deals.n_b / n
+    squares, effective = squares.cumsum(axis=0), effective.cumsum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = (squares - effective[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)
+        v = (variances / runs.sizes).sum(axis=-1)
+        true = effective * (1 / runs.sizes).sum(axis=-1) ** 2
+        w = runs.weights**2
+        ratio = np.where(w > 0, w * v, 0).sum(axis=-1) / np.where(w > 0, w * true, 0).sum(axis=-1)
+    return np.where(is_defined(runs), np.sqrt(ratio), np.nan)

@@ -1,0 +1,149 @@
+"""The subcommand `sequential`, and the loop of its how-to page, as a person runs them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xcurves  # noqa: F401  # registers .curves
+from places import ROOT
+from xcurves.__main__ import main
+
+pytestmark = pytest.mark.usefixtures("here")
+PAGE = (ROOT / "docs" / "howto" / "add-seeds.md").read_text(encoding="utf-8")
+NAMES = ["--value", "return", "--algorithm", "agent", "--run", "seed", "--training", "step", "--n-resamples", "999"]
+
+
+def write_log(path, n_batches, gap=3.0, tasks=("x",)):
+    rng = np.random.default_rng(0)
+    rows = [
+        (task, agent, 5 * batch + seed, step, gap * (agent == "sac") + rng.normal(), batch + 1)
+        for batch in range(n_batches)
+        for seed in range(5)
+        for agent in ("sac", "td3", "ddpg")
+        for task in tasks
+        for step in (1, 2)
+    ]
+    pd.DataFrame(rows, columns=["task", "agent", "seed", "step", "return", "batch"]).to_csv(path, index=False)
+
+
+def look(capsys, *options):
+    status = main(["sequential", "log.csv", *NAMES, *options])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def strict(text):
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
+    write_log("log.csv", 1)
+    status, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
+    said = strict(out)
+    assert status == 3
+    assert said["decision"] == "more runs needed"
+    assert said["run_more"] == {"sac": 5, "td3": 5, "ddpg": 5}
+    assert said["tasks"][0]["look"] == 1
+    assert said["tasks"][0]["pairs"][0]["difference_ci"] == [None, None]
+    assert said["tasks"][0]["pairs"][0]["critical_value"] is None
+    write_log("log.csv", 2)
+    status, out, _ = look(capsys, "--look", "batch", "--looks", "2", "--json")
+    said = strict(out)
+    assert status == 0
+    assert said["decision"] == "last look done, not all shown"
+    assert (said["undecided"], said["run_more"]) == ([], {})
+    curves = pd.read_csv("log.csv").curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
+    found = curves.curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=999)
+    for pair in said["tasks"][0]["pairs"]:
+        at = found.sel(pair=pair["pair"]).isel(look=1)
+        assert pair["pvalue_adjusted"] == at.pvalue_adjusted.item()
+        assert pair["rejected"] == bool(at.rejected)
+        assert pair["difference_ci"] == at.difference_ci.values.tolist()
+    assert said["summary"] == found.curves.summary()
+
+
+def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
+    write_log("log.csv", 2, gap=6.0)
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--json")
+    said = strict(out)
+    assert status == 3
+    assert said["undecided"] == [{"task": {}, "pair": "ddpg - td3"}]
+    assert said["run_more"] == {"ddpg": 5, "td3": 5}
+
+
+def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
+    write_log("log.csv", 2, gap=6.0)
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--select", "agent=sac,td3")
+    assert status == 0
+    assert out.startswith("After look 2 of 3 (10 runs each): sac is above td3 (p = ")
+
+
+def test_tasks_by_themselves_and_together(here, capsys):
+    write_log("log.csv", 1, tasks=("x", "y"))
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")
+    assert status == 3
+    assert [each["task"] for each in strict(out)["tasks"]] == [{"task": "x"}, {"task": "y"}]
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--task", "task", "--json")
+    assert [each["task"] for each in strict(out)["tasks"]] == [{}]
+
+
+def test_bad_input_is_one_line_and_two(here, capsys):
+    write_log("log.csv", 2)
+    for options, message in (
+        (["--look", "batch", "--looks", "1"], "look must lie between 1 and n_looks=1; got 2"),
+        (["--look", "lot", "--looks", "3"], "--look lot is no column of ARCHIVE. It has 'task', 'agent'"),
+        (["--batch-size", "4", "--looks", "3"], "the last batch 2 of 4"),
+        (["--batch-size", "5", "--looks", "3", "--reference", "ppo"], "reference must be an algorithm of"),
+    ):
+        status, out, err = look(capsys, *options)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+    assert main(["sequential", "none.csv", "--looks", "2", "--batch-size", "5"]) == 2
+
+
+def page_block(language):
+    return re.search(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)[1]
+
+
+def start(folder):
+    """Start the loop of the page in a shell."""
+    (folder / "bin").mkdir(exist_ok=True)
+    python = folder / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (folder / "train.py").write_text(page_block("python"))
+    (folder / "loop.sh").write_text(page_block("sh") + "exit $status\n")
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.Popen(["sh", "loop.sh"], cwd=folder, env=os.environ | {"PATH": path}, start_new_session=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the loop is for a POSIX shell")
+def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_and_restarted(here):
+    assert len(page_block("sh").splitlines()) <= 11
+    whole, broken = here / "whole", here / "broken"
+    whole.mkdir()
+    broken.mkdir()
+    loop = start(whole)
+    assert loop.wait(timeout=500) == 0
+    decision = strict((whole / "look.json").read_text())
+    assert decision["decision"] != "more runs needed"
+    loop = start(broken)
+    while not list(broken.glob("batch-2-*.csv")):  # in the middle of the second batch
+        assert loop.poll() is None
+        time.sleep(0.05)
+    os.killpg(loop.pid, signal.SIGKILL)
+    loop.wait()
+    assert start(broken).wait(timeout=500) == 0
+    assert strict((broken / "look.json").read_text()) == decision

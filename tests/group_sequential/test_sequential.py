@@ -1,0 +1,225 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves  # noqa: F401  # registers .curves
+from lazy import refuse_to_compute
+from places import SHARED
+from strategies import make_curves
+
+REFERENCE = SHARED / "reference" / "dev_sequential.json"
+
+
+@pytest.fixture(scope="module")
+def curves():
+    """Three algorithms, the first far above the others, in three batches of five."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(3, 15, 4)) + np.array([1.1, -0.3, 0])[:, np.newaxis, np.newaxis]
+    return make_curves(values).assign_coords(algorithm=["sac", "td3", "ddpg"]).curves.assign_looks(5)
+
+
+@pytest.fixture(scope="module")
+def found(curves):
+    return curves.curves.sequential(n_looks=6, n_resamples=999)
+
+
+def test_result_has_the_declared_variables(found):
+    by_look = {"pair": 3, "look": 6}
+    for name in ("pvalue", "pvalue_adjusted", "rejected", "statistic", "critical_value", "pvalue_stagewise", "futile"):
+        assert dict(found[name].sizes) == by_look
+    assert found.difference_ci.dims == ("pair", "look", "ci_bound")
+    assert found.n_runs.sel(algorithm="td3").values[:3].tolist() == [5, 10, 15]
+    assert found.undecided.values.tolist() == [0, 0, 1]
+    assert found.pvalue.isel(look=slice(3, None)).isnull().all()
+    assert (found.rejected.isel(look=slice(3, None)) == 0).all()
+    assert (found.attrs["n_looks"], found.attrs["spending"], found.attrs["rng"]) == (6, "square", "0")
+
+
+def test_adjusted_pvalues_never_rise_and_are_holms(found):
+    done = found.isel(look=slice(3))
+    assert (done.pvalue.diff("look") <= 0).all()
+    assert (done.pvalue_adjusted.diff("look") <= 0).all()
+    for look in range(3):
+        p = done.pvalue.isel(look=look).to_numpy()
+        expected = np.empty(3)
+        largest = 0.0
+        for rank, place in enumerate(p.argsort()):
+            largest = max(largest, min(1.0, (3 - rank) * p[place]))
+            expected[place] = largest
+        np.testing.assert_allclose(done.pvalue_adjusted.isel(look=look), expected)
+
+
+@pytest.mark.parametrize("task", [None, "task"])
+def test_earlier_looks_repeat_digit_for_digit(task):
+    rng = np.random.default_rng(3)
+    tasks = make_curves(rng.normal(size=(5, 3, 12, 4)), task=list("abcde"))
+    tasks[:, 2, 8:] = np.nan  # dropped after two looks of four runs
+    tasks = tasks.curves.assign_looks(4)
+    whole = tasks.curves.sequential(n_looks=4, task=task, n_resamples=499)
+    for n_runs in (4, 8):
+        part = tasks.isel(run=slice(n_runs)).curves.sequential(n_looks=4, task=task, n_resamples=499)
+        for name, variable in part.data_vars.items():
+            if "look" in variable.dims:
+                looks = slice(n_runs // 4)
+                xr.testing.assert_identical(variable.isel(look=looks), whole[name].isel(look=looks))
+
+
+def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
+    mixed = curves.isel(run=np.random.default_rng(0).permutation(15), algorithm=[2, 0, 1])
+    again = mixed.curves.sequential(n_looks=6, n_resamples=999)
+    for name in ("pvalue", "statistic"):
+        np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3"), found[name].sel(pair="td3 - ddpg"))
+        np.testing.assert_array_equal(again[name].sel(pair="sac - td3"), found[name].sel(pair="sac - td3"))
+    ends = found.difference_ci.sel(pair="td3 - ddpg").values[:3]
+    np.testing.assert_array_equal(again.difference_ci.sel(pair="ddpg - td3").values[:3], -ends[:, ::-1])
+
+
+def test_pairs_with_a_reference(curves):
+    found = curves.curves.sequential(n_looks=3, reference="td3", n_resamples=999)
+    assert found.pair.values.tolist() == ["sac - td3", "ddpg - td3"]
+    with pytest.raises(ValueError, match=r"got .ppo.\. They have 'sac"):
+        curves.curves.sequential(n_looks=3, reference="ppo")
+
+
+def test_a_decided_algorithm_needs_no_further_runs(curves, found):
+    dropped = curves.where(~((curves.algorithm == "sac") & (curves.look == 3)))
+    again = dropped.curves.sequential(n_looks=6, n_resamples=999)
+    assert again.n_runs.sel(algorithm="sac").values[:3].tolist() == [5, 10, 10]
+    kept = again.pvalue.sel(pair="sac - td3").values
+    assert kept[2] == kept[1] == found.pvalue.sel(pair="sac - td3").values[1]
+    xr.testing.assert_identical(again.pvalue.sel(pair="td3 - ddpg"), found.pvalue.sel(pair="td3 - ddpg"))
+
+
+def test_lazy_tasks_equal_those_in_memory_and_compute_nothing_early():
+    dask = pytest.importorskip("dask")
+    tasks = make_curves(np.random.default_rng(0).normal(size=(3, 2, 6, 4)), task=list("abc")).curves.assign_looks(3)
+    for options in ({}, {"task": "task"}):
+        expected = tasks.curves.sequential(n_looks=2, **options)
+        with dask.config.set(scheduler=refuse_to_compute):
+            lazy = (
+                tasks.chunk(task=1, training=2).assign_coords(look=tasks.look).curves.sequential(n_looks=2, **options)
+            )
+        xr.testing.assert_identical(lazy.compute(scheduler="sync"), expected)
+
+
+def test_weights_of_training(curves):
+    last = curves.curves.sequential(n_looks=3, training_weights="final", n_resamples=199)
+    alone = curves.isel(training=[-1]).curves.sequential(n_looks=3, n_resamples=199)
+    np.testing.assert_array_equal(last.pvalue, alone.pvalue)
+    given = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 2, 2], n_resamples=199)
+    late = curves.isel(training=[2, 3]).curves.sequential(n_looks=3, n_resamples=199)
+    np.testing.assert_allclose(given.difference, late.difference)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"look": "lot", "n_looks": 3}, ValueError, "curves has no 'lot' on dim 'run'. Five runs at a time"),
+        ({"n_looks": 2}, ValueError, "look must lie between 1 and n_looks=2; got 3"),
+        ({"n_looks": 0}, ValueError, "n_looks must be at least 1; got 0"),
+        ({"n_looks": 3, "spending": "cubic"}, ValueError, "spending must be 'square' or 'linear'; got 'cubic'"),
+        ({"n_looks": 3, "task": "env"}, ValueError, "task must be an extra dim of curves; got 'env'. It has none"),
+        ({"n_looks": 3, "training_weights": [1, -1, 0, 0]}, ValueError, "not negative"),
+        ({"n_looks": 3, "training_weights": "last"}, ValueError, "None, 'final' or weights; got 'last'"),
+    ],
+)
+def test_bad_options_are_refused(curves, options, error, message):
+    with pytest.raises(error, match=message):
+        curves.curves.sequential(**options)
+
+
+def test_incomplete_and_infinite_runs_are_refused(curves):
+    for value, message in ((np.nan, "lacks 1 of 4 training levels"), (np.inf, "has infinite values")):
+        broken = curves.copy()
+        broken[0, 3, 2] = value
+        with pytest.raises(ValueError, match=rf"algorithm 'sac', run 3 {message}"):
+            broken.curves.sequential(n_looks=3)
+
+
+def test_looks_by_number_and_by_a_column_of_the_log(curves):
+    bare = curves.drop_vars("look")
+    log = pd.DataFrame({"seed": np.repeat(range(15), 2), "batch": np.repeat([1, 2, 4], 10)})
+    by_column = bare.curves.assign_looks(log.set_index("seed")["batch"])
+    assert by_column.look.values.tolist() == [1] * 5 + [2] * 5 + [4] * 5
+    days = log.assign(batch=pd.to_datetime("2026-01-01") + pd.to_timedelta(log.batch, "D")).set_index("seed")["batch"]
+    assert bare.curves.assign_looks(days).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
+    for by, message in (
+        (4, "the last batch 3 of 4. Run 1 more"),
+        ({0: 1}, "by has no batch of run 1 .14 in all."),
+        (log.assign(batch=range(30)).set_index("seed")["batch"], "by has batches 0 and 1 of run 0"),
+        (log.assign(batch=log.batch - 1).set_index("seed")["batch"], "batches are numbered from 1; got 0. Add 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bare.curves.assign_looks(by)
+    with pytest.raises(TypeError, match="by must be a number of runs"):
+        bare.curves.assign_looks("batch")
+    uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
+    with pytest.raises(ValueError, match="run 5 would be in look 1 of algorithm 'sac', but in look 2 of another"):
+        uneven.curves.assign_looks(5)
+
+
+def test_sentences_say_what_is_shown_and_what_to_run_next(found):
+    said = found.curves.summary().split("\n")
+    p = found.pvalue_adjusted.sel(pair="sac - td3").values[2]
+    low, high = found.difference_ci.sel(pair="sac - td3").values[2]
+    assert said[0] == (
+        f"After look 3 of 6 (15 runs each): sac is above td3 (p = {p:.3g}, interval {low:.4g} to {high:.4g}); "
+        f"sac is above ddpg (p = {found.pvalue_adjusted.values[1, 2]:.3g}, interval "
+        f"{found.difference_ci.values[1, 2, 0]:.4g} to {found.difference_ci.values[1, 2, 1]:.4g}); td3 v ddpg is still "
+        "open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left), or stop and "
+        "report nothing of them."
+    )
+    assert said[1].startswith("At look 1 no pair could be shown to differ, whatever its scores")
+    assert "too large on average" in said[-2]
+
+
+def test_lower_may_be_better(curves):
+    said = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999).curves.summary()
+    assert "sac is above td3, that is worse (p = " in said
+
+
+def test_the_last_look_ends_what_is_not_shown(curves):
+    same = curves - curves.mean(["run", "training"])
+    found = same.curves.sequential(n_looks=3, n_resamples=999)
+    assert (found.undecided == 0).all()
+    assert "td3 v ddpg: not shown to differ (p = " in found.curves.summary()
+
+
+def test_table_and_frame(found):
+    table = found.curves.table()
+    assert table.loc["sac - td3", "decided at"] == 2
+    assert np.isnan(table.loc["td3 - ddpg", "decided at"])
+    assert table["look"].tolist() == [3, 3, 3]
+    assert table.loc["td3 - ddpg", "lower"] == found.difference_ci.sel(pair="td3 - ddpg").values[2, 0]
+    assert len(found.curves.to_frame()) == 18
+
+
+def test_picture_has_a_panel_for_each_pair(found):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    ax = found.curves.plot()
+    titles = [panel.get_title() for panel in ax.child_axes]
+    assert titles == ["sac - td3\ndecided at look 2", "sac - ddpg\ndecided at look 2", "td3 - ddpg\nopen"]
+    stars = [line for line in ax.child_axes[0].lines if line.get_marker() == "*"]
+    assert stars[0].get_xdata().tolist() == [2]
+    plt.close("all")
+
+
+def test_archives_give_back_the_same(found, tmp_path):
+    found.to_netcdf(tmp_path / "found.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "found.nc", engine="scipy") as back:
+        xr.testing.assert_identical(back.load(), found)
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
+def test_published_curves_equal_the_reference():
+    frame = pd.read_csv(SHARED / "data" / "tianshou_mujoco.csv.gz")
+    case = json.loads(REFERENCE.read_text())["cases"][1]
+    frame = frame[frame.task == case["task"]]
+    curves = frame.curves.to_dataarray("return", run="seed", training="env_step")
+    curves = curves.sel(algorithm=[case["a"], case["b"]], training=case["levels"])
+    found = curves.curves.assign_looks(2).curves.sequential(n_looks=5, n_resamples=10_000)
+    np.testing.assert_allclose(found.pvalue[0], [look["q"] for look in case["looks"]], rtol=1e-9)
+    np.testing.assert_allclose(found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9)

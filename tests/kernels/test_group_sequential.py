@@ -1,0 +1,268 @@
+"""The group-sequential test against its definition, enumerated, and against published curves' reference answers."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+import oracles_sequential
+from places import SHARED
+from xcurves.kernels import sequential_pvalues
+from xcurves.kernels.group_sequential import centre, normal_scale
+from xcurves.kernels.nested_assignments import nest
+from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, spent, tie_ranks
+from xcurves.kernels.sequential_tests import evaluate
+
+REFERENCE = SHARED / "reference" / "dev_sequential.json"
+HAS_REFERENCE = pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
+CASES = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else {"cases": [], "tasks_cases": []}
+
+
+def arrays(batches):
+    """Numbers of shape (2, task, run), the look of every run, and the sizes, of lists by look, task and side."""
+    n_tasks = len(batches[0])
+    columns, look = [], []
+    for k, batch in enumerate(batches):
+        width = max(len(side) for cell in batch for side in cell)
+        column = np.full((2, n_tasks, width), np.nan)
+        for t, cell in enumerate(batch):
+            for i, side in enumerate(cell):
+                column[i, t, : len(side)] = side
+        columns.append(column)
+        look += [k] * width
+    sizes = np.array([[[len(a), len(b)] for a, b in batch] for batch in batches])
+    return np.concatenate(columns, axis=-1), np.array(look), sizes
+
+
+def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
+    u, look, sizes = arrays(batches)
+    looks = nest(sizes, n_resamples, 0)
+    found = evaluate(u, look, looks, np.ones(u.shape[1]), share, alpha, interval=interval)
+    return found, looks
+
+
+def drawn(sizes, seed, whole=False, n_tasks=1):
+    rng = np.random.default_rng(seed)
+    draw = (lambda n: rng.integers(0, 4, n).astype(float)) if whole else (lambda n: rng.normal(size=n))
+    return [[((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)] for a, b in sizes]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize(
+    ("sizes", "n_tasks"),
+    [([(2, 2), (2, 2)], 1), ([(3, 2), (1, 2)], 1), ([(1, 1)] * 4, 1), ([(3, 3), (1, 1)], 1), ([(1, 1)] * 3, 2)],
+)
+@pytest.mark.parametrize("spending", ["square", "linear"])
+def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, seed):
+    batches = drawn(sizes, seed, whole, n_tasks)
+    share = spent(spending, len(sizes) + 1)
+    for alpha in (0.05, 0.3):
+        found, looks = evaluated(batches, share, alpha)
+        for k, expected in enumerate(oracles_sequential.sequential(batches, share, alpha)):
+            assert looks[k].n_assignments == len(expected["q"])
+            assert found["statistic"][k] == pytest.approx(expected["t"], rel=1e-9, nan_ok=True)
+            assert found["pvalue"][k] == pytest.approx(min(expected["q"][0], 1.0), rel=1e-9)
+            assert found["critical_value"][k] == pytest.approx(expected["c"], rel=1e-9)
+            assert found["pvalue_stagewise"][k] == pytest.approx(expected["stagewise"], rel=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 30))
+def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
+    rng = np.random.default_rng(seed)
+    before = np.full(n, np.inf)
+    for s in (1 / 9, 4 / 9, 1.0):
+        t = rng.integers(0, n_values, n).astype(float)
+        least = [
+            oracles_sequential.least(
+                lambda x, each=each, t=t, old=before: int(((old <= x) | (t >= each)).sum()), s * n, before.tolist()
+            )
+            for each in t
+        ]
+        q = nested_pvalues(tie_ranks(t), before, s * n)
+        np.testing.assert_allclose(q, np.minimum(before, least), rtol=1e-12)
+        for limit in (0.05, 0.3, 0.9):
+            near = sequential_pvalues.small_pvalues(t, before, s * n, limit)
+            np.testing.assert_allclose(near, np.where(q <= limit, q, np.inf), rtol=1e-12)
+            at = sequential_pvalues.boundary(t, before, s * n, limit + 1e-12)
+            assert at.rejected == (q[0] <= limit + 1e-12)
+        assert all((q <= x).sum() <= x * s * n + 1e-9 for x in q)
+        before = q
+
+
+def test_neighbours_within_rounding_are_ties_and_infinite_ones_tie():
+    t = np.array([1.0, 1 + 9e-11, 1 + 18e-11, 2.0, np.inf, np.inf, 0.0])
+    assert tie_ranks(t).tolist() == [1, 1, 1, 2, 3, 3, 0]
+
+
+@pytest.mark.parametrize("sizes", [[(2, 2)] * 2, [(3, 2), (1, 2)]])
+def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
+    alpha, share = 0.3, spent("square", len(sizes))
+    for seed in range(2):
+        batches = drawn(sizes, seed)
+        found, _ = evaluated(batches, share, alpha, interval=True)
+
+        def rejected(shift, k, batches=batches):
+            moved = [[([value - shift for value in a], b) for a, b in batch] for batch in batches[: k + 1]]
+            return oracles_sequential.sequential(moved, share, alpha)[k]["q"][0] <= alpha + 1e-12
+
+        for k, (low, high) in enumerate(found["difference_ci"]):
+            grid = np.linspace(-6, 8, 15)
+            inside = [shift for shift in grid if not rejected(shift, k)]
+            if np.isnan(low):
+                assert not inside
+                continue
+            assert all(low <= shift <= high for shift in inside)
+            for end, out in ((low, -1e-5), (high, 1e-5)):
+                if np.isfinite(end):
+                    assert not rejected(end - out / 100, k)
+                    assert rejected(end + out, k)
+                else:
+                    assert not rejected(math.copysign(1e3, out), k)
+
+
+@pytest.mark.parametrize("interval", [False, True])
+@pytest.mark.parametrize("n_tasks", [1, 6])
+def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):
+    batches = drawn([(5, 5), (3, 5), (8, 8), (2, 2)], 0, n_tasks=n_tasks)
+    share = spent("square", 4)
+    whole, _ = evaluated(batches, share, n_resamples=999, interval=interval)
+    for n_done in (1, 2, 3):
+        part, _ = evaluated(batches[:n_done], share, n_resamples=999, interval=interval)
+        for name, values in part.items():
+            np.testing.assert_array_equal(values, whole[name][:n_done], err_msg=name)
+
+
+def test_random_assignments_come_near_all():
+    batches = drawn([(3, 3), (3, 3), (3, 3)], 2)
+    share = spent("square", 3)
+    every, _ = evaluated(batches, share)
+    some, looks = evaluated(batches, share, n_resamples=5999)
+    assert [look.exact for look in looks] == [True, True, False]
+    error = math.sqrt(every["pvalue"][2] * (1 - every["pvalue"][2]) / 6000)
+    assert abs(some["pvalue"][2] - every["pvalue"][2]) < 4 * error
+    assert some["pvalue"][:2].tolist() == every["pvalue"][:2].tolist()
+
+
+def test_labels_that_are_drawn_row_by_row_deal_the_right_numbers_evenly():
+    look = nest(np.array([[[12, 15], [12, 15]]]), 4999, 1)[0]
+    labels = look.deals[0].labels(np.arange(look.n_assignments))
+    assert (labels.sum(axis=-1) == 12).all()
+    assert labels[:, 0].tolist() == [[1] * 12 + [0] * 15] * 2
+    assert not (labels[0] == labels[1]).all()
+    assert abs(labels[:, 1:].mean(axis=(0, 1)) - 12 / 27).max() < 4 * math.sqrt(0.25 / 9998)
+
+
+def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_next():
+    share = spent("square", 3)
+    batches = drawn([(4, 4), (3, 3)], 1)
+    u, look, sizes = arrays(batches)
+    sizes = np.insert(sizes, 1, 0, axis=0)
+    looks = nest(sizes, 10**6, 0)
+    found = evaluate(u, np.where(look == 1, 2, 0), looks, np.ones(1), share, 0.05)
+    plain, _ = evaluated(batches, share[[0, 2]], interval=True)
+    for name in ("pvalue", "statistic", "difference", "difference_ci"):
+        np.testing.assert_array_equal(found[name][[0, 2]], plain[name])
+        np.testing.assert_array_equal(found[name][1], plain[name][0])
+
+
+def test_scores_without_spread():
+    share = spent("square", 2)
+    same, _ = evaluated([[([3.0] * 3, [3.0] * 3)], [([3.0] * 3, [3.0] * 3)]], share, interval=True)
+    assert same["statistic"].tolist() == [0.0, 0.0]
+    assert same["pvalue"].tolist() == [1.0, 1.0]
+    assert same["difference"].tolist() == [0.0, 0.0]
+    apart, _ = evaluated([[([0.1 + 0.2] * 3, [0.1] * 3)], [([0.3] * 3, [0.1] * 3)]], share)
+    assert apart["statistic"].tolist() == [np.inf, np.inf]
+    assert apart["pvalue"][1] == pytest.approx(2 / 400)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+@pytest.mark.parametrize("gap", [1e3, 1e6])
+def test_the_mirrored_assignment_ties_however_far_apart_algorithms_are(offset, gap):
+    rng = np.random.default_rng(0)
+    batches = [[((rng.normal(size=4) + offset + gap).tolist(), (rng.normal(size=4) + offset).tolist())] for _ in "ab"]
+    found, _ = evaluated(batches, spent("square", 2))
+    assert found["pvalue"].tolist() == pytest.approx([2 / (70 / 4), 2 / 4900])
+
+
+@pytest.mark.parametrize(("spending", "first"), [("square", 0.25), ("linear", 0.5)])
+def test_last_look_factor_of_two_looks_is_that_of_the_bivariate_normal(spending, first):
+    bound = stats.norm.isf(first * 0.05 / 2)
+    both = stats.multivariate_normal([0, 0], [[1, math.sqrt(0.5)], [math.sqrt(0.5), 1]])
+
+    def excess(c):
+        inside = both.cdf([bound, c]) - both.cdf([-bound, c]) - both.cdf([bound, -c]) + both.cdf([-bound, -c])
+        return 1 - inside - 0.05
+
+    expected = optimize.brentq(excess, 1.5, 3) / stats.norm.isf(0.025)
+    assert last_look_factor(spending, 2, 0.05) == pytest.approx(expected, abs=1e-5)
+
+
+def test_last_look_factor_spends_the_level_in_simulated_walks():
+    rng = np.random.default_rng(0)
+    steps = rng.normal(size=(200_000, 6)).cumsum(axis=1) / np.sqrt(np.arange(1, 7))
+    walks, spent_before, n = np.abs(steps), 0, len(steps)
+    for k, s in enumerate(spent("square", 6)[:-1]):
+        n_new = round(0.05 * s * n) - spent_before
+        order = walks[:, k].argsort()
+        walks, spent_before = walks[order[: len(walks) - n_new]], spent_before + n_new
+    bound = np.sort(walks[:, 5])[-(round(0.05 * n) - spent_before)]
+    assert last_look_factor("square", 6, 0.05) == pytest.approx(bound / 1.959964, abs=0.006)
+    assert last_look_factor("square", 1, 0.05) == pytest.approx(1)
+
+
+def test_scale_of_t_with_equal_batches():
+    batches = drawn([(5, 5)] * 4, 0)
+    u, look, sizes = arrays(batches)
+    looks = nest(sizes, 99, 0)
+    k = np.arange(1, 5)
+    scale = normal_scale(centre(u, look, looks, np.ones(1)), looks)
+    np.testing.assert_allclose(scale, np.sqrt(1 - (k - 1) / (2 * (5 * k - 1))))
+
+
+def from_json(value):
+    return math.nan if value is None else float(value)
+
+
+def compare(found, looks, expected, name):
+    for k, at in enumerate(expected):
+        assert looks[k].n_assignments == at["B"]
+        assert looks[k].exact
+        assert found["pvalue"][k] == pytest.approx(at["q"], rel=1e-9)
+        assert (found["pvalue"][k] <= 0.05 + 1e-12) == at["rejected"]
+        assert found["statistic"][k] == pytest.approx(from_json(at[name]), rel=1e-9, nan_ok=True)
+        assert found["critical_value"][k] == pytest.approx(from_json(at["c"]), rel=1e-9)
+        assert round(found["pvalue_stagewise"][k] * at["B"], 6) == at["count_stagewise"]
+
+
+@HAS_REFERENCE
+@pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: f"{case['case']} {case['batch_sizes']}")
+def test_pairs_equal_the_reference(case):
+    bounds = np.cumsum([0, *case["batch_sizes"]])
+    batches = [[(case["u_a"][start:stop], case["u_b"][start:stop])] for start, stop in itertools.pairwise(bounds)]
+    found, looks = evaluated(batches, spent(case["spending"], case["K"]), interval=True)
+    compare(found, looks, case["looks"], "T")
+    used = [*case["u_a"][: bounds[-1]], *case["u_b"][: bounds[-1]]]
+    for k, at in enumerate(case["looks"]):
+        assert found["difference"][k] == pytest.approx(at["estimate"], rel=1e-9)
+        expected = [from_json(end) for end in at["interval95"]]
+        np.testing.assert_allclose(found["difference_ci"][k], expected, rtol=0, atol=1e-6 * np.ptp(used))
+
+
+@HAS_REFERENCE
+@pytest.mark.parametrize("case", CASES["tasks_cases"], ids=lambda case: "-".join(case["tasks"]))
+def test_tasks_equal_the_reference(case):
+    n = case["runs_per_look"]
+    u_a, u_b = np.array(case["u_a"]), np.array(case["u_b"])
+    batches = [
+        [(u_a[k * n : (k + 1) * n, t].tolist(), u_b[k * n : (k + 1) * n, t].tolist()) for t in range(u_a.shape[1])]
+        for k in range(case["K"])
+    ]
+    found, looks = evaluated(batches, spent("square", case["K"]))
+    compare(found, looks, case["looks"], "T_F")
