@@ -1,13 +1,18 @@
-"""A folder for tests that write where they run; and in continuous integration hypothesis draws the same each time."""
+"""A folder for tests that write where they run, one BLAS thread for each process, and how much hypothesis draws.
+
+The plain run draws few examples; ``--hypothesis-profile=ci`` draws all, the same each time.
+"""
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; the processes of a run share the cores
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("plain", max_examples=20, deadline=None)
+settings.load_profile("plain")
 
 
 @pytest.fixture

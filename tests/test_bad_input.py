@@ -128,8 +128,8 @@ def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
 
 
 def test_event_files_cut_short_give_their_whole_events_and_it_is_said(here, capsys):
-    tensorboardX = pytest.importorskip("tensorboardX")
     pytest.importorskip("tensorboard")
+    tensorboardX = pytest.importorskip("tensorboardX")
     rng = np.random.default_rng(0)
     for algorithm in ("sac", "td3"):
         for run in range(3):
@@ -315,6 +315,7 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
         main(["--traceback"])
 
 
+@pytest.mark.slow
 def test_nobody_reads_the_output(here):
     """As `| head -0` does: the archive is whole, and there is no traceback."""
     reader, writer = os.pipe()
@@ -324,7 +325,7 @@ def test_nobody_reads_the_output(here):
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
-    assert xcurves.archives.read("tictactoe-anova.nc").n_resamples == 99
+    assert xcurves.archive.read("tictactoe-anova.nc").n_resamples == 99
 
 
 def test_a_table_of_numbers_as_labels_can_be_selected(curves, capsys):

@@ -1,4 +1,4 @@
-"""A real scheduler: worker processes give the numbers of the local call, bit for bit, whatever befalls them."""
+"""A real scheduler: worker processes give the numbers of the local call, bit for bit, even if workers die."""
 
 import os
 import signal
@@ -15,6 +15,7 @@ from strategies import make_curves, simulate_errors
 from xcurves.core import chunking as blocks
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ import pytest
 
 import xcurves
 from test_docstrings import EXPERIMENTS, FUNCTIONS
-from xcurves.core import checkpoints as resumable
-from xcurves.core import provenance
-from xcurves.simulation import counts
+from xcurves import kinds
+from xcurves.core import checkpoints, provenance
 
-PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.core.checkpoints.run_trials": resumable.run_trials}
+PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.core.checkpoints.run_trials": checkpoints.run_trials}
 # What is raised on the way, and caught before it reaches the caller.
 CAUGHT = {"xcurves.report": {"AttributeError", "ModuleNotFoundError"}}
 # Publications without a DOI, by where they appeared.
@@ -106,8 +105,8 @@ def publications():
         for entry in section(function, "References").split("\n.. "):
             if entry.strip():
                 yield name, " ".join(entry.split())
-    for kind, references in {**provenance.REFERENCES, "simulation": counts.REFERENCES}.items():
-        yield from ((kind, entry) for entry in references.split("; "))
+    for name in kinds.NAMES:
+        yield from ((name, entry) for entry in kinds.kind(name).references)
 
 
 @pytest.mark.parametrize(("name", "entry"), list(publications()))

@@ -21,36 +21,50 @@ def many():
     return xcurves.randomized_anova(tasks, confidence_level=0.9)
 
 
-def test_table_has_the_papers_rows_and_columns(result):
+def test_table_has_the_rows_of_a_split_plot(result):
     table = result.curves.table()
+    assert table.index.tolist() == ["Algorithm", "Runs", "Training", "Interaction", "Runs × training", "Total"]
+    assert table.columns.tolist() == ["df", "SS", "MS", "F", "p"]
+    assert table["df"].tolist() == [1, 8, 3, 3, 24, 39]
+
+
+def test_table_of_the_pooled_term_has_the_papers_rows(result):
+    table = result.sel(error_term="pooled").curves.table()
     assert table.index.tolist() == ["Interaction", "Algorithm", "Training", "Error", "Total"]
-    assert table.columns.tolist() == ["df", "SS", "MS", "F", "p", "F_split_plot", "p_split_plot"]
+    assert table.columns.tolist() == ["df", "SS", "MS", "F", "p"]
     assert table["df"].tolist() == [3, 1, 3, 32, 39]
 
 
-def test_table_follows_from_itself_by_the_papers_arithmetic(result):
-    table = result.curves.table()
+@pytest.mark.parametrize(
+    ("term", "errors"),
+    [
+        ("pooled", {"Interaction": "Error", "Algorithm": "Error", "Training": "Error"}),
+        ("split_plot", {"Algorithm": "Runs", "Training": "Runs × training", "Interaction": "Runs × training"}),
+    ],
+)
+def test_table_follows_from_itself(result, term, errors):
+    table = result.sel(error_term=term).curves.table()
     parts = table.drop("Total")
     assert table.loc["Total", "df"] == parts["df"].sum()
     np.testing.assert_allclose(table.loc["Total", "SS"], parts["SS"].sum())
-    np.testing.assert_allclose(parts["MS"], parts["SS"] / parts["df"].astype(float))
-    tested = table.loc[["Interaction", "Algorithm", "Training"]]
-    np.testing.assert_allclose(tested["F"], tested["MS"] / table.loc["Error", "MS"])
-    assert table.loc[["Training", "Error", "Total"], ["p", "F_split_plot", "p_split_plot"]].isna().all(axis=None)
-    assert table.loc[["Error", "Total"], "F"].isna().all()
-    assert np.isnan(table.loc["Total", "MS"])
+    np.testing.assert_allclose(parts["MS"].astype(float), parts["SS"] / parts["df"].astype(float))
+    for row, error in errors.items():
+        np.testing.assert_allclose(table.loc[row, "F"], table.loc[row, "MS"] / table.loc[error, "MS"])
+    assert set(table.index[table["F"] == ""]) == set(table.index) - set(errors)
+    assert set(table.index[table["p"] == ""]) == set(table.index) - {"Algorithm", "Interaction"}
+    assert table.index[table["MS"] == ""].tolist() == ["Total"]
 
 
-def test_table_shows_both_error_terms_in_their_places(result):
-    table = result.curves.table()
+@pytest.mark.parametrize("term", ["split_plot", "pooled"])
+def test_table_shows_the_f_and_p_of_its_error_term(result, term):
+    table = result.sel(error_term=term).curves.table()
     for row, effect in (("Interaction", "interaction"), ("Algorithm", "algorithm")):
-        for column, name, term in (
-            ("F", "f", "pooled"),
-            ("p", "pvalue", "pooled"),
-            ("F_split_plot", "f", "split_plot"),
-            ("p_split_plot", "pvalue", "split_plot"),
-        ):
+        for column, name in (("F", "f"), ("p", "pvalue")):
             assert table.loc[row, column] == result[name].sel(effect=effect, error_term=term).item()
+
+
+def test_table_is_that_of_the_split_plot_term(result):
+    pd.testing.assert_frame_equal(result.curves.table(), result.sel(error_term="split_plot").curves.table())
 
 
 def test_table_of_several_tasks_has_them_in_its_index(many):
@@ -60,18 +74,18 @@ def test_table_of_several_tasks_has_them_in_its_index(many):
     pd.testing.assert_frame_equal(here, many.sel(suite="d", task=2).curves.table(), check_names=False)
 
 
-def test_summary_goes_by_the_stratum_terms(result):
+def test_summary_goes_by_the_split_plot_terms(result):
     changed = result.copy(deep=True)
     changed.pvalue.loc[{"error_term": "pooled"}] = 1 - changed.pvalue.sel(error_term="split_plot")
     assert changed.curves.summary() == result.curves.summary()
     assert result.curves.summary() == (
         "Compared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
         "Algorithm effect: the algorithms' mean scores over training differ at the 0.05 level; "
-        f"F(1, 8) = {result.f.sel(effect='algorithm', error_term='stratum'):.4g} against differences between runs "
-        "(stratum error term), p = 0.00794.\n"
+        f"F(1, 8) = {result.f.sel(effect='algorithm', error_term='split_plot'):.4g} against differences between runs "
+        "(split-plot error term), p = 0.00794.\n"
         "Interaction: the algorithms' changes of score with training are not shown to differ at the 0.05 level; "
-        f"F(3, 24) = {result.f.sel(effect='interaction', error_term='stratum'):.4g} against changes over "
-        f"training of the differences between runs (stratum error term), p = {result.pvalue[1, 1]:.3g}.\n"
+        f"F(3, 24) = {result.f.sel(effect='interaction', error_term='split_plot'):.4g} against changes over "
+        f"training of the differences between runs (split-plot error term), p = {result.pvalue[1, 1]:.3g}.\n"
         "p is the share of reassignments of whole runs to algorithms with an F at least as large, among all 126 "
         "distinct ones; the smallest that it can be is 0.00794.\n"
         "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
@@ -95,11 +109,11 @@ def test_summary_says_when_nothing_can_be_said():
     assert "Interaction: nothing can be said; F is undefined." in result.curves.summary()
 
 
-def test_summary_of_paired_runs_names_their_strata():
+def test_summary_of_paired_runs_names_their_error_terms():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 8, 3)))
     summary = xcurves.randomized_anova(curves, paired=True).curves.summary()
-    assert "against algorithm by run (stratum error term)" in summary
-    assert "against algorithm by run by training (stratum error term)" in summary
+    assert "against algorithm by run (split-plot error term)" in summary
+    assert "against algorithm by run by training (split-plot error term)" in summary
     assert "reassignments of algorithms within each run (paired)" in summary
     assert "among all 128 distinct ones" in summary
 
@@ -199,7 +213,7 @@ def profile():
 
 def test_table_of_a_profile_has_a_row_for_each_level(profile):
     table = profile.curves.table()
-    assert table.columns.tolist() == ["SS", "fraction", "cumulative", "F", "p", "p_adjusted", "equivalent"]
+    assert table.columns.tolist() == ["SS", "fraction", "cumulative", "corrected", "F", "p", "p_adjusted", "equivalent"]
     np.testing.assert_array_equal(table["p_adjusted"], profile.pvalue_adjusted)
     np.testing.assert_array_equal(table["SS"], profile.ss.sel(effect="simple"))
     assert table.index.tolist() == profile.training.values.tolist()
@@ -230,7 +244,7 @@ def test_summary_of_a_profile_without_findings_or_inference():
     nothing = xcurves.ss_profile(curves, rng=0).curves.summary()
     assert "No training level shows a difference at the 0.05 level, adjusted over levels." in nothing
     alone = xcurves.ss_profile(curves, n_resamples=0).curves.summary()
-    assert alone.startswith("Half of the observed difference between the curves")
+    assert alone == "Nothing was tested: the profile is descriptive."
     assert "\n" not in alone
     margin = xcurves.ss_profile(curves, margin=1e-3, rng=0).curves.summary()
     assert "No training level is shown to have all differences within ± 0.001." in margin

@@ -11,23 +11,26 @@ from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import kinds as _kinds
 
 if TYPE_CHECKING:
-    from xcurves import archives as archives
+    from xcurves import archive as archive
     from xcurves import readers as readers
     from xcurves import simulation as simulation
     from xcurves import tutorial as tutorial
-    from xcurves.distributions.performance_cdf import trials_needed as trials_needed
-    from xcurves.kinds import *  # noqa: F403  # the public functions of all kinds
+    from xcurves.anova import *  # noqa: F403  # the public functions of a family
+    from xcurves.distributions import *  # noqa: F403
+    from xcurves.learning_curves import *  # noqa: F403
     from xcurves.plotting.dispatch import plot as plot
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
+    from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.results import to_frame as to_frame
+    from xcurves.simulation import *  # noqa: F403
 
 _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "align": "preprocessing.alignment",
@@ -43,7 +46,7 @@ _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "to_frame": "results",
     "trials_needed": "distributions.performance_cdf",
 }
-_MODULES = ("archives", "readers", "simulation", "tutorial")
+_MODULES = ("archive", "readers", "simulation", "tutorial")
 
 __all__ = sorted([*_kinds.NAMES, *_FUNCTIONS, *_MODULES])
 

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = parser().parse_args(arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what libraries tell their developers
+        warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_: _say(PROGRAM, f"warning: {message}")
         try:
@@ -46,16 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(program: str, message: str) -> None:
-    """Write one line, in the words of the shell."""
+    """Print one line, with shell options in place of Python arguments."""
     from xcurves.cli.wording import in_words_of_the_shell
 
     print(f"{program}: {in_words_of_the_shell(message)}", file=sys.stderr)
 
 
+def shell() -> NoReturn:
+    """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(main())
+
+
 def _terminate(*_: object) -> NoReturn:
-    sys.exit(143)  # by way of everything that has to be cleaned up
+    sys.exit(143)  # so that clean-up code runs
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(main())
+    shell()

@@ -12,20 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xcurves.anova.contrast import contrast as contrast
-    from xcurves.anova.pairwise import pairwise as pairwise
-    from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
     from xcurves.core.schema import ResultKind
-    from xcurves.distributions.compare_distributions import compare_distributions as compare_distributions
-    from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
-    from xcurves.learning_curves.compare_learners import compare_learners as compare_learners
-    from xcurves.learning_curves.fit_power_law import fit_power_law as fit_power_law
-    from xcurves.learning_curves.leave_one_size_out import leave_one_size_out as leave_one_size_out
-    from xcurves.learning_curves.predict import predict as predict
-    from xcurves.profile.ss_profile import ss_profile as ss_profile
-    from xcurves.simulation.power import power as power
-    from xcurves.simulation.runs_needed import runs_needed as runs_needed
-    from xcurves.simulation.type_i_error import type_i_error as type_i_error
 
 KINDS = (  # in the order of a report
     "anova.randomized_anova",

@@ -73,15 +73,15 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
     """Call a function of a kind on a prepared result; name what a selection left out."""
     try:
         return what(result)
-    except KeyError as error:
-        missing = [each for each in kind.variables if each in str(error) and each not in result]
-        dims = [dim for dim in kind.coords if dim in str(error) or (dim not in result.dims and kind.coords[dim])]
+    except (KeyError, IndexError, ValueError) as error:
+        missing = [each for each in kind.variables if each not in result and each in str(error)]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
-        if dims:
-            cure = f"It was selected away; take .curves.{name}() of the whole result"
-            raise ValueError(f"{name} of a result of {kind.name} needs all of dim {dims[0]!r}. {cure}") from error
+        lacking = [dim for dim, labels in kind.coords.items() if labels and result.sizes.get(dim, 0) < len(labels)]
+        if lacking:
+            cure = f"Some labels were selected away; take .curves.{name}() of the whole result"
+            raise ValueError(f"{name} of a result of {kind.name} needs all of dim {lacking[0]!r}. {cure}") from error
         raise
 
 
@@ -97,9 +97,10 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
     -------
     DataFrame
         Of `randomized_anova`, the split-plot table: rows Algorithm, Runs, Training, Interaction, Runs × training,
-        Total; columns df, SS, MS, F and p. Algorithm is compared with Runs, Training and Interaction with Runs × training;
-        Training has no p, since no reassignment of runs can change its F. ``anova.sel(error_term="pooled")`` gives the
-        table of the paper: rows Interaction, Algorithm, Training, Error, Total. Of `pairwise`, a row for each pair:
+        Total; columns df, SS, MS, F and p. Algorithm is compared with Runs, Training and Interaction with Runs ×
+        training; Training has no p, since no reassignment of runs can change its F. With
+        ``anova.sel(error_term="pooled")`` the table of the paper: rows Interaction, Algorithm, Training, Error, Total.
+        Of `pairwise`, a row for each pair:
         difference, its interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate,
         lower, upper, T, p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of
         the simple profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table

@@ -4,11 +4,13 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from xcurves.reporting.answer import caution
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
+from xcurves.anova.text import pair_caution
 
 
 @pytest.fixture
@@ -40,6 +42,7 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         "f": ("effect", "pair"),
         "difference": ("pair",),
         "difference_ci": ("pair", "ci_bound"),
+        "difference_ci_gap": ("pair",),
         "n_resamples": ("pair",),
         "n_assignments": ("pair",),
     }
@@ -57,10 +60,11 @@ def test_a_pair_is_its_own_two_algorithm_test(curves, paired):
         pair = curves.sel(algorithm=[a, b])
         alone = xcurves.randomized_anova(pair, paired=paired, confidence_level=0.5, rng=0).sel(error_term="split_plot")
         here = result.sel(pair=label)
-        np.testing.assert_array_equal(here.pvalue, alone.pvalue)
+        np.testing.assert_array_equal(here.pvalue.sel(effect="interaction"), alone.pvalue.sel(effect="interaction"))
         np.testing.assert_allclose(here.f, alone.f, rtol=1e-9)
         assert here.n_assignments == alone.n_assignments
         planned = xcurves.contrast(pair, {a: 1, b: -1}, paired=paired, confidence_level=0.5, rng=0)
+        np.testing.assert_allclose(here.pvalue.sel(effect="algorithm"), planned.pvalue)
         np.testing.assert_allclose(here.difference, planned.estimate)
         np.testing.assert_allclose(here.difference_ci, planned.estimate_ci)
 
@@ -127,7 +131,7 @@ def test_few_runs_are_warned_of():
 def test_few_reassignments_are_not_called_few_runs(curves):
     with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
-    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(caution({"": result}))
+    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(pair_caution(result))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
     p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
     assert p.pair.values[p > 0.05].tolist() == few
     assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
-    said = " ".join(caution({"pairwise": result}))
+    said = " ".join(pair_caution(result))
     assert ("no adjusted p" in said) == bool(few)
     if few:
         assert f"for 1 of 6 pairs no adjusted p below {p.sel(pair=few).item():.3g} exists" in said
@@ -176,3 +180,32 @@ def test_bad_options(curves, options, message):
 def test_one_algorithm_has_no_pairs(curves):
     with pytest.raises(ValueError, match="curves has one algorithm; a comparison needs two"):
         xcurves.pairwise(curves.isel(algorithm=[0]))
+
+
+def test_a_reference_limits_the_pairs(curves):
+    result, every = quiet(curves, reference="a1"), quiet(curves)
+    assert result.pair.values.tolist() == ["a0 - a1", "a2 - a1"]
+    assert result.algorithm_b.values.tolist() == ["a1", "a1"]
+    np.testing.assert_allclose(result.pvalue, every.pvalue.sel(pair=["a0 - a1", "a1 - a2"]))
+    np.testing.assert_allclose(result.difference, every.difference.sel(pair=["a0 - a1", "a1 - a2"]) * [1, -1])
+    smallest = result.pvalue.min("pair")
+    np.testing.assert_allclose(result.pvalue_adjusted.min("pair"), 2 * smallest)
+    with pytest.raises(ValueError, match=r"^reference must be an algorithm of the curves; got 'sac'\. They have 'a0'"):
+        xcurves.pairwise(curves, reference="sac")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.tuples(st.integers(3, 7), st.integers(3, 7)),
+    st.sampled_from([0.25, 1, 4]),
+    st.sampled_from([0.05, 0.1, 0.3]),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_p_and_interval_never_disagree(sizes, spread, alpha, rounded, seed):
+    scores = np.random.default_rng(seed).normal(size=(2, 7, 2)) * np.array([1, spread])[:, None, None]
+    scores = np.round(2 * scores) if rounded else scores
+    result = quiet(absent(make_curves(scores), sizes), confidence_level=1 - alpha, n_resamples=2_000)
+    p = result.pvalue.sel(effect="algorithm").item()
+    low, high = result.difference_ci.values[0]
+    assert result.difference_ci_gap == 1 or p != p or (p <= alpha + 1e-12) == (low > 0 or high < 0)

@@ -44,7 +44,7 @@ def arrows(ax):
 def test_an_anova_shows_f_over_its_critical_value(curves):
     result = curves[0].curves.randomized_anova(n_resamples=199, rng=0)
     ax = result.curves.plot()
-    assert rows(ax) == ["algorithm, stratum", "algorithm, pooled", "interaction, stratum", "interaction, pooled"]
+    assert rows(ax) == ["algorithm, split_plot", "algorithm, pooled", "interaction, split_plot", "interaction, pooled"]
     ratio = result.f / result.critical_value
     drawn = [line.get_xdata()[0] for line in ax.lines[1:]]
     expected = [

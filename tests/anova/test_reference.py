@@ -112,11 +112,11 @@ def test_pooled_p_values_agree(name, cases, analysed):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_stratum_terms_agree(name, strata, analysed):
+def test_split_plot_terms_agree(name, strata, analysed):
     expected, result = strata[name], analysed(name)
-    stratum = result.sel(error_term="split_plot")
+    split_plot = result.sel(error_term="split_plot")
     for effect, source in (("algorithm", "runs"), ("interaction", "runs_x_training")):
-        here = stratum.sel(effect=effect)
+        here = split_plot.sel(effect=effect)
         np.testing.assert_allclose(here.f, expected["F"][effect], rtol=1e-8)
         np.testing.assert_allclose(here.error_ss, expected["SS"][source], rtol=1e-9)
         assert here.error_df == expected["df"][source]
@@ -138,7 +138,7 @@ def test_the_chain_of_the_readme_gives_the_published_figures():
     np.testing.assert_allclose(result.ss.values[:4], [26542067.92, 29904416.65, 236426839.61, 39744178.65], rtol=1e-9)
 
 
-def test_pooled_and_stratum_interaction_differ_on_half_cheetah(analysed):
+def test_pooled_and_split_plot_interaction_differ_on_half_cheetah(analysed):
     p = analysed("tianshou_HalfCheetah_sac_td3").pvalue.sel(effect="interaction")
     assert round(p.sel(error_term="pooled").item(), 4) == 0.0811
     assert round(p.sel(error_term="split_plot").item(), 4) == 0.3163

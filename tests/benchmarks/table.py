@@ -96,7 +96,7 @@ def print_table(header: list[str], rows: list[list[str]]) -> None:
 NOTE = """\
 Ratios are of medians, peer by xcurves. scipy: permutation_test of F_algorithm alone, with the paper's pooled
 error from the scores, in SciPy's one batch (default) or in batches that fit the cache (curves), from their Gram
-matrix (gram), or with the stratum's error from curve means (means). scikit-bio: permanova, pseudo-F alone,
+matrix (gram), or with the split-plot error from curve means (means). scikit-bio: permanova, pseudo-F alone,
 distance matrix included. statsmodels: anova_lm in a loop. xcurves: both effects, both error terms, table,
 critical values, effect sizes. – : does not fit in memory. ~ : extrapolated from"""
 

@@ -137,7 +137,7 @@ def scipy_gram(scores: Scores, n_resamples: int) -> Found:
 
 
 def scipy_means(scores: Scores, n_resamples: int) -> Found:
-    """F_algorithm with the error of its stratum: a one-way ANOVA of curve means, all tasks at once.
+    """F_algorithm with its split-plot error: a one-way ANOVA of curve means, all tasks at once.
 
     The least work that `permutation_test` can be given: most of its time goes into drawing permutations.
     """

@@ -42,7 +42,7 @@ def _anova(setting, generator, claims, **options):
 
 
 ALL = {f"{effect}, {term}": EXACT for effect in EFFECTS for term in TERMS}
-STRATUM = {f"{effect}, stratum": EXACT for effect in EFFECTS}
+SPLIT_PLOT = {f"{effect}, split_plot": EXACT for effect in EFFECTS}
 
 
 def real(name, variable, n_runs):
@@ -81,7 +81,7 @@ ANOVAS = [
         _anova(
             f"a real algorithm effect, {sizes[0]} v {sizes[1]}",
             partial(simulated, n_runs=sizes, algorithm_effect=MAIN),
-            {"interaction, stratum": EXACT, "interaction, pooled": fails(0.5)},
+            {"interaction, split_plot": EXACT, "interaction, pooled": fails(0.5)},
         )
         for sizes in ((10, 10), (15, 5), (5, 15))
     ),
@@ -89,11 +89,11 @@ ANOVAS = [
         _anova(
             f"a real interaction, {sizes[0]} v {sizes[1]}",
             partial(simulated, n_runs=sizes, interaction_effect=SHAPE),
-            {"algorithm, stratum": EXACT, "algorithm, pooled": fails(0.06)},
+            {"algorithm, split_plot": EXACT, "algorithm, pooled": fails(0.06)},
         )
         for sizes in ((10, 10), (15, 5), (5, 15))
     ),
-    _anova("no effect, 8 matched runs", partial(simulated, n_runs=8, shared=4), STRATUM, paired=True),
+    _anova("no effect, 8 matched runs", partial(simulated, n_runs=8, shared=4), SPLIT_PLOT, paired=True),
     _anova(
         "no effect, 8 matched runs, pooled",
         partial(simulated, n_runs=8, shared=4),
@@ -103,29 +103,29 @@ ANOVAS = [
     _anova(
         "a real algorithm effect, 8 matched runs",
         partial(simulated, n_runs=8, shared=4, algorithm_effect=MAIN),
-        {"interaction, stratum": EXACT, "interaction, pooled": fails(0.1)},
+        {"interaction, split_plot": EXACT, "interaction, pooled": fails(0.1)},
         paired=True,
     ),
     _anova(
         "a real interaction, 8 matched runs",
         partial(simulated, n_runs=8, shared=4, interaction_effect=SHAPE),
-        {"algorithm, stratum": EXACT},
+        {"algorithm, split_plot": EXACT},
         paired=True,
     ),
     _anova(
         "no effect, spread 1 v 4, 10 v 10",
         partial(simulated, noise=(1, 4)),
-        {"algorithm, stratum": near(0.05, 0.08), "interaction, stratum": near(0.05, 0.1)},
+        {"algorithm, split_plot": near(0.05, 0.08), "interaction, split_plot": near(0.05, 0.1)},
     ),
     _anova(
         "no effect, spread 1 v 4, 15 v 5",
         partial(simulated, noise=(1, 4), n_runs=(15, 5)),
-        {"algorithm, stratum": fails(0.15), "interaction, stratum": fails(0.15)},
+        {"algorithm, split_plot": fails(0.15), "interaction, split_plot": fails(0.15)},
     ),
     _anova(
         "no effect, spread 1 v 4, 5 v 15",
         partial(simulated, noise=(1, 4), n_runs=(5, 15)),
-        {"algorithm, stratum": near(0, 0.02), "interaction, stratum": near(0, 0.02)},
+        {"algorithm, split_plot": near(0, 0.02), "interaction, split_plot": near(0, 0.02)},
     ),
 ]
 RANKS = [
@@ -145,9 +145,9 @@ CONVENTIONAL = [
         conventional,
         {
             "algorithm, pooled": fails(0.2),
-            "algorithm, stratum": EXACT,
+            "algorithm, split_plot": EXACT,
             "interaction, pooled": near(0, 0.03),
-            "interaction, stratum": fails(0.06),
+            "interaction, split_plot": fails(0.06),
         },
     )
 ]
@@ -164,8 +164,8 @@ FOLDS = [
         "Randomized ANOVA",
         "folds of one data set, for all data sets",
         folds_of_one_data_set,
-        partial(anova, rows=["algorithm, stratum"]),
-        {"algorithm, stratum": fails(0.08)},
+        partial(anova, rows=["algorithm, split_plot"]),
+        {"algorithm, split_plot": fails(0.08)},
     )
 ]
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from calibration import comparisons, contrasts, distributions, learning, profiles, randomization, simulations
+from calibration import (
+    comparisons,
+    contrasts,
+    distributions,
+    learning,
+    profiles,
+    randomization,
+    simulations,
+    unlike_spread,
+)
 
 SIMULATIONS = [
     *randomization.SIMULATIONS,
     *contrasts.SIMULATIONS,
+    *unlike_spread.SIMULATIONS,
     *profiles.SIMULATIONS,
     *distributions.SIMULATIONS,
     *comparisons.SIMULATIONS,

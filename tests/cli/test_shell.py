@@ -55,10 +55,11 @@ def test_a_folder_of_monitor_files(here, capsys):
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders names 2 levels of folders below root" in capsys.readouterr().err
+    assert "--folders names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
+    pytest.importorskip("tensorboard")
     tensorboardX = pytest.importorskip("tensorboardX")
     for algorithm in curves.algorithm.values:
         for run in curves.run.values:
@@ -84,13 +85,13 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     same("chart-anova.nc", curves)
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
-    assert "'sac' does not match. Say how names of runs are made" in capsys.readouterr().err
+    assert "--names: 'sac' does not match (?P<algorithm>" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--include", "anova", "pairwise", *QUICK]) == 0
-    tree = xcurves.archives.read("mine-analysis.nc")
+    tree = xcurves.archive.read("mine-analysis.nc")
     expected = xcurves.analyze(curves, include=["anova", "pairwise"], n_resamples=99, rng=0)
     assert sorted(tree) == ["anova", "curves", "pairwise"]
     for group in tree:
@@ -99,6 +100,52 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
     assert "-- anova --" in out
     assert "-- pairwise --" in out
     assert out.endswith("Results: mine-analysis.nc\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--value", "a/b", "--value", "a_b"],
+            "--output for --value a_b would write odd-anova-a_b.nc, and so would --output for --value a/b",
+        ),
+        (["--value", "a_b", "--value", "a_b"], "--output for --value a_b would write odd-anova-a_b.nc"),
+        (
+            ["--value", "a_b", "--output", "x.html", "--report", "x.html"],
+            "--report would write x.html, and so would --",
+        ),
+        (["--value", "a_b", "--output", "x.html", "--report", "./y/../x.html"], "and so would --output"),
+        (["--value", "a_b", "--output", "odd.csv"], "--output odd.csv is the archive itself. Name another file"),
+        (["--value", "a_b", "--output", "link.csv"], "--output link.csv is the archive itself. Name another file"),
+        (["--value", "a_b", "--output", "notes.txt"], "--output notes.txt exists and is not replaced: xcurves did"),
+        (["--value", "a_b", "--report", "notes.txt"], "--report notes.txt exists and is not replaced: xcurves did"),
+    ],
+)
+def test_no_file_is_written_over_another_and_none_before_the_work(curves, here, capsys, monkeypatch, arguments, told):
+    frame = curves.to_dataframe("a/b").reset_index()
+    frame.assign(a_b=frame["a/b"]).to_csv("odd.csv", index=False)
+    (here / "notes.txt").write_text("mine")
+    (here / "y").mkdir()
+    (here / "link.csv").symlink_to("odd.csv")
+    before = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
+    monkeypatch.setattr("xcurves.cli.job.open_archive", lambda *_: pytest.fail("the work began"))
+    assert main(["odd.csv", *arguments, *QUICK]) == 2
+    assert told in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == before
+
+
+def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
+    for name in ("log.v1.csv", "log.v2.csv", "log.v3.csv.gz"):
+        curves.to_dataframe("score").reset_index().to_csv(name, index=False)
+        assert main([name, *QUICK]) == 0
+    written = sorted(path.name for path in here.glob("*.nc"))
+    assert written == ["log.v1-anova.nc", "log.v2-anova.nc", "log.v3-anova.nc"]
+
+
+def test_an_output_that_was_written_before_is_replaced(curves, here):
+    curves.to_dataset().to_netcdf("mine.nc")
+    for _ in range(2):
+        assert main(["mine.nc", "--include", "anova", "--report", "page.html", *QUICK]) == 0
 
 
 def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
@@ -113,7 +160,7 @@ def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
     curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--include", "distribution"]) == 0
-    tree = xcurves.archives.read("mine-analysis.nc")
+    tree = xcurves.archive.read("mine-analysis.nc")
     said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
     assert said.startswith("Scores at the last training level that all runs have: ")
     assert said in capsys.readouterr().out
@@ -124,7 +171,7 @@ def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     assert main(["mine.nc", "--report", "page.html", *QUICK]) == 0
     out = capsys.readouterr().out
     assert out.endswith("Results: mine-analysis.nc\nReport: page.html\n")
-    assert sorted(xcurves.archives.read("mine-analysis.nc")) == [
+    assert sorted(xcurves.archive.read("mine-analysis.nc")) == [
         "anova",
         "curves",
         "distribution",
@@ -137,7 +184,7 @@ def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     assert main(["mine-analysis.nc"]) == 2
     assert "holds an analysis. Make its page: --report page.html" in capsys.readouterr().err
     assert main(["mine-analysis.nc", "--include", "anova", "--output", "second.nc", *QUICK]) == 0
-    second, first = (xcurves.archives.read(f"{name}.nc")["anova"] for name in ("second", "mine-analysis"))
+    second, first = (xcurves.archive.read(f"{name}.nc")["anova"] for name in ("second", "mine-analysis"))
     xr.testing.assert_identical(second.to_dataset(), first.to_dataset())
 
 
@@ -249,12 +296,12 @@ def heard():
 
 WAITS_BEFORE_IT_PUTS = """
 import sys, time
-from xcurves import archives
+from xcurves.core import atomic_write
 from xcurves.__main__ import main, _terminate
 def wait(beside, path, old):
     print("written beside:", beside.exists(), flush=True)
     time.sleep(60)
-archives.places._put = wait
+atomic_write._put = wait
 import signal
 signal.signal(signal.SIGTERM, _terminate)
 sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
@@ -263,8 +310,9 @@ sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.slow
 def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
-    (here / "r.nc").write_text("good")
+    xcurves.archive.write(xr.Dataset(attrs={"good": 1}), here / "r.nc")
     job = subprocess.Popen(
         [sys.executable, "-c", WAITS_BEFORE_IT_PUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -275,10 +323,11 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent,
     assert out == ""
     assert err == ("python -m xcurves: interrupted, nothing written\n" if sent == signal.SIGINT else "")
     assert [path.name for path in here.iterdir()] == ["r.nc"]
-    assert (here / "r.nc").read_text() == "good"
+    assert xcurves.archive.read("r.nc").attrs == {"good": 1}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+@pytest.mark.slow
 def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     pytest.importorskip("tqdm")
     import fcntl
@@ -310,7 +359,7 @@ def test_without_a_terminal_there_is_no_bar(capsys):
 
 def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, capsys, here):
     curves.to_dataset().assign(other=curves * 2).to_netcdf("two.nc")
-    real, calls = xcurves.archives.write, []
+    real, calls = xcurves.archive.write, []
 
     def stop_at_the_second(data, path):
         calls.append(path)
@@ -318,7 +367,73 @@ def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, c
             raise KeyboardInterrupt
         return real(data, path)
 
-    monkeypatch.setattr("xcurves.cli.job.archives.write", stop_at_the_second)
+    monkeypatch.setattr("xcurves.cli.job.archive.write", stop_at_the_second)
     assert main(["two.nc", "--value", "score", "--value", "other", *QUICK]) == 130
     assert capsys.readouterr().err == "python -m xcurves: interrupted, written before: two-anova-score.nc\n"
     assert sorted(path.name for path in here.iterdir()) == ["two-anova-score.nc", "two.nc"]
+
+
+LOGS = ROOT / "tests" / "readers" / "logs"
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "source", "sizes"),
+    [
+        ("lightning", ["--value", "val_loss"], "Lightning metrics below lightning", [2, 2, 9]),
+        ("keras", ["--value", "loss"], "Keras CSVLogger files below keras", [2, 2, 3]),
+        ("transformers", ["--value", "eval_loss"], "Hugging Face Trainer logs below transformers", [2, 2, 8]),
+        ("id-marl-eval", ["--value", "return"], "marl-eval, 4 runs in id-marl-eval", [1, 1, 2, 2, 3]),
+        (
+            "stable-baselines3",
+            ["--source", "evaluations", "--duplicates", "mean"],
+            "Stable-Baselines3 evaluations below stable-baselines3",
+            [2, 2, 4],
+        ),
+        (
+            "ray",
+            ["--value", "episode_reward_mean", "--algorithm", "config/lr", "--run", "config/seed"],
+            "Ray results below ray",
+            [1, 2, 2, 2],
+        ),
+    ],
+)
+def test_logs_are_taken_for_what_they_are_and_that_is_said(here, capsys, path, options, source, sizes):
+    assert main([str(LOGS / path), *options, "--include", "anova"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Source: {source}\n")
+    assert [line for line in err.splitlines() if "assignments" not in line] == []
+    tree = xcurves.archive.read(here / f"{path}-analysis.nc")
+    assert list(tree["curves"].to_dataset().to_dataarray().isel(variable=0).shape) == sizes
+
+
+def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
+    (here / "log.txt").write_text("hello")
+    assert main(["log.txt"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("python -m xcurves: ARCHIVE log.txt is nothing that is recognised. What can be read: ")
+    assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
+    assert main(["log.txt", "--source", "tensorbord"]) == 2
+    assert "--source tensorbord is unknown; did you mean 'tensorboard'?" in capsys.readouterr().err
+
+
+def test_a_table_that_would_be_misread_is_refused(here, capsys):
+    text = "algorithm,run,training,y\na,0,0,1\na,0,1,2\n"
+    for bad in (text.replace("1\n", "1,\n"), text.replace("\na", "\n7,a"), text[:-3], text.replace("run", "training")):
+        (here / "t.csv").write_text(bad)
+        assert main(["t.csv"]) == 2
+        assert "t.csv" in capsys.readouterr().err
+
+
+def test_the_command_is_the_module(monkeypatch):
+    import tomllib
+
+    from xcurves.__main__ import shell
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"xcurves": "xcurves.__main__:shell"}
+    monkeypatch.setattr(sys, "argv", ["xcurves", "--help"])
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as stop:
+        shell()
+    signal.signal(signal.SIGTERM, before)
+    assert stop.value.code == 0

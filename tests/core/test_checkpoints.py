@@ -68,6 +68,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 SETTINGS = {"seed": 7, "task": "moons"}
 
 
+@pytest.mark.slow
 def test_an_archive_killed_ten_times_equals_that_of_a_clean_run(tmp_path):
     command = [sys.executable, "-c", WORK, str(tmp_path / "killed"), str(N_TRIALS)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ONE_THREAD})
@@ -131,11 +132,13 @@ def test_trials_in_the_archive_are_not_run_again(tmp_path):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.slow
 def test_batches_leave_no_trace(tmp_path, batch):
     xr.testing.assert_identical(run_trials(trial, 150, path=tmp_path, batch=batch), run_trials(trial, 150))
     assert len(listing(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_jobs_leave_no_trace(tmp_path):
     pytest.importorskip("joblib")
 
@@ -147,6 +150,7 @@ def test_jobs_leave_no_trace(tmp_path):
     xr.testing.assert_identical(run_trials(half, 40, path=tmp_path, n_jobs=2), run_trials(half, 40))
 
 
+@pytest.mark.slow
 def test_files_do_not_pile_up(tmp_path, monkeypatch):
     most = []
     whole = trial_files.Archive.append

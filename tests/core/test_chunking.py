@@ -9,8 +9,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.core import chunking as blocks
-from xcurves.core import labels
+from xcurves.core import chunking, labels
 
 
 def drawn(n, size, shape=(4, 10, 100)):
@@ -49,11 +48,12 @@ METHODS = {
     ),
     "compare_distributions": lambda curves: curves.isel(training=-1).curves.compare_distributions(),
 }
+ROUNDED = ("ss_null_upper", "ss_null_upper_simultaneous")  # BLAS rounds products by the shape of the matrices
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
 @methods
-@pytest.mark.parametrize(("n", "size"), [(10_000, 100), (2_000, 1)])
+@pytest.mark.parametrize(("n", "size"), [(10_000, 100), pytest.param(2_000, 1, marks=pytest.mark.slow)])
 def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
     """At most 60 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
     curves = drawn(n, size)
@@ -64,19 +64,25 @@ def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
 
 @methods
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.slow
 def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
     """200 tasks in chunks of one, which are merged to two; runs and algorithms in chunks that cannot be."""
     curves = label(np.random.default_rng(1).normal(size=(200, 3, 3, 8)))
-    assert blocks.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"] == (2,) * 100
-    xr.testing.assert_identical(method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves))
+    assert chunking.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"] == (2,) * 100
+    lazy, eager = method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves)
+    rounded = [name for name in ROUNDED if name in eager]
+    xr.testing.assert_identical(lazy.drop_vars(rounded), eager.drop_vars(rounded))
+    for name in rounded:
+        assert lazy[name].attrs == eager[name].attrs
+        np.testing.assert_allclose(lazy[name], eager[name], rtol=1e-14)
 
 
 def test_chunks_are_merged_over_several_dims_where_they_are_many():
     curves = xr.DataArray(da.zeros((50, 400, 2, 3, 4), chunks=(1, 1, 2, 3, 4)), dims=("metric", "task", *labels.DIMS))
-    merged = blocks.coarsen(curves, labels.DIMS)
+    merged = chunking.coarsen(curves, labels.DIMS)
     assert merged.chunksizes["metric"] == (1,) * 50
     assert merged.chunksizes["task"] == (100,) * 4
-    swapped = blocks.coarsen(curves.transpose("task", "metric", ...), labels.DIMS)
+    swapped = chunking.coarsen(curves.transpose("task", "metric", ...), labels.DIMS)
     assert swapped.chunksizes["metric"] == (50,)
     assert swapped.chunksizes["task"] == (2,) * 200
 
@@ -91,12 +97,12 @@ def test_chunks_are_merged_over_several_dims_where_they_are_many():
 )
 def test_chunks_that_are_few_or_large_stay(shape, chunks):
     curves = xr.DataArray(da.zeros(shape, chunks=chunks), dims=("task", *labels.DIMS))
-    assert blocks.coarsen(curves, labels.DIMS).chunks == curves.chunks
+    assert chunking.coarsen(curves, labels.DIMS).chunks == curves.chunks
 
 
 def test_a_task_with_long_curves_keeps_its_chunks_of_training():
     curves = xr.DataArray(da.zeros((1000, 2, 3, 10**6), chunks=(1, 2, 3, 10**5)), dims=("task", *labels.DIMS))
-    merged = blocks.coarsen(curves, labels.DIMS)
+    merged = chunking.coarsen(curves, labels.DIMS)
     assert merged.chunksizes["training"] == (10**5,) * 10
     assert max(merged.chunksizes["task"]) == 10  # a hundredth of them
 

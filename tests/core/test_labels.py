@@ -1,11 +1,12 @@
-"""The doors of options, seeds, and what a result is known by."""
+"""Options and seeds, and what a result is known by."""
 
 import numpy as np
 import pytest
 
 import xcurves
 from strategies import make_curves
-from xcurves.core import labels, validation
+from xcurves import results
+from xcurves.core import validation
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_options_are_named_with_what_came(curves, option, error, message):
     assert str(caught.value) == message
 
 
-def test_alpha_has_no_dust():
+def test_alpha_is_rounded():
     assert validation.check_confidence_level(0.9) == 0.1
     assert validation.check_confidence_level(0.95) == 0.05
 
@@ -59,10 +60,10 @@ def test_an_int_is_its_own_seed_and_a_generator_is_drawn_from():
 
 def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
     with pytest.raises(ValueError, match="no result") as caught:
-        labels.kind_of(curves.to_dataset())
+        results.kind_of(curves.to_dataset())
     assert str(caught.value) == "this Dataset is no result of xcurves. Pick one variable: ds['score'].curves"
 
 
-def test_a_result_is_known_by_variables_and_not_by_attrs(curves):
+def test_a_result_is_known_by_its_variables_without_attrs(curves):
     result = xcurves.randomized_anova(curves)
-    assert labels.kind_of(result.drop_attrs()) == "randomized_anova"
+    assert results.kind_of(result.drop_attrs()).name == "randomized_anova"

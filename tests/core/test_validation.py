@@ -1,4 +1,4 @@
-"""The door of arrays: every message of the data model, to the letter."""
+"""Validation of arrays: every message of the data model, to the letter."""
 
 import tracemalloc
 
@@ -110,12 +110,20 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
 @pytest.mark.parametrize(
     ("levels", "error", "message"),
     [
-        ([0, 2, 1], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
-        ([2, 1, 0], ValueError, "training must be strictly increasing; got 1 after 2. Mend: da.sortby('training')"),
+        (
+            [0, 2, 1],
+            ValueError,
+            "training must be strictly increasing; got 1 after 2. Correct it: da.sortby('training')",
+        ),
+        (
+            [2, 1, 0],
+            ValueError,
+            "training must be strictly increasing; got 1 after 2. Correct it: da.sortby('training')",
+        ),
         (
             [0, 1, 1],
             ValueError,
-            "training must be strictly increasing; got 1 after 1. Mend: da.drop_duplicates('training')",
+            "training must be strictly increasing; got 1 after 1. Correct it: da.drop_duplicates('training')",
         ),
         (
             [0, 1, np.nan],
@@ -180,10 +188,18 @@ def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
 
 @pytest.mark.parametrize("name", ["ss", "pvalue", "difference"])
 def test_a_coordinate_cannot_have_the_name_of_a_result(curves, name):
-    message = refused(curves.assign_coords({name: 1}))
-    assert (
-        message == f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
+    with pytest.raises(ValueError, match="reserved") as caught:
+        check_curves(curves.assign_coords({name: 1}), reserved=["ss", "pvalue", "difference"])
+    assert str(caught.value) == (
+        f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
     )
+
+
+def test_a_method_refuses_the_names_of_its_own_result_only(curves):
+    named = curves.assign_coords(difference=1)
+    assert xcurves.randomized_anova(named, rng=0)["difference"] == 1
+    with pytest.raises(ValueError, match=r"^curves has the name 'difference', which is reserved for results"):
+        xcurves.pairwise(named, rng=0)
 
 
 def test_numbers_in_an_object_array_are_labels(curves):

@@ -74,6 +74,7 @@ def banded(sample, p, side):
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
+@pytest.mark.slow
 def test_band_and_verdict_are_those_of_a_loop_over_many_probabilities(seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(rng.choice([0, 2]), rng.choice([1, 4]), 40)

@@ -50,7 +50,7 @@ def relabelled_within_runs(groups):
 def pvalues(null, observed):
     low = np.mean([t <= observed + 1e-9 for t in null])
     high = np.mean([t >= observed - 1e-9 for t in null])
-    return {"less": low, "greater": high, "two-sided": min(1.0, 2 * min(low, high))}
+    return {"less": low, "greater": high, "two-sided": np.mean([abs(t) >= abs(observed) - 1e-9 for t in null])}
 
 
 def draw(sizes, seed):
@@ -117,13 +117,16 @@ def test_the_interval_has_just_the_shifts_that_are_not_rejected(paired, n_resamp
         assert p_at(end - inwards * 1e-6 * width) <= 0.05
 
 
-def test_one_sided_intervals_are_half_lines():
+def test_one_sided_intervals_are_half_lines_that_end_where_the_one_sided_test_does():
     groups = draw((7, 6), 4)
-    both, _ = evaluate(groups, (1, -1), alpha=0.1)
     greater, _ = evaluate(groups, (1, -1), alternative="greater")
     less, _ = evaluate(groups, (1, -1), alternative="less")
-    np.testing.assert_allclose(greater["estimate_ci"], [both["estimate_ci"][0], np.inf])
-    np.testing.assert_allclose(less["estimate_ci"], [-np.inf, both["estimate_ci"][1]])
+    assert greater["estimate_ci"][1] == np.inf
+    assert less["estimate_ci"][0] == -np.inf
+    for end, alternative, inwards in ((greater["estimate_ci"][0], "greater", 1), (less["estimate_ci"][1], "less", -1)):
+        for step, kept in ((1e-6, True), (-1e-6, False)):
+            moved = [groups[0] - end - inwards * step, groups[1]]
+            assert (evaluate(moved, (1, -1), alternative=alternative)[0]["pvalue"] > 0.05) == kept
 
 
 def test_too_few_assignments_leave_the_interval_unbounded():

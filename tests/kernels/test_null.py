@@ -145,7 +145,7 @@ def test_rank_p_is_the_papers_example(observed, p):
 @pytest.mark.parametrize("size", [1, 10, 5000])
 def test_upper_tail_keeps_the_largest(size):
     values = np.random.default_rng(0).normal(size=(2, 200_000))
-    tail = null._UpperTail(size)
+    tail = null.UpperTail(size)
     for part in np.split(values, 50, axis=1):
         tail.add(part)
     np.testing.assert_array_equal(tail.smallest((2,)), np.sort(values, axis=1)[:, -size])

@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves.core.axes import ALGORITHMS, OTHERS, style_of
+from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
 from xcurves.kernels import bootstrap
 
 
@@ -120,6 +120,7 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     assert bands(ax)[style_of(0).color.lower()][:, 0].max() == here.training[3]
 
 
+@pytest.mark.slow
 def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
     names = [f"algorithm of a long name {place}" for place in range(6)]
     many = xr.concat([curves] * 2, "algorithm").assign_coords(algorithm=names)
@@ -174,6 +175,7 @@ def test_a_single_level_is_seen(curves):
     assert low < means(ax)["a0"].get_ydata()[0] < high
 
 
+@pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
     looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
     assert len(set(looks.values())) == 3
@@ -214,10 +216,10 @@ def seen_by(colour, blind):
 
 @pytest.mark.parametrize("blind", ["protan", "deutan"])
 def test_colours_can_be_told_apart_and_read_on_white(blind):
-    for colours in (ALGORITHMS, OTHERS):
+    for colours in (ALGORITHM_COLOURS, OTHER_COLOURS):
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
-    for colour in (*ALGORITHMS, *OTHERS):
+    for colour in (*ALGORITHM_COLOURS, *OTHER_COLOURS):
         luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
         assert 1.05 / (luminance + 0.05) > 1.9
 

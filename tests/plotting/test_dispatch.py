@@ -137,7 +137,7 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         predicted.curves.plot,
         AttributeError,
-        "a result of predict has no .curves.plot. It has .curves.table(), .curves.summary() and .curves.to_frame()",
+        "a result of predict has no picture. The picture of the fit shows its predictions.",
     )
 
 

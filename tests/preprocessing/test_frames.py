@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,7 +58,7 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
         repeated.curves.to_dataarray("return", **NAMES)
     assert str(caught.value) == (
         "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 2, 100); "
-        "('Hopper', 'td3', 2, 50). Name the column that tells them apart in extra=, or say which to keep: "
+        "('Hopper', 'td3', 2, 50). Name the column in which they differ in extra=, or say which to keep: "
         "duplicates='first', 'last' or 'mean'"
     )
 
@@ -319,3 +321,119 @@ def test_rows_in_any_order_are_aligned_alike(frame):
     xr.testing.assert_identical(
         shuffled.curves.to_dataarray("return", **options), frame.curves.to_dataarray("return", **options)
     )
+
+
+class Arrow:
+    """A dataframe of which nothing is known but that Arrow reads it."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("kind", ["polars", "table", "stream"])
+def test_frames_of_other_packages_give_the_same_curves(frame, kind):
+    pa = pytest.importorskip("pyarrow")
+    frame["weight"] = np.arange(len(frame)) // 7
+    if kind == "polars":
+        other = pytest.importorskip("polars").DataFrame(frame.to_dict("list"))
+    else:
+        other = pa.table(frame.to_dict("list"))
+        other = other if kind == "table" else Arrow(other)
+    expected = frame.curves.to_dataarray("return", **NAMES)
+    xr.testing.assert_identical(xcurves.to_dataarray(other, "return", **NAMES), expected)
+    both = xcurves.to_dataset(other, ["return", "weight"], **NAMES)
+    xr.testing.assert_identical(both, frame.curves.to_dataset(["return", "weight"], **NAMES))
+
+
+def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = polars.DataFrame({"algorithm": ["b", "a"], "run": [0, 0], "training": [1, 1], "y": [None, 2.0]})
+    frame = frame.with_columns(polars.col("algorithm").cast(polars.Enum(["b", "a"])))
+    curves = xcurves.to_dataarray(frame, "y")
+    assert curves.algorithm.values.tolist() == ["b", "a"]
+    np.testing.assert_array_equal(curves.squeeze(), [np.nan, 2.0])
+    with pytest.raises(TypeError, match=r"or one that Arrow reads; got LazyFrame\. Compute it: frame\.collect\(\)$"):
+        xcurves.to_dataarray(frame.lazy(), "y")
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(
+        TypeError, match=r"^frame must be a DataFrame, or one that Arrow reads; got list\. Make one: pd"
+    ):
+        xcurves.to_dataarray([{"y": 1}], "y")
+
+
+def test_without_pyarrow_its_extra_is_named(monkeypatch):
+    import sys
+
+    class Strange:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise AssertionError
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"need pyarrow\. Install it: pip install 'xcurves\[polars\]'$"):
+        xcurves.to_dataarray(Strange(), "y")
+
+
+def cured(frame, error):
+    """Return what the code at the end of an error message makes of a frame."""
+    return eval(re.search(r"frame\.(melt|assign)\(.*\)", str(error)).group(), {"frame": frame})
+
+
+def test_a_column_for_each_run_is_melted_as_the_error_says():
+    wide = pd.DataFrame({"agent": "sac", "step": [0, 10], "seed0": [1.0, 2.0], "seed1": [3.0, 4.0]})
+    names = {"algorithm": "agent", "run": "seed", "training": "step"}
+    with pytest.raises(KeyError) as caught:
+        wide.curves.to_dataarray("return", **names)
+    curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
+    assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(KeyError, match=r"a column for each run: .*\.assign\(agent=\.\.\.\)"):
+        wide.drop(columns="agent").curves.to_dataarray("return", **names)
+
+
+def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
+    frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
+    said = r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\)\), which trusts the order of rows"
+    with pytest.raises(KeyError, match=said) as caught:
+        frame.curves.to_dataarray("y", training="step")
+    code = re.search(r"frame\.assign\(.*cumcount\(\)\)", caught.value.args[0]).group()
+    curves = eval(code).curves.to_dataarray("y", training="step")
+    assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\.assign\(run=0\)"):
+        frame.iloc[:2].curves.to_dataarray("y", training="step")
+
+
+def episodes(n_runs, n_levels, n_episodes):
+    index = pd.MultiIndex.from_product(
+        [["a", "b"], range(n_runs), range(n_levels), range(n_episodes)], names=["algorithm", "seed", "step", "n"]
+    )
+    return pd.DataFrame({"y": np.arange(len(index), dtype=float)}, index=index).reset_index()
+
+
+@pytest.mark.parametrize(
+    ("frame", "run", "reason"),
+    [
+        (episodes(1, 3, 4).rename(columns={"n": "eval_episode"}), "eval_episode", "its name says episodes"),
+        (episodes(2, 3, 4), "n", r"its labels start again in each 'seed', a column that is not used"),
+        (episodes(1, 6, 1).assign(n=range(12)), "n", r"each of its 12 runs has one training level, of 6"),
+        (episodes(1, 2, 120), "n", r"it has 240 runs of 2 training levels"),
+    ],
+)
+def test_episodes_that_would_count_as_runs_are_warned_of_once(frame, run, reason):
+    with pytest.warns(UserWarning, match=rf"^run column '{run}': {reason}\. Episodes of one run are not") as caught:
+        frame.curves.to_dataarray("y", run=run, training="step", duplicates="mean")
+    assert len(caught) == 1
+
+
+def test_runs_are_not_taken_for_episodes():
+    frame = episodes(20, 3, 1)
+    frame.curves.to_dataarray("y", run="seed", training="step")
+    by_step = frame.sort_values(["step", "seed"], ignore_index=True)
+    by_step.curves.to_dataarray("y", run="seed", training="step")
+    own_ids = frame.assign(run=frame.groupby(["algorithm", "seed"]).ngroup())
+    own_ids.curves.to_dataarray("y", run="run", training="step")
+    frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)

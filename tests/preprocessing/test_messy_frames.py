@@ -207,4 +207,4 @@ def test_a_whole_analysis_of_every_task_of_tdmpc2_goes_through_an_archive(tdmpc2
         means = own.groupby("algorithm").reward.mean()
         np.testing.assert_allclose(final.score_mean.sel(task=task, algorithm=means.index), means)
         assert level == curves.sel(task=task).dropna("training", how="all").training[-1]
-    xr.testing.assert_identical(xcurves.archives.read(xcurves.archives.write(tree, tmp_path / "all")), tree)
+    xr.testing.assert_identical(xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "all")), tree)

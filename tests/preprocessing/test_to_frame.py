@@ -7,6 +7,7 @@ from hypothesis import given
 import strategies
 import xcurves
 from strategies import absent, make_curves
+from xcurves.results import kind_of
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def test_a_dataset_that_is_neither_is_refused():
 def test_every_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(curves, make, rows):
     result = make(curves)
     frame = result.curves.to_frame()
-    tasks = list(xcurves.core.labels.task_dims(result))
+    tasks = list(kind_of(result).task_dims(result))
     assert "task" in tasks
     assert list(frame)[: len(tasks) + len(rows)] == [*tasks, *rows]
     assert len(frame) == np.prod([result.sizes[dim] for dim in [*tasks, *rows]])

@@ -14,6 +14,7 @@ from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
 from xcurves.kernels import assignments, clusters, levels, profiles, stepdown
+from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
 TRY = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
@@ -53,7 +54,7 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
     on_level = ["pvalue_adjusted", "pvalue", "f", "cluster", "cluster_pvalue", "equivalent"]
     bands = ["ss_null_upper", "ss_null_upper_simultaneous"]
     dims = dict.fromkeys(("fraction", "cumulative_fraction", "ss"), ("effect", "training"))
-    dims |= dict.fromkeys([*on_level, *bands], ("training",))
+    dims |= dict.fromkeys(["fraction_corrected", *on_level, *bands], ("training",))
     dims |= {"first_significant": (), "last_significant": (), "interval_fraction": ("effect", "interval")}
     dims |= dict.fromkeys(["interval_pvalue", "interval_pvalue_adjusted"], ("interval",))
     assert {name: variable.dims for name, variable in result.data_vars.items()} == dims
@@ -65,13 +66,14 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         assert result[name].attrs["units"] == "games"
     assert result.pvalue.attrs["units"] == "1"
     assert result.n_resamples == result.n_assignments == 35
-    assert xcurves.core.labels.kind_of(result.drop_attrs()) == "ss_profile"
+    assert kind_of(result.drop_attrs()).name == "ss_profile"
     given = profile(curves, margin=0.25, cluster_threshold=2.5, rng=0).attrs
     assert (given["margin"], given["cluster_threshold"], given["step_down"], given["paired"]) == (0.25, 2.5, 1, 0)
 
 
 @given(any_curves(max_levels=5).filter(lambda curves: curves.sizes["training"] > 1), st.floats(-6, 6))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_profiles_add_up_to_the_anova_table(curves, magnitude):
     curves = curves * 10**magnitude
     result = profile(curves, n_resamples=1, rng=0)
@@ -530,6 +532,7 @@ def test_exact_where_assignments_times_levels_are_affordable():
 @pytest.mark.parametrize(
     ("sizes", "paired"), [((5, 5), False), ((4, 3), False), ((3, 3, 2), False), ((5, 5), True), ((4, 4, 4), True)]
 )
+@pytest.mark.slow
 def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
     values = np.random.default_rng(8).normal(size=(len(sizes), max(sizes), 6))
     curves = absent(make_curves(values), sizes)
@@ -579,3 +582,47 @@ def test_same_seed_same_result_and_the_generator_moves_on(curves):
     first, second = (profile(curves, rng=generator, **options) for _ in range(2))
     assert first.attrs["rng"] != second.attrs["rng"]
     assert (first.pvalue != second.pvalue).any()
+
+
+def test_the_corrected_fraction_by_its_definition():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)) + 5.0 * np.arange(3)[:, None, None])
+    values = absent(curves, [5, 3, 4]).to_numpy()
+    result = xcurves.ss_profile(absent(curves, [5, 3, 4]), n_resamples=100, rng=0)
+    rest = []
+    for level in range(4):
+        groups = [row[~np.isnan(row)] for row in values[:, :, level]]
+        everyone = np.concatenate(groups)
+        between = sum(len(g) * (g.mean() - everyone.mean()) ** 2 for g in groups)
+        within = sum(((g - g.mean()) ** 2).sum() for g in groups)
+        rest.append(between - 2 * within / (12 - 3))
+    np.testing.assert_allclose(result.fraction_corrected, np.array(rest) / sum(rest))
+
+
+def test_noise_that_rises_draws_the_observed_fraction_and_not_the_corrected_one():
+    """A constant difference of 1, standard deviations from 0.5 to 4; the second half has half of the difference."""
+    rng = np.random.default_rng(0)
+    sd = np.linspace(0.5, 4, 8)
+    curves = make_curves(rng.normal(size=(300, 2, 20, 8)) * sd + np.array([0, 1.0])[:, None, None], task=range(300))
+    result = xcurves.ss_profile(curves, n_resamples=19, rng=0)
+    simple, f = result.ss.sel(effect="simple"), result.f
+    late = slice(4, None)
+    observed = simple.isel(training=late).sum() / simple.sum()
+    corrected = (simple - simple / f).isel(training=late).sum() / (simple - simple / f).sum()
+    assert observed > 0.6
+    assert abs(corrected - 0.5) < 0.06
+    rest = simple - simple / f
+    np.testing.assert_allclose(
+        result.fraction_corrected,
+        (rest / rest.sum("training")).where(rest.sum("training") > 0),
+        rtol=1e-9,
+    )
+
+
+def test_many_stretches_are_said_in_few_words():
+    scores = np.random.default_rng(0).normal(size=(2, 10, 60))
+    scores[1, :, ::2] += 10
+    scores[1, :, 40:50] += 10
+    said = xcurves.ss_profile(make_curves(scores), n_resamples=999, rng=0).curves.summary()
+    first = said.splitlines()[0]
+    assert "58 % of the training levels (longest stretch: 4000 to 5000)" in first
+    assert len(first) < 250

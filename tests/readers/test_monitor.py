@@ -10,6 +10,8 @@ import pytest
 
 from xcurves.readers import monitor
 
+LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
+
 
 @pytest.fixture(scope="module")
 def sb3():
@@ -80,7 +82,7 @@ def test_units_and_provenance_reach_the_curves(logs):
     curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
     assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
     assert curves.attrs["long_name"] == "episode return"
-    assert curves.attrs["source"] == f"Stable-Baselines3 Monitor, 3 files below {logs.name}"
+    assert curves.attrs["source"] == f"Stable-Baselines3 Monitor logs below {logs.name}"
     rows = frame[(frame.algorithm == "td3") & (frame.step > 10) & (frame.step <= 20)]
     np.testing.assert_allclose(curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean())
 
@@ -113,7 +115,7 @@ def test_a_line_cut_short_is_left_out_and_said(logs):
 
 def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
     sb3.Monitor(walk(0), str(logs / "td3" / "3" / "monitor.csv")).close()
-    with pytest.warns(UserWarning, match=r"td3/3/monitor\.csv has no finished episode and is left out"):
+    with pytest.warns(UserWarning, match=r"td3/3 has no rows and is left out"):
         assert set(monitor.episodes(logs).run) == {2, 10}
 
 
@@ -125,7 +127,12 @@ def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
         ("#[1]\nr,l,t\n1,2,3\n", r"must be a JSON header"),
         (json.dumps({"t_start": 0}) + "\nr,l\n1,2\n", r"is no Monitor log of columns r, l, t: 't'"),
         ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,oops,3\n', r"columns r, l, t: .*oops"),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', r"columns r, l, t: a row lacks r, l or t"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n', r"columns r, l, t: a row lacks r, l or t"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', r"its last line, line 4, has 2 fields where the header names 3"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3,4\n5,6,7\n', r"monitor\.csv: line 3 has 4 fields where the header names 3"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3,\n4,5,6,\n', r"monitor\.csv: line 3 has 4 fields where the header names 3"),
+        ('#{"t_start": 0}\nr,l,t\n9,1,2,3\n9,4,5,6\n', r"monitor\.csv: line 3 has 4 fields"),
+        ('#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n', r"monitor\.csv has 2 columns 'r'\. Rename all but one"),
     ],
 )
 def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
@@ -138,12 +145,32 @@ def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
-    with pytest.raises(ValueError, match=r"^folders=\['run'\] names 1 levels of folders below root; 'sac/10' has 2"):
+    with pytest.raises(ValueError, match=r"^folders=\['run'\] names 1 level of folders below '.*'; 'sac/10' has 2"):
         monitor.episodes(logs, folders="run")
     with pytest.raises(ValueError, match=r"^folders must name a column for each level of folders, each once"):
         monitor.episodes(logs, folders=("run", "run"))
-    with pytest.raises(NotADirectoryError, match=r"is no folder. Name the one that holds the runs' folders"):
+    with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
         monitor.episodes(tmp_path / "elsewhere")
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
         monitor.episodes(tmp_path / "bare")
+
+
+def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
+    frame = monitor.episodes(LOGS)
+    for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
+        header, names, *lines = (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
+        assert names == "r,l,t"
+        own = np.array([line.split(",") for line in lines], dtype=float)
+        np.testing.assert_array_equal(rows[["return", "episode_length", "time"]], own)
+        np.testing.assert_array_equal(rows["step"], own[:, 1].cumsum())
+        assert set(rows["env"]) == {json.loads(header[1:])["env_id"]} == {"CartPole-v1"}
+
+
+def test_bins_with_a_tolerance_keep_the_last_bin():
+    frame = monitor.episodes(LOGS)
+    bins = {"training": "step", "on": [128, 256, 384, 512], "method": "mean"}
+    without = frame.curves.to_dataarray("return", **bins)
+    assert without.sel(training=512).isnull().any()
+    tolerance = frame["episode_length"].max()
+    assert frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()

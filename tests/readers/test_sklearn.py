@@ -116,3 +116,12 @@ def test_a_result_without_a_name_is_refused(data):
         reader.learning_curve(result)
     with pytest.raises(TypeError, match=r"^results\['bayes'\] must be the tuple of learning_curve or a Learning"):
         reader.learning_curve({"bayes": result[1]})
+
+
+@pytest.mark.parametrize("place", [1, 2, 4])
+def test_an_array_that_was_transposed_is_refused(place):
+    result = [np.array([10, 20]), *(np.ones((2, 3)) for _ in range(4))]
+    reader.learning_curve({"bayes": tuple(result)})
+    result[place] = result[place].T
+    with pytest.raises(ValueError, match=r"must have the shape \(sizes, folds\), 2 sizes .*; got \(3, 2\)\. Pass what"):
+        reader.learning_curve({"bayes": tuple(result)})

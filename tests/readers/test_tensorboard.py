@@ -34,7 +34,7 @@ def test_all_scalars_of_all_runs_are_read(logs):
     for (algorithm, run), scores in written.items():
         np.testing.assert_array_equal(returns.sel(algorithm=algorithm, run=run), scores)
     assert returns.training.attrs["units"] == "steps"
-    assert returns.attrs["source"] == f"TensorBoard event files of 3 runs below {root.name}"
+    assert returns.attrs["source"] == f"TensorBoard event files below {root.name}"
 
 
 def test_a_tag_can_be_a_dim(logs):
@@ -86,7 +86,9 @@ def test_an_event_file_cut_short_gives_its_whole_events(logs):
     root, _ = logs
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(path.read_bytes()[:-700])
-    with pytest.warns(UserWarning, match=r"td3/1/.*tfevents.*: the last event is cut short and left out$"):
+    with pytest.warns(
+        UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are read; left out: the last \d+ bytes, cut"
+    ):
         frame = tensorboard.scalars(root)
     cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
     assert 0 < len(cut) < 50
@@ -97,7 +99,7 @@ def test_a_run_without_scalars_is_left_out_and_said(logs):
     root, _ = logs
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(b"")
-    with pytest.warns(UserWarning, match=r"td3/1 has no scalar and is left out$"):
+    with pytest.warns(UserWarning, match=r"td3/1 has no rows and is left out$"):
         frame = tensorboard.scalars(root)
     assert frame.algorithm.unique().tolist() == ["sac"]
     assert frame.value.dtype == float
@@ -108,13 +110,63 @@ def test_folders_without_scalars_are_said(tmp_path):
         tensorboard.scalars(tmp_path)
     with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
         writer.add_text("note", "no scalar", 0)
-    with pytest.raises(ValueError, match=r"no event file has a scalar. Check what was logged"):
+    with pytest.raises(ValueError, match=r"event files .* have no rows. Check what was logged"):
         tensorboard.scalars(tmp_path)
 
 
 def test_a_missing_package_is_said_with_its_extra(logs, monkeypatch):
     import sys
 
-    monkeypatch.setitem(sys.modules, "tensorboard.backend.event_processing", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
     with pytest.raises(ImportError, match=r"^readers.tensorboard needs tensorboard. Install it: pip install"):
         tensorboard.scalars(logs[0])
+
+
+def records(data):
+    """Return where each record of an event file begins, by the lengths alone."""
+    starts = [0]
+    while starts[-1] < len(data):
+        starts.append(starts[-1] + 16 + int.from_bytes(data[starts[-1] : starts[-1] + 8], "little"))
+    return starts
+
+
+def test_a_flipped_byte_loses_one_record_and_the_file_and_number_are_said(logs):
+    root, written = logs
+    (path,) = (root / "td3" / "1").iterdir()
+    data = bytearray(path.read_bytes())
+    starts = records(data)
+    whole = tensorboard.scalars(root)
+    data[starts[30] + 14] ^= 1
+    path.write_bytes(data)
+    said = rf"^{path}: {len(starts) - 2} records are read; left out: 1 damaged record$"
+    with pytest.warns(UserWarning, match=said) as caught:
+        frame = tensorboard.scalars(root)
+    assert len(caught) == 1
+    assert len(frame) == len(whole) - 1
+    assert set(frame.value) < set(whole.value)
+
+
+def test_after_a_flipped_length_the_rest_of_the_file_is_said_to_be_lost(logs):
+    root, _ = logs
+    (path,) = (root / "td3" / "1").iterdir()
+    data = bytearray(path.read_bytes())
+    starts = records(data)
+    data[starts[30]] ^= 1
+    path.write_bytes(data)
+    with pytest.warns(
+        UserWarning, match=rf"30 records are read; left out: the last {len(data) - starts[30]} bytes, cut"
+    ):
+        tensorboard.scalars(root)
+
+
+def test_all_is_read_that_the_package_s_own_reader_reads(logs):
+    from tensorboard.backend.event_processing import event_accumulator
+
+    root, _ = logs
+    frame = tensorboard.scalars(root)
+    for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
+        own = event_accumulator.EventAccumulator(str(root / algorithm / str(run)), {"scalars": 0})
+        own.Reload()
+        for tag, mine in rows.groupby("tag"):
+            theirs = [(event.step, event.wall_time, event.value) for event in own.Scalars(tag)]
+            assert list(mine[["step", "wall_time", "value"]].itertuples(index=False, name=None)) == theirs

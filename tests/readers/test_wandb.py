@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from xcurves.readers import wandb as reader
+from xcurves.readers import wandb_chart
 
 _BLOCK, _HEADER = 32768, struct.Struct("<IHB")
 
@@ -101,37 +102,41 @@ def export(frame, path, spread=0.0):
 def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
     frame = reader.history(histories)
     export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
-    chart = reader.chart(tmp_path / "chart.csv")
-    assert list(chart) == ["name", "Step", "return"]
-    chart[["algorithm", "run"]] = chart["name"].str.extract(r"(.+)-(\d+)")
-    curves = chart.curves.to_dataarray("return", training="Step")
-    assert curves.sel(algorithm="td3", run="1").dropna("training").values.tolist() == [200, 210, 220]
-    assert curves.sel(algorithm="sac", run="1").values.tolist() == [0, 10, 20, 30, 40]
-    assert chart.attrs["source"] == "Weights & Biases chart, chart.csv"
+    chart = wandb_chart.chart(tmp_path / "chart.csv")
+    assert list(chart) == ["algorithm", "run", "name", "step", "return"]
+    curves = chart.curves.to_dataarray("return", training="step")
+    assert curves.sel(algorithm="td3", run=1).dropna("training").values.tolist() == [200, 210, 220]
+    assert curves.sel(algorithm="sac", run=1).values.tolist() == [0, 10, 20, 30, 40]
+    assert chart.attrs["source"] == "Weights & Biases chart chart.csv"
 
 
 def test_points_that_stand_for_several_scores_are_said(tmp_path):
     frame = pd.DataFrame({"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]})
     export(frame, tmp_path / "chart.csv", spread=0.5)
     with pytest.warns(UserWarning, match=r"chart\.csv: 'a-0 - return' has points that stand for several .*\(in 2 col"):
-        assert reader.chart(tmp_path / "chart.csv")["return"].tolist() == [1.0, 2.0]
+        assert wandb_chart.chart(tmp_path / "chart.csv")["return"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"chart\.csv is empty. Export the chart again"),
-        ('"Step","sac - r","sac - r"\n1,2,3\n', r"has 2 columns 'sac - r': runs of one name. Rename the runs"),
+        ("", r"chart\.csv is empty. Write it again"),
+        ('"Step","sac - r","sac - r"\n1,2,3\n', r"has 2 columns 'sac - r'. Rename all but one"),
         ("step,reward\n1,2\n", r"columns after the first must be 'run - metric'; got 'reward'"),
         ("Step\n1\n", r"columns after the first must be 'run - metric'; got 'Step'"),
         ('"Step","sac - r"\n1,oops\n', r"chart\.csv: .*oops"),
+        (
+            '"Step","a-1 - r","b-1 - r"\n1,2,3\n2,3',
+            r"is cut short: its last line, line 3, has 2 fields where .* names 3",
+        ),
+        ('"Step","a-1 - r","b-1 - r"\n1,2,3,4\n', r"line 2 has 4 fields where the header names 3"),
     ],
 )
 def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
     path = tmp_path / "chart.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
-        reader.chart(path)
+        wandb_chart.chart(path)
 
 
 def test_histories_need_the_names_of_their_runs():
@@ -140,3 +145,20 @@ def test_histories_need_the_names_of_their_runs():
         reader.history([rows])
     with pytest.raises(ValueError, match=r"^histories have no rows of \('sac', 2\). Leave such runs out"):
         reader.history({("sac", 1): rows, ("sac", 2): []})
+
+
+def test_a_last_line_without_an_end_is_said(tmp_path):
+    (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n1,2.25\n2,3.')
+    with pytest.warns(UserWarning, match=r"chart\.csv: the last line has no line end and may be cut short: '2,3\.'$"):
+        wandb_chart.chart(tmp_path / "chart.csv")
+    (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n"1","2.25"\n"2","3.5"')
+    assert wandb_chart.chart(tmp_path / "chart.csv")["r"].tolist() == [2.25, 3.5]
+
+
+def test_runs_01_and_1_are_two():
+    frame = pd.DataFrame({"name": ["a-01", "a-1"], "step": 0, "r": [1.0, 2.0]})
+    assert wandb_chart.split_names(frame, wandb_chart.NAME)["run"].tolist() == ["01", "1"]
+    with pytest.raises(
+        ValueError, match=r"^names of runs: 'a-01' does not match \(\?P<run>b\)\. Say how they are made"
+    ):
+        wandb_chart.split_names(frame, "(?P<run>b)")

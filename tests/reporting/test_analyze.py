@@ -4,7 +4,7 @@ import xarray as xr
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves.core.labels import PARTS
+from xcurves.reporting.analyze import parts
 
 ALL_TESTS = ["anova", "pairwise", "profile"]
 NO_ERRORS = "power_law: scores are not called an error by their name, long_name or standard_name"
@@ -144,7 +144,7 @@ def test_final_is_the_last_common_level_of_every_task(curves):
 
 def test_one_level_has_no_profile_and_one_algorithm_no_comparison(curves):
     with pytest.warns(
-        UserWarning, match=r": profile: task 'x': 1 training levels; this needs 2 \(none of 2 tasks fits\)"
+        UserWarning, match=r": profile: task 'x': 1 training levels; this needs 2 \(none of 2 tasks can be compared\)"
     ):
         tree = whole(curves.isel(training=[-1]))
     assert set(tree) == {"curves", "anova", "pairwise", "distribution"}
@@ -175,7 +175,7 @@ def test_a_name_with_a_slash_is_no_group(curves):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"include": ["t_test"]}, ValueError, f"include must be some of {', '.join(map(repr, PARTS))}; got 't_test'"),
+        ({"include": ["t_test"]}, ValueError, f"include must be some of {', '.join(map(repr, parts()))}; got 't_test'"),
         ({"include": []}, ValueError, "include names no part. Leave it out for all"),
         ({"paired": 1}, TypeError, "paired must be True or False; got 1"),
         ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),

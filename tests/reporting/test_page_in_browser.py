@@ -1,7 +1,13 @@
 """The report in a real browser: nothing is fetched, nothing is wrong, and a phone shows it."""
 
+import re
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import numpy as np
 import pytest
+import xarray as xr
 
 import xcurves
 from browser import EXECUTABLE, Browser
@@ -106,3 +112,120 @@ def test_headings_tables_and_landmarks_are_marked(pages, browser):
     assert browser.ask("new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size") == browser.ask(
         "document.querySelectorAll('[id]').length"
     )
+
+
+class Listener:
+    """A server on a loopback port that counts what is asked of it."""
+
+    def __enter__(self):
+        asked = self.asked = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def hostile_names(url, number):
+    """Return names that ask for something if any of them is taken for HTML."""
+    kinds = [
+        '<meta http-equiv="refresh" content="0;url={url}/{i}">',
+        '"><meta http-equiv="refresh" content="0;url={url}/{i}">',
+        "'><base href='{url}/{i}/'><a href=x id=x>x</a>",
+        '</title></style><script>fetch("{url}/{i}")</script>',
+        '<form action="{url}/{i}"><input autofocus onfocus=this.form.submit()></form>',
+        '" autofocus onfocus="location=\'{url}/{i}\'" x="',
+        '<img src="{url}/{i}" onerror="location=\'{url}/{i}\'">',
+        '<iframe src="{url}/{i}"></iframe><object data="{url}/{i}"></object>',
+        '<svg onload="location=\'{url}/{i}\'"><use href="{url}/{i}#x"/></svg>',
+        '<style>@import "{url}/{i}"; body {{ background: url({url}/{i}) }}</style>',
+        '--><link rel="stylesheet" href="{url}/{i}">]]>',
+        "\x00\x08\x1b[31m\u202e\ud800{i}\uffff\r\n\t",
+        "javascript:location='{url}/{i}'",
+    ]
+    return [kinds[i % len(kinds)].format(url=url, i=i) for i in range(number)]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Have names everywhere: algorithms, tasks, groups, units, names of variables, histories."""
+    folder = tmp_path_factory.mktemp("hostile")
+    with Listener() as listener:
+        names = hostile_names(listener.url, 500)
+        curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 2)))
+        curves = curves.assign_coords(algorithm=names[:3]).rename(names[3].replace("/", "\\"))  # to a browser the same
+        curves.attrs = {"units": names[4], "long_name": names[5], "history": "\n".join(names[6:30])}
+        curves.training.attrs = {"units": names[30], "long_name": names[31]}
+        result = curves.isel(training=-1).curves.performance_cdf(confidence_level=0.5)
+        tasks = make_curves(np.zeros((13, 2, 3, 1)), task=names[32:45]).isel(training=-1)
+        groups = {name.replace("/", "\\"): result.isel(algorithm=[0]) for name in names[45:48]}
+        groups["tasks"] = tasks.curves.performance_cdf(confidence_level=0.5)
+        tree = xr.DataTree(children={name: xr.DataTree(each) for name, each in groups.items()})
+        tree["curves"] = xr.DataTree(curves.to_dataset())
+        tree.attrs = {"left_out": "\n".join(names[48:]), "include": names[0], "rng": names[1]}
+        yield tree.curves.report(folder / "hostile.html"), listener, names
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_500_hostile_names_reach_nothing(hostile, browser):
+    page, listener, names = hostile
+    control = page.with_name("control.html")
+    control.write_text(f'<meta http-equiv="refresh" content="0;url={listener.url}/control">')
+    browser.open(control, 800)
+    wait_for(lambda: listener.asked, browser)
+    assert listener.asked == ["/control"]
+    browser.open(page, 1280)
+    assert browser.ask("document.querySelectorAll('meta[http-equiv=refresh], base, form, script, iframe').length") == 0
+    browser.ask("[...document.querySelectorAll('a[href^=\"#\"]')].forEach(each => each.click())")
+    time.sleep(1)
+    assert listener.asked == ["/control"]
+    assert browser.ask("location.href").split("#")[0] == page.as_uri()
+    assert not [event for event in browser.told("Network.requestWillBeSent") if "127.0.0.1" in event["request"]["url"]]
+    assert browser.ask("[...document.querySelectorAll('[id]')].every(each => /^[a-z0-9-]+$/.test(each.id))")
+    labelled = "[...document.querySelectorAll('[aria-labelledby]')]"
+    assert browser.ask(f"{labelled}.every(each => document.getElementById(each.getAttribute('aria-labelledby')))")
+    source = page.read_text(encoding="utf-8")
+    assert "\\x00\\x08\\x1b[31m\\u202e\\ud800" in source
+    assert not set(source) & {"\x00", "\x08", "\x1b", "\u202e", "\r", "\uffff"}
+
+
+def test_the_policy_forbids_base_and_form(pages, browser, tmp_path):
+    """In a page where such elements stand: the second line of defence."""
+    with Listener() as listener:
+        source = pages["bundled"].read_text(encoding="utf-8")
+        for name, policy in (("control", ""), ("page", None)):
+            more = f'<base href="{listener.url}/base/"><form id=f action="{listener.url}/form"></form><img src=x>'
+            text = source.replace("<body>", f"<body>{more}")
+            if policy == "":
+                text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+            path = tmp_path / f"{name}.html"
+            path.write_text(text, encoding="utf-8")
+            browser.open(path, 800)
+            browser.ask("document.getElementById('f').submit()")
+            time.sleep(2)
+            if name == "control":
+                assert any(each.startswith("/form") for each in listener.asked)
+                assert "/base/x" in listener.asked
+                listener.asked.clear()
+        assert listener.asked == []
+
+
+def wait_for(condition, browser, seconds=20):
+    limit = time.monotonic() + seconds
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.1)

@@ -156,7 +156,7 @@ def test_a_test_without_any_pvalue_is_said_to_have_none():
     one_level = partial(simulation.autoregressive, n_levels=1, n_runs=4)
     with pytest.warns(UserWarning, match="p is NaN"):
         found = simulation.type_i_error(one_level, ANOVA, **SMALL)
-    assert "interaction, stratum: the test gives no p-value." in found.curves.summary()
+    assert "interaction, split_plot: the test gives no p-value." in found.curves.summary()
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])

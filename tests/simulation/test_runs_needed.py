@@ -30,6 +30,7 @@ def test_power_is_that_of_a_study_of_the_same_draws(pilots):
     assert plan.runs_needed.dims == ("effect", "error_term")
 
 
+@pytest.mark.slow
 def test_power_for_one_level_agrees_with_that_of_a_t_test():
     """One level, normal scores, d = 1: the noncentral t distribution says what the power is."""
     rng = np.random.default_rng(1)
@@ -63,7 +64,7 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
 def test_a_plan_says_its_caveats(pilots):
     plan = xcurves.runs_needed(pilots, n_runs=[10, 20], **QUICK)
     said = plan.curves.summary()
-    assert "algorithm, stratum: " in said
+    assert "algorithm, split_plot: " in said
     assert "pooled" not in said
     assert "without replacement" in said
     assert "taken for the true one" in said
@@ -91,7 +92,7 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
     both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(task=["x", "y"])
     tasks = xcurves.runs_needed(both, n_runs=[5, 15], **QUICK)
     assert tasks.runs_needed.dims == ("task", "effect", "error_term")
-    assert "task 'x': algorithm, stratum" in tasks.curves.summary()
+    assert "task 'x': algorithm, split_plot" in tasks.curves.summary()
     np.testing.assert_array_equal(tasks.rate.sel(task="x"), tasks.rate.sel(task="y"))  # F does not know a scale
 
 
@@ -127,7 +128,7 @@ def test_what_has_no_pvalue_is_never_reached(pilots):
     assert bool(plan.rate.isnull().all())
     assert bool(plan.runs_needed.isnull().all())
     assert bool(plan.runs_needed_ci.isnull().all())
-    assert "interaction, stratum: the test gives no p-value." in plan.curves.summary()
+    assert "interaction, split_plot: the test gives no p-value." in plan.curves.summary()
 
 
 def test_some_missing_pvalues_are_warned_of(pilots):

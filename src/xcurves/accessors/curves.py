@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -77,13 +77,14 @@ class DataArrayCurves:
         *,
         n_resamples: int | None = None,
         paired: bool = False,
+        reference: Hashable | None = None,
         correction: Literal["holm", "bonferroni"] = "holm",
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.pairwise`."""
         return xcurves.pairwise(
-            self._curves, n_resamples=n_resamples, paired=paired, correction=correction,
+            self._curves, n_resamples=n_resamples, paired=paired, reference=reference, correction=correction,
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 

@@ -33,6 +33,16 @@ class DatasetCurves:
 
         raise AttributeError(name if name.startswith("_") else no_method(self._result, name))
 
+    def __repr__(self) -> str:
+        from xcurves.reporting.notebook import as_text
+
+        return as_text(self._result) or object.__repr__(self)
+
+    def _repr_html_(self) -> str | None:
+        from xcurves.reporting.notebook import as_html
+
+        return as_html(self._result)
+
     @documented
     def table(self) -> pd.DataFrame:
         """Call :func:`xcurves.table`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xcurves.core import run_checks
 from xcurves.core.packing import Floats
 from xcurves.core.task_blocks import Block, alike, as_float
-from xcurves.kernels import moments, null, sums
+from xcurves.kernels import moments, null, spreads, sums, welch
 from xcurves.kernels.reassign import Progress
 
 
@@ -58,12 +58,35 @@ class AnovaBlock(Block):
         sizes = design.sizes
         plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
         found = null.evaluate(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
+        by_term = {**sums.table(design, parts[0].level_ss[tasks]), **found}
+        table = {name: by_term.pop(name) for name in ("ss", "df")}
+        keep = "null_distribution" in found
+        by_welch = {} if self.paired else welch.evaluate(design.means, plan, self.alpha, keep=keep)
         return {
-            **sums.table(design, parts[0].level_ss[tasks]),
-            **found,
+            **table,
+            **{name: _with_welch(values, by_welch.get(name)) for name, values in by_term.items()},
+            **({} if self.paired else _spreads(design)),
             "n_resamples": plan.n_resamples,
             "n_assignments": as_float(plan.n_assignments),
         }
+
+
+def _with_welch(values: Floats, by_welch: Floats | None) -> Floats:
+    """Put Welch's row, NaN where there is none, behind the two error terms of values, shape (task, effect, 2, ...)."""
+    both = np.full((*values.shape[:2], 3, *values.shape[3:]), np.nan)
+    both[:, :, :2] = values
+    if by_welch is not None:
+        both[:, 0, 2] = by_welch
+    return both
+
+
+def _spreads(design: sums.Design) -> dict[str, Any]:
+    """Return how different the spreads are, and what is usual where they are equal; NaN where it is not known."""
+    several = tuple(size for size in design.sizes if size > 1)
+    if len(several) < 2:
+        return {}
+    ratio = welch.spread_ratio(design.means, design.sizes)
+    return {"sd_ratio": ratio, "sd_ratio_limit": spreads.ratio_quantile(tuple(sorted(several)), 0.95)}
 
 
 def _longest_null(found: list[dict[str, Any]]) -> int:

@@ -50,7 +50,7 @@ def check_weights(
     profile = _spread(training_weights, curves, "training", "training_weights")
     if not profile.any():
         raise ValueError("training_weights are all zero. Give weight to at least one level")
-    return over_algorithms, profile
+    return over_algorithms, profile / profile.sum() if (profile >= 0).all() else profile
 
 
 def _spread(weights: xr.DataArray, curves: xr.DataArray, dim: str, argument: str) -> xr.DataArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.packing import Floats
 from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_label_order
 from xcurves.core.validation import check_curves
-from xcurves.kernels import contrasts, moments, null, shuffles, sums
+from xcurves.kernels import contrasts, moments, null, sums
 from xcurves.kernels.adjustments import ADJUSTMENTS
 
 
@@ -26,6 +26,7 @@ def pairwise(
     *,
     n_resamples: int | None = None,
     paired: bool = False,
+    reference: Hashable | None = None,
     correction: Literal["holm", "bonferroni"] = "holm",
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
@@ -40,6 +41,8 @@ def pairwise(
         Ceiling on the number of reassignments, as for `randomized_anova`.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
+    reference : label, optional
+        An algorithm: only its pairs are compared, "other - reference". By default all pairs are.
     correction : {"holm", "bonferroni"}
         How p-values are adjusted for the number of pairs, for each effect by itself.
     confidence_level : float, default 0.95
@@ -50,10 +53,12 @@ def pairwise(
     Returns
     -------
     Dataset
-        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` and `f`, with the
-        split-plot error terms. On (pair): `difference` of mean scores over training (first minus second, in score
-        units), `n_resamples` and `n_assignments` (of the F ratios); `difference_ci` (pair, ci_bound). `pair` has labels
-        ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a task.
+        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (of the algorithm
+        effect that of the studentized :math:`|T|`, of the interaction that of F) and `f`, with the split-plot error
+        terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
+        `n_resamples` and `n_assignments`; `difference_ci` (pair, ci_bound), and `difference_ci_gap`, 1 where a shift
+        within the interval is rejected. `pair` has labels ``"a - b"``, with coordinates `algorithm_a` and
+        `algorithm_b`. NaN where an algorithm has no run in a task.
 
     Raises
     ------
@@ -68,8 +73,12 @@ def pairwise(
     Notes
     -----
     A pair is tested on its own curves alone: shuffling all algorithms together would test that *none* differs, and
-    reject equal pairs because of a third. The interval has all shifts δ of one algorithm against the other that the
-    studentized two-sided permutation test of `contrast` does not reject; with too few assignments it is unbounded.
+    reject equal pairs because of a third. The algorithm effect is tested by the two-sided studentized permutation test
+    of `contrast`, and the interval goes from the smallest to the largest shift δ of one algorithm against the other
+    that this test does not reject. So the unadjusted p is at most ``1 - confidence_level`` just where the interval
+    leaves 0 out, but where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, the shifts that are not
+    rejected need not be one piece. With too few assignments the interval is unbounded. It assumes that algorithms
+    differ by a shift; the test does not.
 
     .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
 
@@ -91,9 +100,10 @@ def pairwise(
     curves = check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     ordered = in_label_order(curves)
-    pairs = list(combinations(ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist(), 2))
-    if not pairs:
+    if curves.sizes["algorithm"] < 2:
         raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist()
+    pairs = [(place[a], place[b]) for a, b in labels.algorithm_pairs(curves, reference)]
     block = _PairBlock(
         PAIRWISE.layout({"effect": 2, "pair": len(pairs), "ci_bound": 2}),
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
@@ -110,15 +120,14 @@ def pairwise(
         confidence_level,
         n_resamples=n_resamples,
         paired=paired,
+        reference=None if reference is None else str(reference),
         correction=correction,
     )
-    coords = {**packed.coords, **labels.pair_coords(curves)}
+    coords = {**packed.coords, **labels.pair_coords(curves, reference)}
     result = PAIRWISE.dataset(block.layout.unpack(packed), coords, attrs, curves)
     if curves.chunks is None:
         _warn_pairs(result, block)
-        most = n_resamples or shuffles.EXACT_LIMIT
-        if bool((2 * result["n_assignments"] <= most).all()):  # the intervals' labelled plans are exact too
-            provenance.record_exact_rng(result, rng)
+        provenance.record_exact_rng(result, rng)
     return result
 
 
@@ -161,12 +170,13 @@ class _PairBlock(Block):
         plan = self.plan(sizes)
         found = null.evaluate(design, plan, self.alpha)
         shifted = contrasts.Design(design.means, sizes, np.array([1.0, -1.0]), self.paired)
-        interval = contrasts.evaluate(shifted, self.plan(sizes, labelled=True), "two-sided", self.alpha)
+        by_shift = contrasts.evaluate(shifted, plan, "two-sided", self.alpha)  # |T| does not know labels either
         return {
-            "pvalue": found["pvalue"][..., 1],
+            "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
             "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
-            "difference": interval["estimate"],
-            "difference_ci": interval["estimate_ci"],
+            "difference": by_shift["estimate"],
+            "difference_ci": by_shift["estimate_ci"],
+            "difference_ci_gap": by_shift["estimate_ci_gap"],
             "n_resamples": plan.n_resamples,
             "n_assignments": as_float(plan.n_assignments),
         }
@@ -177,7 +187,7 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     n_tasks = len(block.names)
     smallest = provenance.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
     exact = provenance.is_exact(result.transpose(..., "pair")).ravel()
-    undefined = result["f"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
+    undefined = result["pvalue"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
     unreachable = ~undefined & ~provenance.significant(smallest, block.alpha)
 
     def unreached(place: int) -> str:

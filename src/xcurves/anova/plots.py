@@ -22,7 +22,7 @@ _GREY = "#BBBBBB"
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
-_TESTS = tuple(product(labels.EFFECTS, reversed(labels.ERROR_TERMS)))
+_TESTS = tuple(product(labels.EFFECTS, ("split_plot", "pooled")))
 
 
 def draw_f(result: xr.Dataset, ax: Axes) -> None:
@@ -136,10 +136,10 @@ def say_differences(result: xr.Dataset) -> str:
 def say_contrast(result: xr.Dataset) -> str:
     """Return what the picture of a contrast shows."""
     names = labels.result_names(result["estimate"])
-    said = [
-        f"{name}{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])}), {_say_p(task['pvalue'].item())}"
-        for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True)
-    ]
+    said = []
+    for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True):
+        estimate = f"{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])})"
+        said.append(f"{name}{estimate}, {_say_p(task['pvalue'].item())}")
     return f"Chart of the contrast of scores with its interval. {joined(said, '; ')}."
 
 

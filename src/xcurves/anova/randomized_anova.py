@@ -56,11 +56,15 @@ def randomized_anova(
     -------
     Dataset
         With the extra dims of `curves` in front. On (effect, error_term), with effects ``algorithm`` and
-        ``interaction`` and error terms ``pooled`` and ``split_plot``: `pvalue`, `f`, `critical_value`, `pvalue_stderr`,
-        `pvalue_parametric`, `eta_sq_partial`, `eta_sq_generalized` (the same for both terms), `error_ss`,
-        `error_df`. On (source): `ss` (in squared score units) and `df` of interaction, algorithm, training, error
-        and total. On (algorithm): `n_runs`. Scalars: `n_levels`, `n_resamples`, `n_assignments`. With `keep_null`
-        also `null_distribution` (effect, error_term, shuffle) and the paper's `pvalue_rank`.
+        ``interaction`` and error terms ``pooled``, ``split_plot`` and ``welch``: `pvalue`, `f`, `critical_value`,
+        `pvalue_stderr`, `pvalue_parametric`, `eta_sq_partial`, `omega_sq_partial`, `eta_sq_generalized` (the same for
+        both terms), `error_ss`, `error_df`. Of ``welch`` there is the algorithm effect of unpaired runs only, without
+        sums of squares and effect sizes; the rest is NaN, as is all of it if an algorithm has one run. On (source):
+        `ss` (in squared score units) and `df` of interaction, algorithm, training, error and total. On (algorithm):
+        `n_runs`. Scalars: `sd_ratio`, the largest over the smallest standard deviation of the algorithms' curve means,
+        and `sd_ratio_limit`, its 0.95 quantile under equal normal spread (NaN if paired); `n_levels`, `n_resamples`,
+        `n_assignments`. With `keep_null` also `null_distribution` (effect, error_term, resample) and the paper's
+        `pvalue_rank`.
 
     Raises
     ------
@@ -91,6 +95,16 @@ def randomized_anova(
     algorithm effect, runs by training within algorithms for the interaction. Conclusions should rest on it. Paired,
     the strata are algorithm by run, and algorithm by run by training.
 
+    *Unlike spread.* ``welch`` is Welch's statistic [4]_ of curve means, recomputed in every reassignment. Where spreads
+    differ, F rejects too often with three algorithms or more and with unequal numbers; ``welch`` is nearer to its
+    level, at the price of power where spreads are alike. Read it where `sd_ratio` exceeds `sd_ratio_limit`.
+
+    *Effect sizes.* Partial omega squared is
+    :math:`df (F - 1) / (df (F - 1) + n)`, with n the number of independent values of the effect and its error: of
+    ``split_plot`` N curves for the algorithm effect and N (k - 1) for the interaction, (m - 1) l in the place of N if
+    paired; of ``pooled`` N k. Its mean is about 0 without an effect, where that of eta squared is
+    (m - 1) / (N - 1).
+
     *p-values.* Exact: the share of distinct assignments, the observed one included, whose F is at least the observed.
     Random: ``(1 + count) / (1 + n_resamples)``. Ties count as at least: sums of squares that agree within 1e-10 of
     the effect's stratum.
@@ -103,6 +117,8 @@ def randomized_anova(
        Psychological Methods 8(4), 434-447. doi:10.1037/1082-989X.8.4.434
     .. [3] Phipson, B. & Smyth, G. K. (2010). Permutation p-values should never be zero.
        Stat. Appl. Genet. Mol. Biol. 9(1). doi:10.2202/1544-6115.1585
+    .. [4] Welch, B. L. (1951). On the comparison of several mean values: an alternative approach.
+       Biometrika 38, 330-336. doi:10.1093/biomet/38.3-4.330
 
     Examples
     --------
@@ -121,7 +137,7 @@ def randomized_anova(
     options = block_options(curves, ordered, n_resamples, paired, confidence_level, rng)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
     n_kept = (options["n_resamples"] or shuffles.DEFAULT_RESAMPLES) if keep_null else 0
-    sizes = {"effect": 2, "error_term": 2, "source": 5, "algorithm": curves.sizes["algorithm"], "resample": n_kept}
+    sizes = {"effect": 2, "error_term": 3, "source": 5, "algorithm": curves.sizes["algorithm"], "resample": n_kept}
     block = AnovaBlock(
         RANDOMIZED_ANOVA.layout(sizes, *["keep_null"] * keep_null),
         **options,
@@ -154,7 +170,7 @@ def randomized_anova(
 def _unpack(packed: xr.DataArray, layout: Layout) -> dict[str, xr.Variable]:
     """Cut the packed results into variables, of an eager call with as many null values as were evaluated."""
     fixed = layout.resized(resample=0).length
-    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 4).unpack(packed)
+    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 6).unpack(packed)
 
 
 def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
@@ -164,7 +180,7 @@ def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
     exact = provenance.is_exact(result).ravel()
     smallest = provenance.smallest_pvalue(result).ravel()
-    f = result["f"].transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
+    f = result["f"].isel(error_term=[0, 1]).transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
     def unreachable(task: int) -> str:

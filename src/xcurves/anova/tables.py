@@ -24,10 +24,13 @@ Row = dict[str, xr.DataArray]
 
 
 def anova_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return the split-plot table, or that of the papers where only the pooled error term is there."""
+    """Return the split-plot table; that of the papers, or Welch's row, where only that error term is there."""
     paired = bool(result.attrs.get("paired", 0))
-    is_pooled = "split_plot" not in result["error_term"].to_numpy()
-    rows = _pooled_rows(result) if is_pooled else _split_plot_rows(result, paired=paired)
+    terms = result["error_term"].to_numpy()
+    if "split_plot" in terms:
+        rows = _split_plot_rows(result, paired=paired)
+    else:
+        rows = _pooled_rows(result) if "pooled" in terms else {"algorithm": _effect(result, "algorithm", "welch")}
     columns = {
         column: xr.concat([_cell(row, column) for row in rows.values()], pd.Index(list(rows), name="source"))
         for column in ("df", "SS", "MS", "F", "p")

@@ -39,6 +39,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
     for task, name in zip(tasks, names, strict=True):
         for effect in labels.EFFECTS:
             yield name + _claim(task, effect, errors[effect])
+        yield from (name + sentence for sentence in _spread(task))
     yield _how(list(tasks))
     yield LIMITS
     if len(tasks) > 1:
@@ -52,13 +53,14 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
             yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
     yield (
         f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
-        "intervals are not. Each pair was tested on its own runs alone, with the split-plot error terms."
+        "intervals are not. Each pair was tested on its own runs alone: level by the studentized difference, whose "
+        "interval assumes a shift, changes with training by F with the split-plot error."
     )
     yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
 
 
 def _pair_claim(pair: xr.Dataset) -> str:
-    if pair["f"].isnull().all():
+    if pair["pvalue"].isnull().all():
         return "nothing can be said; runs or error are missing."
     alpha = provenance.alpha_of(pair)
     p = {effect: pair["pvalue_adjusted"].sel(effect=effect).item() for effect in labels.EFFECTS}
@@ -66,7 +68,8 @@ def _pair_claim(pair: xr.Dataset) -> str:
         f"{what} {_verdict(p[effect], alpha)} (p = {p[effect]:.3g})"
         for effect, what in (("algorithm", "mean scores over training"), ("interaction", "changes with training"))
     ]
-    return f"difference {_interval(pair['difference'], pair['difference_ci'], alpha)}; {said[0]}, {said[1]}."
+    gap = " (not all shifts within it: some are rejected)" if pair["difference_ci_gap"].item() == 1 else ""
+    return f"difference {_interval(pair['difference'], pair['difference_ci'], alpha)}{gap}; {said[0]}, {said[1]}."
 
 
 def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -81,12 +84,29 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
         shown = verdict if provenance.significant(p, alpha) else f"is not shown to be one that {verdict}"
         at = _interval(task["estimate"], task["estimate_ci"], alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
-        yield f"{name}The contrast of scores, {at}, {shown} {level}."
+        yield f"{name}The contrast of {_averaged(task)}, {at}, {shown} {level}."
     yield (
         "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
-        "interval holds all shifts that the test does not reject."
+        "interval goes from the smallest to the largest shift that the test does not reject, and assumes a shift."
     )
     yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
+
+
+def _averaged(task: xr.Dataset) -> str:
+    """Return which scores a contrast is of."""
+    if "training_weights" not in task:
+        return "scores"
+    weights = task["training_weights"]
+    if weights.isnull().all():
+        return "mean scores over training"
+    used = weights["training"].to_numpy()[weights.to_numpy() != 0]
+    levels = f"{used[0]:g}" if len(used) == 1 else f"{len(used)} levels from {used[0]:g} to {used[-1]:g}"
+    if (weights < 0).any():
+        return f"weighted sums of scores at training {levels}"
+    if len(used) == 1:
+        return f"scores at training {levels}"
+    equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12
+    return f"{'mean' if equal else 'weighted mean'} scores over training, {levels}"
 
 
 def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
@@ -99,9 +119,16 @@ def by_chance(result: xr.Dataset) -> str:
     """Return how many tasks of an ANOVA chance alone would show to differ."""
     alpha = provenance.alpha_of(result)
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
+    made = result["n_resamples"].to_numpy() > 0
+    smallest = tested * provenance.smallest_pvalue(result).max(where=made, initial=0.0)
+    unreachable = (
+        f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {min(smallest, 1):.3g}."
+        if not provenance.significant(smallest, alpha)
+        else ""
+    )
     return (
         f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
-        "expected to show one by chance, for each of the two effects."
+        f"expected to show one by chance, for each of the two effects.{unreachable}"
     )
 
 
@@ -111,6 +138,8 @@ def _named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
 
 
 def _verdict(pvalue: float, alpha: float) -> str:
+    if pvalue != pvalue:
+        return "cannot be compared"
     return "differ" if provenance.significant(pvalue, alpha) else "are not shown to differ"
 
 
@@ -131,6 +160,26 @@ def _claim(task: xr.Dataset, effect: str, error: str) -> str:
     return (
         f"{title}: {what} {_verdict(p, alpha)} at the {alpha:g} level; F({df:.0f}, {df_error:.0f}) = {f:.4g} against "
         f"{error} (split-plot error term), p = {p:.3g}."
+    )
+
+
+def _spread(task: xr.Dataset) -> Iterator[str]:
+    """Yield that Welch's test is the one to read, if spreads are unlike and that matters."""
+    if "sd_ratio" not in task or "welch" not in task["error_term"].to_numpy():
+        return
+    ratio, limit = task["sd_ratio"].item(), task["sd_ratio_limit"].item()
+    sizes = task["n_runs"].to_numpy()
+    sizes = sizes[sizes > 0]
+    if not ratio > limit or (len(sizes) == 2 and sizes[0] == sizes[1]):
+        return
+    p = task["pvalue"].sel(effect="algorithm", error_term="welch").item()
+    if p != p:
+        return
+    alpha = provenance.alpha_of(task)
+    yield (
+        f"The standard deviations of curve means differ {ratio:.3g}-fold, more than in 95 % of data sets of equal "
+        f"spread ({limit:.3g}-fold): read Welch's test of level instead, by which mean scores over training "
+        f"{_verdict(p, alpha)} (p = {p:.3g})."
     )
 
 

@@ -1,1 +1,1 @@
-"""The command line: its options, what it reads, what it does, and how it speaks."""
+"""The command line: its options, inputs, jobs and messages."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,30 +16,35 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves import archives
+from xcurves import archive
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, open_archive, read_curves
+from xcurves.cli.sources import EXAMPLE, Table, open_archive, read_curves
+from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
 _LONG = 24  # rows of a table that is not printed
+_ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
 def run(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
     _check_places(options)
-    archive = open_archive(options)
-    if isinstance(archive, xr.DataTree):
+    opened = open_archive(options)
+    if isinstance(opened, Table):
+        print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
+    if isinstance(opened, xr.DataTree):
         if options.include is None:
-            return _report_of(archive, options)
-        archive = archive["curves"].to_dataset() if "curves" in archive else xr.Dataset()
-    elif isinstance(archive, xr.Dataset) and (kind := find_kind(archive)):
+            return _report_of(opened, options)
+        opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
+    elif isinstance(opened, xr.Dataset) and (kind := find_kind(opened)):
         raise ValueError(
-            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. Name the archive that it was made from"
+            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
+            "Name the archive that it was made from"
         )
     written: list[Path] = []
     try:
-        for value, curves in read_curves(archive, options):
+        for value, curves in read_curves(opened, options):
             several = value if options.value and len(options.value) > 1 else None
             _analyse(curves, several, options, written)
     except KeyboardInterrupt:
@@ -53,12 +61,12 @@ def _analyse(curves: xr.DataArray, value: str | None, options: argparse.Namespac
         print(f"== {value} ==\n")
     if parts is None:
         result = randomized_anova(curves, **given).compute()
-        output = archives.write(result, _output(options, "anova", value))
+        output = archive.write(result, _output(options, "anova", value))
         print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
     else:
         include = None if "all" in parts else parts
         tree = xcurves.analyze(curves, include=include, **given)
-        output = archives.write(tree, _output(options, "analysis", value))
+        output = archive.write(tree, _output(options, "analysis", value))
         _print_parts(tree)
     written.append(output)
     print(f"Results: {output}")
@@ -85,9 +93,8 @@ def _write_report(tree: xr.DataTree, path: Path) -> Path:
 
 
 def _output(options: argparse.Namespace, what: str, value: str | None) -> Path:
-    stem = EXAMPLE if options.archive is None else options.archive.name.split(".")[0]
-    suffix = ".nc" if what == "anova" or archives.holds_trees() else ""
-    return _named(options.output or Path(f"{stem}-{what}{suffix}"), value)
+    stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
+    return _named(options.output or Path(f"{stem}-{what}.nc"), value)
 
 
 def _named(path: Path, value: str | None) -> Path:
@@ -96,31 +103,39 @@ def _named(path: Path, value: str | None) -> Path:
 
 
 def _check_places(options: argparse.Namespace) -> None:
-    """Refuse places where nothing can be written, before the work."""
-    if options.output is None:
-        _check_folder(Path(), "results are written here", "--output")
-    else:
-        of_parts = options.include or options.report
-        may_be_folder = options.output.suffix == ".zarr" or (of_parts and not options.output.suffix)
-        _check_place(options.output, "--output", options.archive, may_be_folder=may_be_folder)
-    if options.report is not None:
-        _check_place(options.report, "--report", options.archive, may_be_folder=False)
+    """Refuse, before the work, places where nothing can be written, and one place for two things."""
+    values = options.value if options.value and len(options.value) > 1 else [None]
+    what = "analysis" if options.include or options.report else "anova"
+    taken: dict[str, str] = {}
+    for value in values:
+        for option, path, check in (
+            ("--output", _output(options, what, value), partial(archive.check_writable, is_tree=what == "analysis")),
+            ("--report", options.report and _named(options.report, value), page.check_replaceable),
+        ):
+            if path is None:
+                continue
+            said = option if value is None else f"{option} for --value {value}"
+            if options.archive is not None and _key(path) == _key(options.archive):
+                raise ValueError(f"{said} {path} is the archive itself. Name another file")
+            other = taken.setdefault(_key(path), said)
+            if other != said or (value is not None and values.count(value) > 1):
+                raise ValueError(f"{said} would write {path}, and so would {other}. Name another, or run one at a time")
+            _check_folder(path.parent, f"{said} {path}", option)
+            try:
+                check(path)
+            except OSError as error:
+                raise type(error)(str(error).replace(f"path {str(path)!r}", f"{said} {path}", 1)) from error
 
 
-def _check_place(path: Path, option: str, archive: Path | None, *, may_be_folder: bool) -> None:
-    """Refuse a place without a folder, one that a folder has, and that of what is read."""
-    said = f"{option} {path}"
-    if not path.parent.is_dir():
-        raise NotADirectoryError(f"{said}: there is no folder {path.parent}. Make it, or name another")
-    if path.is_dir() and not may_be_folder:
-        raise IsADirectoryError(f"{said} is a folder. Name a file in it")
-    if archive is not None and path.exists() and archive.exists() and path.samefile(archive):
-        raise ValueError(f"{said} is the archive itself. Name another file")
-    _check_folder(path.parent, said, option)
+def _key(path: Path) -> str:
+    """Return what two names of one file have in common."""
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _check_folder(folder: Path, said: str, option: str) -> None:
-    """Refuse a folder that cannot be written to."""
+    """Refuse a folder that is not there or cannot be written to."""
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{said}: there is no folder {folder}. Make it, or name another")
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:

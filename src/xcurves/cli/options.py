@@ -1,4 +1,4 @@
-"""The options of the command line, and a help that teaches."""
+"""The options of the command line, with their help."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from xcurves.core.labels import DIMS
+from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
-PROGRAM = "python -m xcurves"
+PROGRAM = "python -m xcurves"  # the command `xcurves` is the same
 _DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
 
 Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms, so
@@ -44,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where help is."""
+        """Print what is wrong and where to find help."""
         self.exit(2, f"{self.prog}: {message}. Help: {self.prog} --help\n")
 
 
@@ -62,8 +63,8 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="ARCHIVE",
-        help="tidy CSV (.csv, .csv.gz), netCDF file, zarr store, CSV of a Weights & Biases chart, or folder of "
-        "Stable-Baselines3 monitor files or of TensorBoard event files; an analysis, with --report",
+        help="netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source; an analysis, "
+        "with --report",
     )
     _add_names(made)
     _add_selection(made)
@@ -84,6 +85,11 @@ def _add_names(made: argparse.ArgumentParser) -> None:
     for dim in DIMS:
         names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it is not called so")
     names.add_argument("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
+    names.add_argument(
+        "--source",
+        metavar="NAME",
+        help=f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}",
+    )
     names.add_argument(
         "--folders",
         nargs="+",

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import archives, tutorial
+from xcurves import tutorial
+from xcurves.archive import read as read_archive
 from xcurves.cli.selection import matching, parse_levels, parse_selections
 from xcurves.core import labels
 from xcurves.core.labels import DIMS
@@ -21,36 +22,48 @@ from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 
 EXAMPLE = "tictactoe"
-_TABLES = (".csv", ".csv.gz")
-_CHART = " - "
+_FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
+_FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 
 
 class Table(NamedTuple):
     """A tidy frame, and what its columns are if no option says so."""
 
     frame: pd.DataFrame
-    value: str | None = None
-    training: str = "training"
-    extra: Sequence[str] = ()
+    value: str | None
+    training: str | None
+    extra: Sequence[str]
 
 
 def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTree:
-    """Open what the options name, whatever it is."""
+    """Open what the options name: an archive, or logs that a reader knows."""
     path: Path | None = options.archive
     if path is None:
         return tutorial.open_dataset(EXAMPLE)
     if not path.exists():
         raise FileNotFoundError(f"ARCHIVE {path} does not exist")
-    if path.name.endswith(_TABLES):
-        return _read_table(path, options)
+    return read_archive(path) if _is_archive(path) else _read_logs(path, options)
+
+
+def _is_archive(path: Path) -> bool:
     if path.is_dir():
-        for pattern, read in _FOLDERS.items():
-            if next(path.rglob(pattern), None):
-                return read(path, options.folders or ["algorithm", "run"])
-    try:
-        return archives.read(path)
-    except ValueError as error:
-        raise ValueError(f"{error} (a table must end in {' or '.join(_TABLES)})") from error
+        return any((path / name).exists() for name in _FOLDERS)
+    with path.open("rb") as file:
+        return file.read(4).startswith(_FILES)
+
+
+def _read_logs(path: Path, options: argparse.Namespace) -> Table:
+    """Read logs; their frame says what they were taken for."""
+    from xcurves import readers
+
+    source = readers.recognize(path, options.source)
+    frame = readers.read(path, source=source.name, folders=options.folders)
+    if source is readers.wandb_chart.SOURCE:
+        frame = readers.wandb_chart.split_names(frame, options.names)
+    folders = [name for name in options.folders or [] if name not in DIMS]
+    extra = [*folders, *(name for name in source.extra if name in frame)]
+    training = source.training if source.training in frame or source is readers.table.SOURCE else None
+    return Table(frame, source.value, training, extra)
 
 
 def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
@@ -59,7 +72,9 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     if isinstance(archive, Table):
         table = archive._replace(frame=_select_rows(archive, options))
         taken = _columns(table, options).values()
-        values = [table.value] if table.value else [str(name) for name in table.frame if name not in taken]
+        rest = table.frame.drop(columns=[name for name in taken if name in table.frame])
+        names = rest.select_dtypes("number").columns if len(rest.columns) > 1 else rest.columns
+        values = [table.value] if table.value else [str(name) for name in names]
         kind, read = "column", partial(_from_table, table, options)
     else:
         values = [str(name) for name in archive.data_vars]
@@ -67,59 +82,6 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     for value in options.value or [_only(kind, values)]:
         curves = _without_empty_tasks(read(value), value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
-
-
-def _read_table(path: Path, options: argparse.Namespace) -> Table:
-    try:
-        head = pd.read_csv(path, nrows=0).columns.tolist()
-        if len(head) > 1 and all(_CHART in column for column in head[1:]):
-            return _read_chart(path, options.names)
-        return Table(pd.read_csv(path, low_memory=False))
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(f"ARCHIVE {path} is empty. Write it again, or name another") from error
-    except (OSError, EOFError, ValueError) as error:
-        raise ValueError(f"ARCHIVE {path} is no CSV that can be read: {error}") from error
-
-
-def _read_chart(path: Path, pattern: str) -> Table:
-    from xcurves.readers import wandb
-
-    frame = wandb.chart(path)
-    parts = frame["name"].str.extract(f"^(?:{pattern})$")
-    strange = frame["name"][parts.isna().any(axis=1)]
-    if len(strange) or not {"algorithm", "run"} <= set(parts):
-        told = f"{strange.iloc[0]!r} does not match" if len(strange) else "it names no algorithm and run"
-        raise ValueError(f"--names {pattern}: {told}. Say how names of runs are made: (?P<algorithm>...)(?P<run>...)")
-    runs = parts["run"].astype(int) if parts["run"].str.isdecimal().all() else parts["run"]
-    metrics = [str(name) for name in frame.columns[2:]]
-    training = str(frame.columns[1])
-    return Table(frame.assign(**{**parts, "run": runs}).drop(columns="name"), _one_of(metrics), training)
-
-
-def _read_monitor(path: Path, folders: list[str]) -> Table:
-    from xcurves.readers import monitor
-
-    return Table(monitor.episodes(path, folders=folders), "return", "step", _tasks(folders))
-
-
-def _read_events(path: Path, folders: list[str]) -> Table:
-    from xcurves.readers import tensorboard
-
-    return Table(tensorboard.scalars(path, folders=folders), "value", "step", _tasks(folders))
-
-
-_FOLDERS: dict[str, Callable[[Path, list[str]], Table]] = {
-    "*monitor.csv": _read_monitor,
-    "*tfevents*": _read_events,
-}
-
-
-def _tasks(folders: Sequence[str]) -> list[str]:
-    return [name for name in folders if name not in DIMS]
-
-
-def _one_of(names: Sequence[str]) -> str | None:
-    return names[0] if len(names) == 1 else None
 
 
 def _only(kind: str, names: Sequence[str]) -> str:
@@ -131,11 +93,11 @@ def _only(kind: str, names: Sequence[str]) -> str:
 
 
 def _columns(table: Table, options: argparse.Namespace) -> dict[str, str]:
-    """Return the column of each dim."""
+    """Return the column of each dim; none of training where scores have none."""
     usual = {"algorithm": "algorithm", "run": "run", "training": table.training}
     given = {dim: getattr(options, dim) or column for dim, column in usual.items()}
-    renamed = {given["algorithm"], given["run"], given["training"]}
-    return given | {name: name for name in [*table.extra, *options.extra] if name not in renamed}
+    named = {dim: column for dim, column in given.items() if column is not None}
+    return named | {name: name for name in [*table.extra, *options.extra] if name not in named.values()}
 
 
 def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
@@ -146,15 +108,18 @@ def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
             has = ", ".join(map(repr, frame.columns))
             raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}")
         frame = frame[matching(name, wanted, frame[column].to_numpy())]
-    tags = frame["tag"].unique().tolist() if "tag" in frame and "tag" not in columns.values() else []
-    if len(tags) > 1:
-        raise ValueError(f"ARCHIVE has {len(tags)} tags. Name one: --select tag={'|'.join(map(str, tags))}")
+    for column in {"tag", "metric"} & set(frame) - set(columns.values()):
+        names = frame[column].unique().tolist()
+        if "value" in frame and len(names) > 1:
+            raise ValueError(
+                f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(map(str, names))}"
+            )
     return frame
 
 
 def _from_table(table: Table, options: argparse.Namespace, value: str) -> xr.DataArray:
     columns = _columns(table, options)
-    dims = {dim: columns.pop(dim) for dim in DIMS}
+    dims: dict[str, Any] = {dim: columns.pop(dim, None) for dim in DIMS}
     return to_dataarray(
         table.frame,
         value,

@@ -17,8 +17,8 @@ _SAID = {
     rf"{_WHOSE} is no column of the frame\. It has": r"--\1 \2 is no column of ARCHIVE. It has",
     rf"{_WHOSE} is asked for twice": r"--\1 \2 is asked for twice",
     rf"{_WHOSE} is the name of another dim\..*": r"--\1 \2 is the name of another dim. Rename the column in ARCHIVE",
-    r"apart in extra=, or say which to keep: .*": (
-        "apart by --extra, or say which to keep: --duplicates first, last or mean"
+    r"differ in extra=, or say which to keep: .*": (
+        "differ by --extra, or say which to keep: --duplicates first, last or mean"
     ),
     r"Compare algorithms (.*) levels, or give levels that all reach: .*": (
         r"Compare algorithms \1 levels, --select algorithm=..., "
@@ -36,7 +36,10 @@ _SAID = {
     r"\bn_resamples is\b": "--n-resamples is",
     r"paired=True needs": "--paired needs",
     r"Select the common runs, or use paired=False": "Select the common runs, --select run=..., or leave --paired out",
-    r"folders=\[.*?\] names (\d+)": r"--folders names \1",
+    r"folders=\[.*?\] names": "--folders names",
+    r"Choose: source='([\w-]+)'": r"Choose: --source \1",
+    r"^names of runs:": "--names:",
+    r"^source='(.*?)' is unknown": r"--source \1 is unknown",
     r"such as folders=\('task', 'algorithm', 'run'\)": "such as --folders task algorithm run",
     rf"^({_OPTIONS}) (must|names|has)": r"--\1 \2",
     r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",

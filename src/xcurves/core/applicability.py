@@ -12,7 +12,7 @@ from xcurves.core import labels, run_checks
 
 
 class NotApplicableError(Exception):
-    """A method does not apply to the curves; the message says why, `expected` that nobody need be warned."""
+    """A method does not apply to the curves; the message says why. If `expected`, no warning is needed."""
 
     def __init__(self, message: str, *, expected: bool = False) -> None:
         super().__init__(message)

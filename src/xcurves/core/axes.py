@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHADE = 0.2
-INSIDE = 4  # entries of a legend that fit into a panel
-# The colours of Okabe and Ito, which the colour-blind can tell apart, dark enough for white paper: wine for yellow.
-ALGORITHMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
-# The colours of what is no algorithm, such as a pair of them, by Tol.
-OTHERS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
+INSIDE = 4  # most entries of a legend inside a panel
+# The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
+ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
+# Tol's colours, for pairs and profiles.
+OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
-_EVEN = 4.0  # the largest step may be so many times the smallest for a linear scale
-_LARGE = 10_000  # from where levels are written short: 20k, 1.5M
+_EVEN = 4.0  # largest ratio of steps on a linear scale
+_LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _APART = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
-_HIGH = 12  # entries of a legend below each other
+_HIGH = 12  # most rows of a legend
 
 
 class Style(NamedTuple):
-    """How an algorithm looks: the first 40 differ, in colour and marker too."""
+    """Colour, line and marker of an algorithm; the first 40 differ, in colour and marker too."""
 
     color: str
     linestyle: Any
     marker: str
 
 
-def style_of(place: int, colours: Sequence[str] = ALGORITHMS) -> Style:
+def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
     turn, colour = divmod(place, len(colours))
     return Style(colours[colour], _LINES[place % len(_LINES)], _MARKERS[(place + turn) % len(_MARKERS)])
@@ -69,7 +69,7 @@ def new_axes(n_rows: int = 1, n_columns: int = 1, *, height: float = 3.2, **opti
 
 
 def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = None, **options: Any) -> None:
-    """Name what was drawn, beside the panel if it is much or would hide something; nothing if it has no name."""
+    """Add a legend: inside the panel if it is short, else beside it; none without labels."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return
@@ -80,14 +80,14 @@ def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = N
 
 
 def make_room(axes: NDArray[Any]) -> None:
-    """Widen the figure of new axes, shape (row, column), by the legends beside them: panels keep their width."""
+    """Widen the figure of axes, shape (row, column), by its legends, so that panels keep their width."""
     figure = axes[0, 0].figure
     beside = [max(map(_beside, column)) for column in axes.T]
     figure.set_figwidth(figure.get_figwidth() + sum(beside) / figure.dpi)
 
 
 def _beside(ax: Axes) -> float:
-    """Return the width of what a legend takes beside its panel."""
+    """Return the width of a legend beside its panel."""
     legend = ax.get_legend()
     box = None if legend is None else legend.get_window_extent()
     return 0.0 if box is None or box.x0 < ax.get_window_extent().x1 else float(box.width)
@@ -103,7 +103,8 @@ def label_of(variable: xr.DataArray) -> str:
 def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None) -> None:
     """Label the x axis and scale it: linear if levels are even, else log, symlog if 0 is one of them.
 
-    `grids` has the levels of each algorithm, if each has its own: then each has to be even, and they to end alike.
+    `grids` has the levels of each algorithm, if they differ: a linear scale then needs all to be even and to end
+    at similar levels.
     """
     ax.set_xlabel(wrapped(label_of(training)))
     levels = training.to_numpy()
@@ -127,7 +128,7 @@ def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | N
 
 
 def _tick_labels(levels: Floats, transform: Any) -> list[str]:
-    """Return labels of levels, "" for one too near the label before it or the last one."""
+    """Return labels of levels, "" where a label would touch the one before it or the last one."""
     from matplotlib.ticker import EngFormatter
 
     short = EngFormatter(sep="")
@@ -153,13 +154,13 @@ def wrapped(label: str) -> str:
 
 
 def draw_intervals(ax: Axes, groups: Iterable[Intervals]) -> None:
-    """Draw values with their intervals, a row each; what has no end reaches the edge of the panel as an arrow."""
+    """Draw values with their intervals, a row each; an unbounded side ends in an arrow at the edge of the panel."""
     groups = list(groups)
     for group in groups:
         start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
         ax.hlines(group.y, start, stop, color=group.style.color)
         ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label)
-    limits = ax.get_xlim()  # all that is finite
+    limits = ax.get_xlim()  # of the finite values
     for group in groups:
         for side, bound in enumerate((group.low, group.high)):
             here = np.isinf(bound) & np.isfinite(group.value)

@@ -1,6 +1,6 @@
-"""A folder of netCDF files that keeps numbered trials, whatever kills the work.
+"""A folder of netCDF files that keeps numbered trials, also when the process is killed.
 
-Each file has some of the trials. It is written beside its place and renamed, so that it is there whole or not at all.
+Each file has some of the trials. It is written under another name and renamed, so that it is complete or absent.
 Many small files are merged into one now and then; a trial that stands in two files, because the work was killed between
 merging and deleting, counts once. Files of other names in the folder are left alone.
 """
@@ -30,7 +30,7 @@ _NAME = "[0-9]" * 8 + "*-" + "[0-9]" * 8 + "*"
 
 @contextmanager
 def alone(path: Path | None) -> Iterator[None]:
-    """Keep other processes from writing to the archive, where the system can; a process that dies lets go."""
+    """Lock the archive against other writers, where the system can; the lock ends with the process."""
     if path is None:
         yield
         return
@@ -49,7 +49,7 @@ def alone(path: Path | None) -> Iterator[None]:
         raise ValueError(
             f"the archive {path} is being written by another process. Wait until it ends, or give another path"
         ) from None
-    except OSError:  # nor have some network drives
+    except OSError:  # some network drives have none either
         pass
     try:
         yield
@@ -100,7 +100,7 @@ class Archive:
         return _complete(_joined(self._parts))
 
     def merge(self, least: int = 2) -> None:
-        """Make one file of all that hold few trials, if there are as many of them as that."""
+        """Merge the files that hold few trials, if there are many."""
         small = [i for i, part in enumerate(self._parts) if part.sizes["run"] < _MANY or least == 2]
         if self.path is None or len(small) < least:
             return
@@ -141,13 +141,13 @@ class Archive:
 
 
 def error_text(error: Exception) -> str:
-    """Return an exception as one line, of bearable length: all texts of a variable take as much room as the longest."""
+    """Return an exception as one short line: every text of a variable takes as much room as the longest."""
     line = " ".join(f"{type(error).__name__}: {error}".split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def _column(values: Sequence[Value]) -> np.ndarray[Any, Any]:
-    """Return numbers as floats, anything with a text in it as texts."""
+    """Return a column of numbers as floats, any other as texts."""
     if any(isinstance(value, str) for value in values):
         return _texts(values)
     return np.array([np.nan if value is None else value for value in values], float)
@@ -191,7 +191,7 @@ def _complete(outcomes: xr.Dataset) -> xr.Dataset:
 
 
 def _read(file: Path) -> xr.Dataset:
-    """Read a file whole; one that was cut off fails in many ways."""
+    """Read a file completely; a truncated one fails in many ways."""
     try:
         with xr.open_dataset(BytesIO(file.read_bytes()), engine="scipy") as part:
             found = part.load()

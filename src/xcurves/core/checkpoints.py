@@ -1,4 +1,4 @@
-"""Numbered trials that are run once each, side by side if wanted, and kept in an archive that survives being killed.
+"""Numbered trials that are run once each, in parallel if wanted, and kept in an archive that survives a killed process.
 
 A *trial* is a function of its index that returns named numbers and texts. It must depend on nothing else: whatever it
 draws comes from ``stream(entropy, index)``. Then any trial can be run again alone, and it does not matter which trials
@@ -163,7 +163,7 @@ def plain(value: object) -> Value:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values are the same but for the last bits, in which machines differ; text or number, as in a file."""
+    """Whether two values, texts or numbers, are the same up to rounding, which differs between machines."""
     if isinstance(one, str) or isinstance(other, str):
         return text_of(one) == text_of(other)
     a, b = (np.nan if value is None else value for value in (one, other))

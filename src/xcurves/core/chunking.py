@@ -1,4 +1,4 @@
-"""How lazy arrays are cut into blocks of tasks, so that neither their number nor what each brings along grows large."""
+"""Blocks of tasks of lazy arrays: not too many, and none too large."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import xarray as xr
 
 from xcurves.core.packing import Floats
 
-_TASKS = 100  # in a block: the time of its nodes is then small beside that of its work
-_BLOCKS = 100  # which are left at least, so that any cluster has enough to share out
+_TASKS = 100  # in a block, so that scheduling takes little of its time
+_BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
 
 
@@ -38,19 +38,19 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
 
 @dataclass(frozen=True)
 class Named:
-    """A block function with names of tasks, to be called in many places: each gets the names of its own tasks only."""
+    """A block function to be called on many workers, each with the names of its own tasks only."""
 
     block: Any
 
     @classmethod
     def of(cls, block: Any, tasks: xr.DataArray) -> tuple[Named, xr.DataArray]:
-        """Take the names off a block of all `tasks`; return it, and the names on the dims of tasks and (_name)."""
+        """Return a block without the names of its tasks, and these names with the dims of tasks and (_name)."""
         names = np.array(block.names, object).reshape(*tasks.shape, -1)
         return cls(replace(block, names=[])), xr.DataArray(names, dims=[*tasks.dims, "_name"])
 
     @property
     def __name__(self) -> str:
-        """What dask calls the nodes."""
+        """Name of the nodes in a dask graph."""
         return type(self.block).__name__.strip("_")
 
     def __call__(self, *arrays: Any) -> Floats:

@@ -12,7 +12,7 @@ import xarray as xr
 
 DIMS = ("algorithm", "run", "training")
 EFFECTS = ("algorithm", "interaction")
-ERROR_TERMS = ("pooled", "split_plot")
+ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
 # Dims that results bring, which no input may have, with their long names.
@@ -67,13 +67,26 @@ def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
     return xr.DataArray(np.arange(prod(shape)).reshape(shape), dims=list(dims))
 
 
-def pair_coords(curves: xr.DataArray) -> dict[Hashable, Any]:
-    """Return the coordinates of all pairs of algorithms: their labels "a - b", and each of the two."""
-    first, second = zip(*combinations(curves["algorithm"].to_numpy(), 2), strict=True)
+def algorithm_pairs(curves: xr.DataArray, reference: Hashable | None = None) -> list[tuple[int, int]]:
+    """Return the places of both algorithms of every pair: all pairs, or every other algorithm with the reference."""
+    algorithms = curves["algorithm"].to_numpy().tolist()
+    if reference is None:
+        return list(combinations(range(len(algorithms)), 2))
+    if reference not in algorithms:
+        known = ", ".join(map(repr, algorithms[:10]))
+        raise ValueError(f"reference must be an algorithm of the curves; got {reference!r}. They have {known}")
+    last = algorithms.index(reference)
+    return [(place, last) for place in range(len(algorithms)) if place != last]
+
+
+def pair_coords(curves: xr.DataArray, reference: Hashable | None = None) -> dict[Hashable, Any]:
+    """Return the coordinates of pairs of algorithms: their labels "a - b", and each of the two."""
+    pairs = np.array(algorithm_pairs(curves, reference))
+    first, second = curves["algorithm"].to_numpy()[pairs].T
     return {
         "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", np.array(first)),
-        "algorithm_b": ("pair", np.array(second)),
+        "algorithm_a": ("pair", first),
+        "algorithm_b": ("pair", second),
     }
 
 

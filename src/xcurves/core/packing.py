@@ -1,4 +1,4 @@
-"""Many named outputs through one array: what a block function returns, and the variables cut from it.
+"""Many named outputs in one array: what a block function returns, and the variables cut from it.
 
 An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call; one packed
 array does neither.

@@ -1,4 +1,4 @@
-"""How far a computation in memory has come: a tqdm bar over its blocks, where one is asked for."""
+"""Progress of a computation in memory: a tqdm bar over its blocks, if asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xcurves.core.validation import check_flag
 
 
 def progress_bar(wanted: bool, what: str = "shuffles", unit: str = "block") -> Callable[..., Iterable[Any]]:
-    """Return what wraps the blocks of a computation, a bar or nothing; it takes their `total` too."""
+    """Return a function that wraps blocks of a computation in a bar, or does nothing; it takes their `total`."""
     if not check_flag("progress", wanted):
         return _no_bar
     try:

@@ -1,7 +1,6 @@
-"""The doors inside the graph: whether the runs that a block of tasks turns out to have can be compared.
+"""Checks of values inside a block of tasks: whether its runs can be compared.
 
-What must be known of the values is checked where they are computed, in memory or in a dask worker; the messages name
-the task.
+They run where the values are computed, in memory or in a dask worker; the messages name the task.
 """
 
 from __future__ import annotations

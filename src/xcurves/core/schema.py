@@ -1,4 +1,4 @@
-"""What a kind of result is: its variables, table, sentences and pictures, declared once.
+"""The declaration of a kind of result: its variables, table, sentences and pictures.
 
 Every family of methods declares its kinds in a module `kinds`; tables, reports, the command line, archives and tests
 iterate over these declarations.
@@ -55,7 +55,7 @@ class View:
 
     `draw(result, ax)` draws a result without extra dims but the overlaid ones of its kind; `caption` says what readers
     see and `alternative(result)` what it shows, for those who do not see it. A view that lists things is as high as
-    its number of `rows` asks for.
+    its number of `rows` needs.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]
@@ -176,6 +176,8 @@ class ResultKind:
         for name, var in self.coord_vars.items():
             if name in result.coords and not result[name].attrs:
                 result[name].attrs = {"long_name": var.long_name, **_said(var.units, known.get(var.units, var.units))}
+        for dim in result.indexes.keys() & LONG_NAMES.keys():
+            result[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
         return result
 
     def labels(self, variables: Mapping[str, xr.Variable]) -> dict[str, xr.Variable]:
@@ -209,6 +211,11 @@ class ResultKind:
         """Return the dims of a result that broadcast."""
         of_tasks = [result[name] for name, var in self.variables.items() if name in result and TASK in var.dims]
         return tuple(dict.fromkeys(dim for array in of_tasks for dim in array.dims if dim not in self.dims()))
+
+    def panel_dims(self, result: xr.Dataset) -> list[Hashable]:
+        """Return the task dims of which every label has a panel of its own in a picture."""
+        together = self.overlaid(result) if callable(self.overlaid) else self.overlaid
+        return [] if together is None else [dim for dim in self.task_dims(result) if dim not in together]
 
     def task_names(self, result: xr.Dataset) -> list[str]:
         """Return the prefix of each task of a result in messages, in C order."""

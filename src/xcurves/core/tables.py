@@ -20,6 +20,7 @@ def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> p
     dataset = xr.Dataset({name: column.reset_coords(drop=True) for name, column in columns.items()})
     # Not in the order of the dataset's dims, which an archive may change.
     extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
+    last = [dim for dim in last if dim in dataset.dims]
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])

@@ -27,7 +27,7 @@ _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level"
 
 
 def check_confidence_level(confidence_level: float) -> float:
-    """Return alpha = 1 - confidence_level, without the dust of binary fractions."""
+    """Return alpha = 1 - confidence_level, rounded to 12 digits: 1 - 0.9 is not 0.1 in binary."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
     return round(1 - float(confidence_level), 12)
@@ -41,7 +41,7 @@ def check_alpha(alpha: float) -> float:
 
 
 def check_count(name: str, value: int | None, least: int = 1) -> int | None:
-    """Return a whole number that is not too small, or None."""
+    """Return a whole number of at least `least`, or None."""
     if value is None:
         return None
     if not isinstance(value, Integral) or isinstance(value, bool):
@@ -186,7 +186,7 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
     if (labels[1:] > labels[:-1]).all():
-        return labels  # no two are equal, told without sorting millions
+        return labels  # all differ; found without sorting
     values, counts = np.unique(labels, return_counts=True)
     if len(values) < len(labels):
         repeated = values[counts > 1].tolist()
@@ -221,7 +221,7 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
             "Convert: da.assign_coords(training=da.training.astype(float))"
         )
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
-        return  # what needs no memory is not to be written out
+        return  # a range needs no memory, and stays one
     values = levels.to_numpy()
     for start in range(0, len(values), _AT_ONCE):
         _check_increasing(values[start : start + _AT_ONCE + 1].astype(np.float64))

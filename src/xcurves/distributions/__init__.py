@@ -1,1 +1,8 @@
-"""Performance distributions: how scores spread over trials, and pairs of algorithms compared by it."""
+"""Performance distributions and their comparison."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
+    from xcurves.distributions.compare_distributions import compare_distributions as compare_distributions
+    from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
+    from xcurves.distributions.performance_cdf import trials_needed as trials_needed

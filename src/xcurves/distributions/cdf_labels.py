@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import xarray as xr
@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.core import provenance
 from xcurves.core.labels import LONG_NAMES
 from xcurves.distributions.kinds import BAND
-from xcurves.distributions.options import number
+from xcurves.distributions.options import as_digits
 from xcurves.distributions.trials import DistributionBlock
 from xcurves.kernels.bootstrap import are_few
 
@@ -40,15 +40,15 @@ def say_intervals(result: xr.Dataset, block: DistributionBlock) -> None:
         result[name].attrs["interval"] = kinds[name]
 
 
-def coords(block: DistributionBlock) -> dict[str, Any]:
+def coords(block: DistributionBlock) -> dict[Hashable, Any]:
     """Return the coordinates of what was asked for."""
     wanted = block.wanted
     params = [
         *("score_mean", "score_median", "score_std", "iqm"),
-        *(f"cvar {number(level)}" for level in wanted.levels),
-        *(f"cvar_lower {number(level)}" for level in wanted.levels),
-        *(f"partial_mean_above {number(threshold)}" for threshold in wanted.thresholds),
-        *(f"prob_above {number(threshold)}" for threshold in wanted.thresholds),
+        *(f"cvar {as_digits(level)}" for level in wanted.levels),
+        *(f"cvar_lower {as_digits(level)}" for level in wanted.levels),
+        *(f"partial_mean_above {as_digits(threshold)}" for threshold in wanted.thresholds),
+        *(f"prob_above {as_digits(threshold)}" for threshold in wanted.thresholds),
         *("optimality_gap" for _ in wanted.targets),
     ]
     every = {
@@ -62,7 +62,7 @@ def coords(block: DistributionBlock) -> dict[str, Any]:
     return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in every.items() if name in used}
 
 
-def warn(result: xr.Dataset, block: DistributionBlock, empty: Sequence[str]) -> None:
+def warn_of_groups(result: xr.Dataset, block: DistributionBlock, empty: Sequence[str]) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first group.
 
     `empty` names a stratum without a trial for each group, where there is one.

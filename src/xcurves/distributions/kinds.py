@@ -137,11 +137,11 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     rows=("pair",),
     core=("algorithm", "run"),
     references=(JORDAN, NEWCOMBE, MASSART),
-    table=tables.pair_table,
+    table=tables.comparison_table,
     table_caption="Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
     "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
-    sentences=text.pair_sentences,
-    answer=text.pair_answer,
+    sentences=text.comparison_sentences,
+    answer=text.comparison_answer,
     views={
         "prob_greater": View(
             plots.draw_prob_greater,

@@ -70,7 +70,7 @@ def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str,
     return ["" if row.all() else names[row.argmin()] for row in flat]
 
 
-def number(value: float) -> str:
+def as_digits(value: float) -> str:
     """Return a number in as many digits as it has."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
@@ -147,7 +147,7 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
     numbers = check_numbers(name, values)
     seen, times = np.unique(numbers, return_counts=True)
     for twice in seen[times > 1][:1]:
-        raise ValueError(f"{name} names {number(twice)} twice. Give each once")
+        raise ValueError(f"{name} names {as_digits(twice)} twice. Give each once")
     return numbers
 
 

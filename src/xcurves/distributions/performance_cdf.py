@@ -175,7 +175,7 @@ def performance_cdf(
         cvar=cvar,
         iqm=iqm,
         target=target,
-        bounds=None if bounds is None else " to ".join(map(options.number, block.bounds)),
+        bounds=None if bounds is None else " to ".join(map(options.as_digits, block.bounds)),
         higher_is_better=higher_is_better,
         interval=interval,
         n_resamples=None if interval == "exact" else block.n_resamples,
@@ -186,7 +186,7 @@ def performance_cdf(
     result = PERFORMANCE_CDF.dataset(block.layout.unpack(packed), coords, attrs, scores)
     cdf_labels.say_intervals(result, block)
     if scores.chunks is None:
-        cdf_labels.warn(result, block, options.empty_strata(scores, within, dims))
+        cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims))
     return result.set_coords([name for name in ("n_trials", "n_units") if name in result])
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.axes import (
-    OTHERS,
+    OTHER_COLOURS,
     SHADE,
     Intervals,
     Style,
@@ -159,7 +159,7 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
     limits = _limit(ax, *(result[name] for name in drawn))
     for place, pair in enumerate(_pairs(result)):
-        p, style = pair["probability"], style_of(place, OTHERS)
+        p, style = pair["probability"], style_of(place, OTHER_COLOURS)
         if shaded:
             low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
             ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)

@@ -28,7 +28,7 @@ def statistic_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     return by_task(columns, dims), "Statistics of the final scores, a row for each task and algorithm."
 
 
-def pair_table(result: xr.Dataset) -> pd.DataFrame:
+def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair."""
     columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci"])}
     if "ks_statistic" in result:

@@ -136,7 +136,7 @@ def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: I
     return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
 
 
-def pair_sentences(result: xr.Dataset) -> Iterator[str]:
+def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and pair, then what holds for all."""
     names = labels.result_names(result["prob_greater"])
     for task, name in zip(labels.tasks_of(result, "prob_greater"), names, strict=True):
@@ -155,7 +155,7 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
     )
 
 
-def pair_answer(result: xr.Dataset) -> str:
+def comparison_answer(result: xr.Dataset) -> str:
     """Return in which pairs one scores higher more often than not, or in how many of all tasks."""
     probability = result["prob_greater"]
     low, high = (result["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)

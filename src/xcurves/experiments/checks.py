@@ -11,7 +11,7 @@ from typing import Any
 from xcurves.core import validation
 
 
-def check_count(name: str, value: int) -> int:
+def check_positive_count(name: str, value: int) -> int:
     """Return a whole number from 1."""
     checked = validation.check_count(name, value)
     if checked is None:

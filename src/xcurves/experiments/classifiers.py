@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.checks import check_count, check_known
+from xcurves.experiments.checks import check_known, check_positive_count
 from xcurves.experiments.command import check_place
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
 from xcurves.experiments.ranges import ALGORITHMS, sample_hyperparameters
@@ -88,9 +88,9 @@ def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_F
     The hyper-parameters that it is given are not used. Settings that are drawn more than once are tried once.
     """
     check_known("algorithm", algorithm, ALGORITHMS)
-    if check_count("n_folds", n_folds) < 2:
+    if check_positive_count("n_folds", n_folds) < 2:
         raise ValueError(f"n_folds must be at least 2; got {n_folds}")
-    return partial(_tune_and_score, algorithm, check_count("n_draws", n_draws), n_folds)
+    return partial(_tune_and_score, algorithm, check_positive_count("n_draws", n_draws), n_folds)
 
 
 def _tune_and_score(

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.experiments.checks import check_count, check_levels, check_seed, recorded, sklearn
+from xcurves.experiments.checks import check_levels, check_positive_count, check_seed, recorded, sklearn
 
 SEED = 1998
 
@@ -78,7 +78,7 @@ def cross_validation(
     {'algorithm': 1, 'run': 10, 'training': 2}
     """
     x, y, classes = _check_examples(estimators, x, y)
-    n_folds, seed = check_count("n_folds", n_folds), check_seed(seed)
+    n_folds, seed = check_positive_count("n_folds", n_folds), check_seed(seed)
     if not 2 <= n_folds <= len(y):
         raise ValueError(f"n_folds must lie between 2 and the number of examples, {len(y)}; got {n_folds}")
     left = len(y) - -(-len(y) // n_folds)  # by the largest fold
@@ -221,7 +221,7 @@ def _check_parts(
     if len(counts) != len(sizes):
         raise ValueError(f"n_folds must be one number or one for each of {len(sizes)} sizes; got {len(counts)}")
     for size, count, possible in zip(sizes, counts, most, strict=True):
-        if check_count("n_folds", count) > possible:
+        if check_positive_count("n_folds", count) > possible:
             raise ValueError(
                 f"n_folds at size {size} must be at most {possible}, the disjoint parts of {sizes[-1]} examples; "
                 f"got {count}"

@@ -17,7 +17,7 @@ import xarray as xr
 
 from xcurves.experiments import actor_critic, ppo
 from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.checks import check_count, check_known, check_seed
+from xcurves.experiments.checks import check_known, check_positive_count, check_seed
 from xcurves.experiments.command import check_place
 from xcurves.experiments.swingup import ACTIONS, Floats
 
@@ -174,7 +174,7 @@ def repeated(
     >>> repeated("actor-critic", 7, 3, n_episodes=2, n_levels=1).shape
     (3, 1)
     """
-    chosen = hyperparameters(algorithm, [run] * check_count("n_runs", n_runs), seed=seed)
+    chosen = hyperparameters(algorithm, [run] * check_positive_count("n_runs", n_runs), seed=seed)
     lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
     return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
 
@@ -182,7 +182,7 @@ def repeated(
 def _curves(
     algorithm: str, chosen: xr.Dataset, lives: Sequence[np.random.Generator], n_episodes: int, n_levels: int
 ) -> xr.DataArray:
-    if check_count("n_episodes", n_episodes) % check_count("n_levels", n_levels):
+    if check_positive_count("n_episodes", n_episodes) % check_positive_count("n_levels", n_levels):
         raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
     learn = actor_critic.learn if algorithm == "actor-critic" else ppo.learn
     returns = np.concatenate([learn(some, streams, n_episodes) for some, streams in _side_by_side(chosen, lives)])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.experiments.checks import check_count, check_known
+from xcurves.experiments.checks import check_known, check_positive_count
 from xcurves.experiments.dse import SampleData
 
 Data = tuple[Any, Any]
@@ -59,7 +59,7 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
     ((1200, 2), (800, 2))
     """
     check_known("dataset", dataset, (*DATASETS, "faces"))
-    n_points = check_count("n_points", n_points)
+    n_points = check_positive_count("n_points", n_points)
     if dataset == "faces":
         if faces is None:
             raise ValueError("dataset 'faces' needs a local copy; got faces=None. Try faces='~/scikit_learn_data'")

@@ -21,7 +21,14 @@ import xarray as xr
 
 from xcurves.experiments import command
 from xcurves.experiments.boards import ME, WORTH, Bools, Floats, Games, Ints
-from xcurves.experiments.checks import check_count, check_known, check_levels, check_seed, check_share, recorded
+from xcurves.experiments.checks import (
+    check_known,
+    check_levels,
+    check_positive_count,
+    check_seed,
+    check_share,
+    recorded,
+)
 from xcurves.experiments.opponents import TABLES, Opponent, Player
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
@@ -124,7 +131,7 @@ def learning_curves(
     ('algorithm', 'run', 'training')
     """
     rates = _check_rates(learning_rates)
-    n_runs, levels, seed = check_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
+    n_runs, levels, seed = check_positive_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
     check_known("opponent", opponent, TABLES)
     player = Player(opponent, check_share("opponent_epsilon", opponent_epsilon))
     epsilon = check_share("epsilon", epsilon)

@@ -11,43 +11,24 @@ of all shifts that the test does not reject, where a shift δ moves algorithm ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.kernels import inversion
+from xcurves.kernels.groupsums import group_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import Order, Plan
 
 Alternative = Literal["two-sided", "less", "greater"]
 
-_TIE = 1e-10
-_DUST = 64 * np.finfo(float).eps
-_PANEL = 2**16  # doubles of sums held at once
-_KEPT = 2**23  # places in orders kept from one panel of tasks to the next
-_PRUNE = 4  # steps after which reassignments that no longer matter are forgotten
-_FEW = 64  # reassignments that are not worth the trouble
-_STEPS = 60  # of doubling, then of halving, towards an end of an interval
-
-
-class Sums(NamedTuple):
-    """Sums over each group of a reassignment, from which T follows for any shift.
-
-    Attributes
-    ----------
-    u, uu, uc : ndarray, shape (task, shuffle, group)
-        Sums of the numbers, of their squares, and of their products with the direction of the shift.
-    c, cc : ndarray, shape (shuffle, group)
-        Sums of that direction and of its squares.
-    """
-
-    u: Floats
-    uu: Floats
-    uc: Floats
-    c: Floats
-    cc: Floats
+TIE = 1e-10
+_EPS = np.finfo(float).eps
+_DUST = 64 * _EPS
+_PANEL = 2**21  # reassignments, times tasks, that are held at once
+_ROWS = 256  # reassignments within runs that are summed at once
 
 
 class Design(NamedTuple):
@@ -65,6 +46,32 @@ class Design(NamedTuple):
             return np.ones(1), np.array([float(self.sizes[0])])
         return self.weights, np.array(self.sizes, float)
 
+    @property
+    def direction(self) -> Floats:
+        """What a shift by 1 adds to every curve, shape (curve,)."""
+        return np.repeat(self.weights / (self.weights**2).sum(), self.sizes)
+
+
+class Shifted(NamedTuple):
+    """T of every reassignment after a shift by ``y`` standard errors from the estimate, in units of that error.
+
+    The contrast is ``mean - slope y``, its variance ``variance + linear y + square y²``, as observed ``-y`` and
+    `spread`, which is 1, or 0 where the observed groups have no spread.
+
+    Attributes
+    ----------
+    mean, variance, linear : ndarray, shape (task, reassignment)
+    slope, square : ndarray, shape (reassignment,)
+    spread : ndarray, shape (task,)
+    """
+
+    mean: Floats
+    variance: Floats
+    linear: Floats
+    slope: Floats
+    square: Floats
+    spread: Floats
+
 
 def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrast in every task.
@@ -72,17 +79,16 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
     Returns
     -------
     dict of ndarray, shape (task,)
-        `statistic`, `pvalue`, `estimate`; and `estimate_ci`, shape (task, 2), infinite where the test rejects no shift.
+        `statistic`, `pvalue`, `estimate`; `estimate_ci`, shape (task, 2), the hull of the shifts that are not rejected,
+        infinite where none is; and `estimate_ci_gap`, 1 where some shift within that hull is rejected.
     """
     scale, largest = _power_of_two(np.abs(design.u).max(axis=-1)), _power_of_two(np.abs(design.weights).max())
     design = design._replace(u=design.u / scale[:, np.newaxis], weights=design.weights / largest)
     design = design._replace(u=_centre(design))
-    width = max(1, _PANEL // (plan.n_resamples * len(design.sizes)))
-    starts = range(0, len(design.u), width)
-    kept = list(plan.blocks()) if plan.n_resamples * design.u.shape[-1] <= _KEPT else None
+    width = max(1, _PANEL // plan.n_resamples)
     panels = [
-        _evaluate(design._replace(u=design.u[s : s + width]), plan, kept or plan.blocks(), alternative, alpha)
-        for s in starts
+        _evaluate(design._replace(u=design.u[start : start + width]), plan, alternative, alpha)
+        for start in range(0, len(design.u), width)
     ]
     found = {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
     found["estimate"] *= scale * largest
@@ -103,148 +109,153 @@ def _centre(design: Design) -> Floats:
     return np.asarray((u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape))
 
 
-def _evaluate(
-    design: Design, plan: Plan, orders: Iterable[Order], alternative: Alternative, alpha: float
-) -> dict[str, Floats]:
-    observed = _sums(design, np.arange(design.u.shape[-1])[np.newaxis])
-    parts = [_sums(design, order) for order in orders]
-    null = Sums(*(np.concatenate(each, axis=-2) for each in zip(*parts, strict=True)))
-    nothing = np.zeros(len(design.u))
-    statistic, estimate, error = (each[:, 0] for each in _statistic(design, observed, nothing))
-    less, greater = (
-        plan.n_total - plan.n_resamples + np.count_nonzero(_hits(design, observed, null, nothing, side), axis=-1)
-        for side in (1, -1)
-    )
-    one_sided = {"less": less, "greater": greater, "two-sided": 2 * np.minimum(less, greater)}
-    pvalue = np.minimum(one_sided[alternative] / plan.n_total, 1.0)
-    tail = alpha / 2 if alternative == "two-sided" else alpha
-    spread_known = min(design.groups[1]) >= 2
-    ends = [
-        _End(design, plan, observed, null, most, side, estimate, error).find()
-        for side, other in ((-1, "less"), (1, "greater"))
-        for most in [np.floor(tail * plan.n_total + 1e-9) if spread_known and alternative != other else 0.0]
-    ]
-    return {
-        "statistic": statistic,
-        "pvalue": np.where(np.isnan(statistic), np.nan, pvalue),
-        "estimate": estimate,
-        "estimate_ci": np.stack(ends, axis=-1),
-    }
-
-
-def _sums(design: Design, order: Order) -> Sums:
-    """Sum over the groups of every reassignment in a block."""
-    direction = np.repeat(design.weights / (design.weights**2).sum(), design.sizes)
-    u, c = design.u[:, order], direction[order]
-    if design.paired:
-        shape = (len(order), len(design.sizes), design.sizes[0])
-        u = np.einsum("tsgj,g->tsj", u.reshape(-1, *shape), design.weights)
-        c = np.einsum("sgj,g->sj", c.reshape(shape), design.weights)
-        starts = np.zeros(1, np.intp)
-    else:
-        starts = np.cumsum((0, *design.sizes[:-1]))
-    return Sums(*(np.add.reduceat(each, starts, axis=-1) for each in (u, u * u, u * c, c, c * c)))
-
-
-def _statistic(design: Design, sums: Sums, shift: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return T, the estimate and its standard error, shape (task, shuffle), after a shift, shape (task,).
-
-    The largest number of a task is about 1, so that spreads and estimates below `_DUST` are rounding errors.
-    """
-    weights, sizes = design.groups
-    by = shift[:, np.newaxis, np.newaxis]
-    u = sums.u - by * sums.c
-    squares = sums.uu - by * (2 * sums.uc - by * sums.cc)
-    spread = squares - u**2 / sizes
-    rounding = sum(design.sizes) * np.finfo(float).eps * squares + _DUST**2 * (1 + by**2)
-    spread = np.where(spread <= rounding, 0.0, spread)
-    estimate = (weights * u / sizes).sum(axis=-1)
-    estimate = np.where(np.abs(estimate) <= _DUST * (1 + np.abs(by[..., 0])), 0.0, estimate)
+def _evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+    estimate, error = _observed(design)
+    n_tasks, besides = len(estimate), plan.n_total - plan.n_resamples
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt((weights**2 * spread / (sizes - 1) / sizes).sum(axis=-1))
-        return estimate / error, estimate, error
+        statistic = estimate / error
+    ends = np.tile([-np.inf, np.inf], (n_tasks, 1))
+    gap = np.zeros(n_tasks, bool)
+    found = {"statistic": statistic, "pvalue": np.full(n_tasks, np.nan), "estimate": estimate, "estimate_ci": ends}
+    if min(design.groups[1]) < 2:
+        return found | {"estimate_ci_gap": gap.astype(float)}
+    unit = np.where(error > 0, error, 1.0)
+    shifted = _shift(design, plan, estimate, error)
+    line = None if alternative == "two-sided" else np.stack(np.broadcast_arrays(shifted.mean, -shifted.slope))
+    most = np.floor(alpha * plan.n_total + 1e-9)
+    inverse = inversion.Inversion(_quartics(shifted), besides, most, -estimate / unit, line)
+    count = inverse.count
+    if alternative != "two-sided":
+        count = besides + np.count_nonzero(_reaches(shifted, -estimate / unit, alternative), axis=-1)
+    found["pvalue"] = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
+    for bound, side, other in ((0, -1, "less"), (1, 1, "greater")):
+        if alternative != other:
+            distance, gaps = inverse.furthest(side)
+            distance = np.where((error == 0) & np.isfinite(distance), 0.0, distance)
+            ends[:, bound] = estimate + side * unit * distance
+            gap |= gaps
+    return found | {"estimate_ci_gap": gap.astype(float)}
 
 
-def _hits(design: Design, observed: Sums, null: Sums, shift: Floats, side: int) -> NDArray[np.bool_]:
-    """Return which reassignments have T at least (side -1) or at most (+1) the observed, shape (task, shuffle).
+def _observed(design: Design) -> tuple[Floats, Floats]:
+    """Return the contrast and its standard error, NaN where a group has one curve."""
+    weights, sizes = design.groups
+    if design.paired:
+        groups = [np.einsum("tgj,g->tj", design.u.reshape(len(design.u), -1, design.sizes[0]), design.weights)]
+    else:
+        groups = np.split(design.u, np.cumsum(design.sizes)[:-1], axis=-1)
+    means = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
+    apart = [group - mean[:, np.newaxis] for group, mean in zip(groups, means.T, strict=True)]
+    squares = np.stack([(part**2).sum(axis=-1) for part in apart], axis=-1)
+    squares[squares <= (_DUST**2) * sizes] = 0.0
+    estimate = means @ weights
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt((squares / (sizes - 1)) @ (weights**2 / sizes))
+    return np.where(np.abs(estimate) <= _DUST, 0.0, estimate), error
 
-    0 / 0 counts as a tie.
-    """
-    t = _statistic(design, observed, shift)[0]
-    slack = np.where(np.isinf(t), 0.0, _TIE * (1 + np.abs(t)))
-    shuffled = _statistic(design, null, shift)[0]
-    return np.asarray(~(shuffled > t + slack) if side > 0 else ~(shuffled < t - slack))
+
+def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shifted:
+    """Sum over every reassignment what T depends on, all of it from the estimate on and in standard errors."""
+    unit = np.where(error > 0, error, 1.0)[:, np.newaxis]
+    w = (design.u - estimate[:, np.newaxis] * design.direction) / unit
+    weights, sizes = design.groups
+    of_mean, of_squares = weights / sizes, weights**2 / (sizes * (sizes - 1))
+    of_products = of_squares / sizes
+    parts = _within_runs(design, plan, w) if design.paired else _between_groups(design, plan, w)
+    if not design.paired and len(sizes) == 2:  # the sums over the second group are minus those over the first
+        of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
+    mean, variance, linear = np.zeros((3, len(w), plan.n_resamples))
+    found = Shifted(mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error))
+    least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_DUST / unit) ** 2)
+    start = 0
+    for u, c, uu, uc, cc in parts:
+        here = slice(start, start + c.shape[-1])
+        start = here.stop
+        mean, variance, linear = (each[:, here] for each in found[:3])
+        variance += uu
+        linear += uc
+        square = cc - np.einsum("g,gs->s", of_products, c**2)
+        for group, (by_mean, by_product) in enumerate(zip(of_mean, of_products, strict=True)):
+            mean += by_mean * u[:, group]
+            product = by_product * u[:, group]
+            linear -= product * c[group]
+            product *= u[:, group]
+            variance -= product
+        square[square <= 1e-13 * cc] = 0.0  # as observed, up to the names of groups
+        linear[:, square == 0] = 0.0
+        nothing = variance <= least
+        linear[nothing] = 0.0
+        variance[nothing] = 0.0
+        linear *= -2
+        mean[np.abs(mean) <= 4 * _DUST / unit] = 0.0
+        found.slope[here], found.square[here] = np.einsum("g,gs->s", of_mean, c), square
+    return found
 
 
-@dataclass
-class _End:
-    """The search for one end of an interval, below (side -1) or above (+1) the estimates.
+_Sums = tuple[Floats, Floats, Floats | float, Floats | float, Floats | float]
 
-    Attributes
-    ----------
-    most : float
-        A shift is rejected if no more reassignments than this speak for it, the observed one included.
-    estimate, scale : ndarray, shape (task,)
-        Where to begin, and the first step: the standard error.
-    """
 
-    design: Design
-    plan: Plan
-    observed: Sums
-    null: Sums
-    most: float
-    side: int
-    estimate: Floats
-    scale: Floats
+def _between_groups(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
+    """Yield the sums over groups of numbers and of the direction of the shift, and weighted sums of their products."""
+    w = w - w.mean(axis=-1, keepdims=True)
+    c = design.direction - design.direction.mean()
+    weights, sizes = design.groups
+    factors = weights**2 / (sizes * (sizes - 1))
+    alike = np.ptp(factors) == 0  # then the weighted sums of products are the same in every reassignment
+    products = [] if alike else [w * w, w * c, [c * c]]
+    n_tasks = len(w)
+    fixed = tuple(
+        factors[-1] * (first * second).sum(axis=-1, keepdims=True) for first, second in ((w, w), (w, c), (c, c))
+    )
+    for sums in group_sums(np.concatenate([w, [c], *products]), plan):
+        u, direction = sums[:n_tasks], sums[n_tasks]
+        if alike:
+            yield u, direction, *fixed[:2], fixed[2].repeat(sums.shape[-1])
+        else:
+            more = np.einsum("rgs,g->rs", sums[n_tasks + 1 :], (factors - factors[-1])[: sums.shape[1]])
+            yield u, direction, fixed[0] + more[:n_tasks], fixed[1] + more[n_tasks:-1], fixed[2] + more[-1]
 
-    def find(self) -> Floats:
-        """Return the last shift that is not rejected, infinite where none is rejected."""
-        if self.most < 1:
-            return np.full(len(self.scale), self.side * np.inf)
-        outside = self._step_out()
-        bounded = self._rejected(outside) & (self.scale > 0)
-        kept, beyond = self._halve(outside, prune=True)
-        twice = bounded & (self._rejected(kept) | ~self._rejected(beyond))  # some reassignment changed its mind twice
-        if twice.any():
-            kept = np.where(twice, self._halve(outside, prune=False)[0], kept)
-        return np.where(bounded | (self.scale == 0), self.estimate + self.side * kept, self.side * np.inf)
 
-    def _hits(self, null: Sums, distance: Floats) -> NDArray[np.bool_]:
-        return _hits(self.design, self.observed, null, self.estimate + self.side * distance, self.side)
+def _within_runs(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
+    """Yield the same of the contrasts within runs, which are one group."""
+    shape = (len(design.sizes), design.sizes[0])
+    factor = 1 / (shape[1] * (shape[1] - 1))
 
-    def _rejected(self, distance: Floats) -> NDArray[np.bool_]:
-        count = self.plan.n_total - self.plan.n_resamples + np.count_nonzero(self._hits(self.null, distance), axis=-1)
-        return np.asarray(count <= self.most)
+    def contrast(numbers: Floats, order: Order) -> Floats:
+        grid = numbers[..., order].reshape(*numbers.shape[:-1], len(order), *shape)
+        return np.asarray(np.einsum("...gj,g->...j", grid, design.weights))
 
-    def _step_out(self) -> Floats:
-        """Return distances that are rejected, or very far."""
-        outside = self.scale
-        for _ in range(_STEPS):
-            inside = ~self._rejected(outside) & (self.scale > 0)
-            if not inside.any():
-                break
-            outside = np.where(inside, 2 * outside, outside)
-        return outside
+    for block in plan.blocks():
+        for order in (block[start : start + _ROWS] for start in range(0, len(block), _ROWS)):
+            u, c = contrast(w, order), contrast(design.direction, order)
+            products = (factor * part.sum(axis=-1) for part in (u * u, u * c, c * c))
+            yield (u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], *products)
 
-    def _halve(self, outside: Floats, *, prune: bool) -> tuple[Floats, Floats]:
-        """Close in on the end; if `prune`, forget reassignments that say the same at both ends of what is left."""
-        null, kept = self.null, np.zeros_like(outside)
-        decided = np.full(len(outside), self.plan.n_total - self.plan.n_resamples)
-        for step in range(_STEPS):
-            if prune and step % _PRUNE == 0 and null.u.shape[1] > _FEW:
-                null, hits = self._open(null, kept, outside)
-                decided = decided + hits
-            middle = (kept + outside) / 2
-            out = decided + np.count_nonzero(self._hits(null, middle), axis=-1) <= self.most
-            kept, outside = np.where(out, kept, middle), np.where(out, middle, outside)
-        return kept, outside
 
-    def _open(self, null: Sums, kept: Floats, outside: Floats) -> tuple[Sums, NDArray[np.intp]]:
-        """Return the reassignments that differ at both ends, as many of each task, and how many of the others hit."""
-        here, there = self._hits(null, kept), self._hits(null, outside)
-        n_open = np.count_nonzero(here != there, axis=-1).max()
-        chosen = np.argsort(here == there, axis=-1, kind="stable")[:, :n_open]
-        hits = np.count_nonzero(here, axis=-1) - np.count_nonzero(np.take_along_axis(here, chosen, axis=-1), axis=-1)
-        places = chosen[..., np.newaxis]
-        parts = (np.take_along_axis(np.broadcast_to(each, null.u.shape), places, axis=1) for each in null)
-        return Sums(*parts), hits
+def _reaches(shifted: Shifted, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:
+    """Return which reassignments reach the observed T after a shift, shape (task, reassignment); 0 / 0 does."""
+    at = at[:, np.newaxis]
+    parts = (shifted.variance, at * shifted.linear, at**2 * shifted.square)
+    variance = parts[0] + parts[1] + parts[2]
+    variance[variance <= _DUST * (parts[0] + np.abs(parts[1]) + parts[2])] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = -at / shifted.spread[:, np.newaxis]
+        shuffled = (shifted.mean - at * shifted.slope) / np.sqrt(variance)
+        slack = np.where(np.isinf(t), 0.0, TIE * (1 + np.abs(t)))
+        return np.asarray(~(shuffled > t + slack) if alternative == "less" else ~(shuffled < t - slack))
+
+
+def _quartics(shifted: Shifted) -> Floats:
+    """Return ``N_g² V - N² V_g`` of every reassignment, ties included: squared terms within `TIE` of their sum."""
+    coefs = np.empty((5, *shifted.mean.shape))
+    coefs[0] = shifted.mean
+    coefs[0] *= (1 + TIE) * shifted.spread[:, np.newaxis]
+    coefs[1] = -2 * shifted.slope
+    coefs[1] *= coefs[0]
+    coefs[0] *= shifted.mean
+    coefs[2] = shifted.variance
+    coefs[2] -= (1 + TIE) / (1 - TIE) * shifted.spread[:, np.newaxis] * shifted.slope**2
+    coefs[2] -= _DUST * (shifted.spread == 0)[:, np.newaxis]  # so that 0 / 0 and equal infinities are ties
+    coefs[3], coefs[4] = shifted.linear, shifted.square
+    coefs[2:] *= TIE - 1
+    return coefs

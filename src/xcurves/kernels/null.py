@@ -31,7 +31,7 @@ def evaluate(
         shuffles behind, `null_distribution`.
     """
     n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
-    n_held = min(plan.n_resamples, 2 * n_tail + _UpperTail.SLACK)
+    n_held = min(plan.n_resamples, 2 * n_tail + UpperTail.SLACK)
     width = max(1, min(256, panel_width(design, plan), _HELD // (4 * n_held)))
     starts = range(0, len(design.means), width)
     panels = [_evaluate(design.panel(s, s + width), plan, n_tail, keep, batch, progress) for s in starts]
@@ -57,7 +57,7 @@ def _evaluate(
         )
         threshold = share - slack / shared
     below = np.zeros(threshold.shape)
-    tail = _UpperTail(n_tail)
+    tail = UpperTail(n_tail)
     kept = []
     for shuffled in shuffled_sums(design, plan, batch, progress):
         shared = shared_sums(design, shuffled)
@@ -102,7 +102,7 @@ def _f_of_share(design: Design, share: Floats) -> Floats:
         return np.asarray(ratio * (df_error / df)[..., np.newaxis])
 
 
-class _UpperTail:
+class UpperTail:
     """The largest values along the last axis of arrays that come one after the other."""
 
     SLACK = 2**16  # values held beyond twice the size before the smaller are forgotten

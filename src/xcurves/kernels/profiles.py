@@ -113,6 +113,17 @@ def share(ss: Floats, total: Floats, everything: Floats, before: Floats, fractio
         reached = cumulative[part][..., -1:]
 
 
+def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> Floats:
+    """Return shares of the levels, shape (task, level), in the simple sum of squares without what noise adds to it.
+
+    At a level without any difference the sum of squares is ``df_between`` error mean squares on average. Shares may be
+    negative; they are NaN where noise explains all that there is.
+    """
+    rest = simple - df[0] / df[1] * error
+    total = rest.sum(axis=-1, keepdims=True)
+    return np.asarray(rest / np.where(total > _NOTHING * (simple + error).sum(axis=-1, keepdims=True), total, np.nan))
+
+
 def _parts(n_levels: int, n_rows: int) -> list[Any]:
     """Return stretches of so many rows of levels that fit the cache."""
     width = max(64, _CACHE // n_rows)

@@ -34,7 +34,7 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
 
     `batch` bounds the shuffles in one array; `progress` wraps the numbers of the plan's blocks.
     """
-    if _by_splits(plan):
+    if by_splits(plan):
         yield from _all_splits(design, min(batch or _AT_ONCE, _AT_ONCE), progress)
         return
     n_curves, n_pairs = sum(plan.sizes), sum(size * (size + 1) // 2 for size in plan.sizes)
@@ -50,12 +50,12 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
 
 def panel_width(design: Design, plan: Plan) -> int:
     """Return how many tasks may be evaluated together for their intermediate sums to stay small."""
-    if _by_splits(plan):
+    if by_splits(plan):
         return _PANEL // (16 * min(_AT_ONCE, plan.n_assignments))
     return _PANEL // (BLOCK * sum(design.sizes) * len(design.sizes))
 
 
-def _by_splits(plan: Plan) -> bool:
+def by_splits(plan: Plan) -> bool:
     """Return whether to tabulate subsets: two groups, few enough curves, and work enough for the tables."""
     half = -(-sum(plan.sizes) // 2)
     two_groups = plan.exact and not plan.paired and len(plan.sizes) == 2
@@ -158,8 +158,8 @@ def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Fl
     features = _features(design)
     n_curves, n_first = features.shape[1], design.sizes[0]
     half = n_curves // 2
-    left, right = _subset_sums(features[:, :half]), _subset_sums(features[:, half:])
-    n_left, n_right = _popcounts(half), _popcounts(n_curves - half)
+    left, right = subset_sums(features[:, :half]), subset_sums(features[:, half:])
+    n_left, n_right = popcounts(half), popcounts(n_curves - half)
     scale = sum(1 / size for size in design.sizes)  # the other group's sum is minus the first's
     # With equal groups the first curve is in the first group.
     allowed = np.arange(len(n_left)) % 2 == 1 if len(set(design.sizes)) == 1 else np.ones(len(n_left), bool)
@@ -173,7 +173,7 @@ def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Fl
                 yield scale * _combine(some[:, row : row + rows], others[:, column : column + columns])
 
 
-def _subset_sums(features: Floats) -> Floats:
+def subset_sums(features: Floats) -> Floats:
     """Sum the features over every subset of the curves, shape (task, 2**curve, feature); bit j is curve j."""
     sums = np.zeros((len(features), 1, features.shape[-1]))
     for curve in range(features.shape[1]):
@@ -181,7 +181,8 @@ def _subset_sums(features: Floats) -> Floats:
     return sums
 
 
-def _popcounts(n_bits: int) -> NDArray[np.int64]:
+def popcounts(n_bits: int) -> NDArray[np.int64]:
+    """Return the number of bits set in every mask of `n_bits`, in the order of `subset_sums`."""
     counts = np.zeros(1, np.int64)
     for _ in range(n_bits):
         counts = np.concatenate([counts, counts + 1])

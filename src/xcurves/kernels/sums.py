@@ -149,6 +149,14 @@ def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
     return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
 
 
+def _stratum_sizes(design: Design) -> Floats:
+    """Return the number of independent values that every effect and error share, shape (effect, error_term)."""
+    n_groups, n_curves, n_levels = len(design.sizes), sum(design.sizes), design.n_levels
+    n_units = (n_groups - 1) * design.sizes[0] if design.paired else n_curves
+    pooled = n_curves * n_levels
+    return np.array([[pooled, n_units], [pooled, n_units * (n_levels - 1)]], float)
+
+
 def f_ratios(design: Design, sums: Floats) -> Floats:
     """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
     behind = (np.newaxis,) * (sums.ndim - 1)
@@ -174,6 +182,10 @@ def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
         generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])  # Olejnik & Algina, all error
+        mean_square = error / df_error[..., np.newaxis]
+        by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
+        others = (_stratum_sizes(design) - df)[..., np.newaxis] * mean_square
+        omega = (effect[:, np.newaxis] - by_chance) / (effect[:, np.newaxis] + others)
     n_tasks = len(design.means)
     return {
         "f": np.moveaxis(f, -1, 0),
@@ -182,6 +194,7 @@ def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
         "error_ss": np.moveaxis(error, -1, 0),
         "error_df": np.broadcast_to(df_error, (n_tasks, 2, 2)),
         "eta_sq_partial": np.moveaxis(partial, -1, 0),
+        "omega_sq_partial": np.moveaxis(omega, -1, 0),
         "eta_sq_generalized": np.moveaxis(np.broadcast_to(generalized, f.shape), -1, 0),
         "pvalue_parametric": np.moveaxis(scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f), -1, 0),
     }

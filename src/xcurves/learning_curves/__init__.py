@@ -1,1 +1,9 @@
-"""Learning curves: error as a power law of the training size, what it predicts, and learners compared by it."""
+"""Learning curves: error as a power law of the training size."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
+    from xcurves.learning_curves.compare_learners import compare_learners as compare_learners
+    from xcurves.learning_curves.fit_power_law import fit_power_law as fit_power_law
+    from xcurves.learning_curves.leave_one_size_out import leave_one_size_out as leave_one_size_out
+    from xcurves.learning_curves.predict import predict as predict

@@ -66,7 +66,7 @@ def _draw_runs(training: Floats, runs: Floats, ax: Axes, style: Style) -> None:
 
 
 def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, band: Band) -> None:
-    """Draw the mean and its band at the levels that all runs have: elsewhere it would be a mean of other runs."""
+    """Draw the mean and its band at the levels that all runs have; elsewhere it would be the mean of fewer runs."""
     common = ~np.isnan(runs).any(axis=0)
     levels, shared = training[common], runs[:, common]
     if len(shared) > 1 and len(levels):
@@ -86,7 +86,7 @@ def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, 
 
 
 def _marked(levels: Floats, ax: Axes, place: int) -> list[int]:
-    """Return which levels get a marker: some that are even on the axis, for each algorithm others."""
+    """Return which levels get a marker: evenly spaced on the axis, shifted for each algorithm."""
     if len(levels) <= _MARKED:
         return list(range(len(levels)))
     x = ax.xaxis.get_transform().transform(levels)
@@ -100,7 +100,7 @@ def _look(style: Style) -> dict[str, Any]:
 
 
 def name_algorithms(curves: xr.DataArray, ax: Axes) -> None:
-    """Write one legend for all panels, beside this one if it is much, of the algorithms that have runs."""
+    """Add one legend for all panels, of the algorithms that have runs."""
     from matplotlib.lines import Line2D
 
     present = curves.notnull().any([dim for dim in curves.dims if dim != "algorithm"]).to_numpy()
@@ -112,7 +112,7 @@ def name_algorithms(curves: xr.DataArray, ax: Axes) -> None:
 
 
 def warn_of_no_mean(curves: xr.DataArray) -> None:
-    """Say once which algorithms have runs but no level that all of them have, so that no mean can be drawn."""
+    """Warn once of algorithms whose runs share no level, so that no mean can be drawn."""
     has = curves.notnull()
     present = has.any("training")
     common = (has | ~present).all("run").any("training") | ~present.any("run")

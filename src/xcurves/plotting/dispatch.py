@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
 from xcurves.core.axes import make_room, new_axes, say_task
-from xcurves.core.schema import ResultKind
+from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
 from xcurves.plotting import curves
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
-_WIDE = 4  # panels in a row
-_HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # inches: of a panel, of what is around rows, of a row
+_WIDE = 4  # most panels in a row
+_HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # height in inches of a panel, of the margins around rows, of a row
 
 
 def plot(
@@ -194,9 +193,9 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind), view)
-    tasks = _tasks(data, _panel_dims(kind, data), "result")
+    tasks = _tasks(data, kind.panel_dims(data), "result")
     if ax is None:
-        rows = [view.rows(data) for name in names if (view := views[name]).rows]
+        rows = [count(data) for name in names if (count := views[name].rows)]
         height = max([_HEIGHT, *(_AROUND + _ROW * n_rows for n_rows in rows)])
         if len(names) == 1 and len(tasks) > _WIDE:
             axes = _wrapped_axes(len(tasks), height)[np.newaxis]
@@ -206,7 +205,7 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
         axes = _given_axes(ax, len(names), len(tasks))
     for column, (title, task) in zip(axes.T, tasks, strict=True):
         for panel, name in zip(column, names, strict=True):
-            ask(kind, task, partial(views[name].draw, ax=panel), "plot")
+            _draw(kind, views[name], task, panel)
         for panel in column[:-1]:
             panel.set_xlabel("")
         column[0].set_title(title)
@@ -215,14 +214,12 @@ def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | 
     return axes.item() if axes.size == 1 else axes.squeeze()
 
 
+def _draw(kind: ResultKind, view: View, result: xr.Dataset, ax: Axes) -> None:
+    ask(kind, result, lambda result: view.draw(result, ax), "plot")
+
+
 def _default_views(kind: ResultKind) -> tuple[str, ...]:
     return tuple(name for name, view in kind.views.items() if view.default)
-
-
-def _panel_dims(kind: ResultKind, result: xr.Dataset) -> list[Hashable]:
-    """Return the task dims of a result of which every label has a panel of its own."""
-    together = kind.overlaid(result) if callable(kind.overlaid) else kind.overlaid
-    return [] if together is None else [dim for dim in kind.task_dims(result) if dim not in together]
 
 
 def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str, T_Data]]:

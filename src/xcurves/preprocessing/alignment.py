@@ -1,4 +1,4 @@
-"""Ragged runs to a common training grid, and incomplete runs left out."""
+"""Alignment of ragged runs to a common training grid, and removal of incomplete runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xcurves.core import labels, provenance
 from xcurves.core.validation import check_curves
 from xcurves.kernels import ragged
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.grids import Asked, Levels, Method, On
+from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
 
 
 def align(
     curves: xr.DataArray, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
 ) -> xr.DataArray:
-    """Bring runs to common training levels, task by task and run by run, and say what was lost.
+    """Bring runs to common training levels, task by task and run by run, and record what was dropped.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def align(
     curves = check_curves(curves)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
-    levels, lines = grids.leave_apart(asked, levels, names, lambda task: _who_is_apart(curves, task))
+    levels, lines = grids.leave_out_disjoint(asked, levels, names, lambda task: _disjoint_algorithms(curves, task))
     grid, kept = grids.choose(asked, levels)
     aligned = _at_levels(curves, grid, asked)
     if isinstance(asked.on, str):
@@ -95,24 +95,24 @@ def align(
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
-def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> Levels:
-    """Return the levels of every task, computed at once; none where the answer does not depend on them."""
+def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
+    """Return the levels of every task, in one computation; none where the grid does not depend on them."""
     if not asked.needs_levels:
-        return Levels.none(n_tasks)
+        return GridLevels.none(n_tasks)
     has = curves.notnull()
     in_any = has.any(["algorithm", "run"])
     in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
     found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
     known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
-    return Levels(curves["training"].to_numpy(), known, shared)
+    return GridLevels(curves["training"].to_numpy(), known, shared)
 
 
-def _who_is_apart(curves: xr.DataArray, task: int) -> str:
+def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
     dims = labels.extra_dims(curves)
     where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
     scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
     rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
-    return grids.who_is_apart(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+    return grids.disjoint_algorithms(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
 
 
 def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:

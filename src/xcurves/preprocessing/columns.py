@@ -1,8 +1,8 @@
-"""The door of frames: columns that can become curves, and their labels."""
+"""Checks of frames: columns that can become curves, and their labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,36 @@ from xcurves.core.labels import DIMS
 
 Duplicates = Literal["raise", "first", "last", "mean"]
 _CHOICES = ("raise", "first", "last", "mean")
+
+
+def as_pandas(frame: Any) -> pd.DataFrame:
+    """Return any dataframe as one of pandas."""
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    to_pandas = getattr(frame, "to_pandas", None) or _from_arrow(frame)
+    if to_pandas is None:
+        cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
+        cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
+        raise TypeError(f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}")
+    try:
+        converted: pd.DataFrame = to_pandas()
+    except ImportError:
+        package = type(frame).__module__.partition(".")[0]
+        raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
+    return converted
+
+
+def _from_arrow(frame: Any) -> Callable[[], Any] | None:
+    """Return what makes a frame of pandas from one that Arrow reads."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return None
+
+    def convert() -> Any:
+        import pyarrow as pa
+
+        return pa.table(frame).to_pandas()
+
+    return convert
 
 
 def names_of(extra: str | Sequence[str]) -> list[str]:
@@ -36,7 +66,7 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
         argument = key if key in ("value", *DIMS) else "extra"
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
-            cure = ". Make columns of the index: frame.reset_index()" if column in frame.index.names else ""
+            cure = _cure_of_missing(frame, key, asked)
             raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
         if list(asked.values()).count(column) > 1:
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
@@ -52,6 +82,27 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
                 f"null for none), first row {_plain_label(missing.idxmax())}. "
                 f"Drop them: frame.dropna(subset=[{column!r}])"
             )
+
+
+def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
+    """Return what makes the column that is missing, computed from those that are there."""
+    column, there = asked[key], [name for name in asked.values() if name in frame]
+    if column in frame.index.names:
+        return ". Make columns of the index: frame.reset_index()"
+    scores = [name for name in frame.select_dtypes("number") if name not in there]
+    missing = [dim for dim in ("run", "algorithm") if asked[dim] not in frame]
+    if key == "value" and missing and len(scores) > 1:
+        kept = [name for name in frame if name not in scores]
+        constant = f".assign({asked[missing[1]]}=...)" if len(missing) > 1 else ""
+        melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
+        return f". If it has a column for each {missing[0]}: {melt}"
+    rest = [name for name in there if name != asked["value"]]
+    if key == "run" and rest and frame.duplicated(rest).any():
+        return (
+            f". Rows repeat without it. If runs stand in the same order at each {rest}: "
+            f"frame.assign({column}=frame.groupby({rest}).cumcount()), which trusts the order of rows: check it first"
+        )
+    return f". If each algorithm has one run: frame.assign({column}=0)" if key == "run" else ""
 
 
 def _check_numeric(argument: str, column: pd.Series[Any]) -> None:

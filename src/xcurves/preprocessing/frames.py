@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.columns import Duplicates, check_frame, label_codes, names_of, numbers
-from xcurves.preprocessing.grids import Asked, Levels, Method, On
+from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
+from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
+from xcurves.preprocessing.independence import warn_of_episodes
 
 _ONE_RUN = "_xcurves_run"  # no column has this name
 
 
 def to_dataarray(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Any,
     value: str,
     *,
     algorithm: str = "algorithm",
@@ -37,14 +38,15 @@ def to_dataarray(
     Parameters
     ----------
     frame : DataFrame
-        One row per score. ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
+        One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
+        `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
         units and names; words and numbers in ``frame.attrs`` are carried on.
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str, the last two optional
         Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
-        ``run=None`` each algorithm has one curve and there is no dim run. Labels that only blanks around them tell
-        apart are two, and warned of.
+        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in blanks around them
+        stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
@@ -79,7 +81,9 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that only blanks around them tell apart.
+        With `on`, as `align`; of labels that differ only in blanks around them; if the column of runs seems to hold
+        episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
+        ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
 
     Examples
     --------
@@ -93,6 +97,7 @@ def to_dataarray(
     >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
     array([[2., 3.]])
     """
+    frame = as_pandas(frame)
     if run is None:
         options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
         of_one_run = frame.assign(**{_ONE_RUN: 0})
@@ -112,6 +117,8 @@ def to_dataarray(
     if duplicates == "raise" and repeated.size:
         raise ValueError(_say_repeated(frame[list(columns.values())], np.sort(repeated)))
     rows = _one_each(every, duplicates)
+    if training is not None:
+        warn_of_episodes(frame, columns, rows)
     if asked is None:
         grid = np.unique(every.level)
         scores, lines = _dense(rows, runs, grid), list[str]()
@@ -129,7 +136,7 @@ def to_dataarray(
 
 
 def to_dataset(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Any,
     values: Sequence[str],
     *,
     algorithm: str = "algorithm",
@@ -190,9 +197,10 @@ def to_dataset(
     names = [values] if isinstance(values, str) else list(values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
+    table = as_pandas(frame)
     columns = [
         to_dataarray(
-            frame,
+            table,
             name,
             algorithm=algorithm,
             run=run,
@@ -228,7 +236,7 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
 
 
 def _warn_of_blanks(column: str, values: NDArray[Any]) -> None:
-    """Warn of labels that nothing but blanks around them tells apart."""
+    """Warn of labels that differ only in blanks around them."""
     _, inverse, counts = np.unique(
         np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
     )
@@ -280,7 +288,7 @@ def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64]) -> str:
     shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
     return (
-        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column that tells them apart in extra=, or "
+        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column in which they differ in extra=, or "
         "say which to keep: duplicates='first', 'last' or 'mean'"
     )
 
@@ -303,18 +311,18 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
 def _aligned(
     rows: Rows, runs: xr.DataArray, asked: Asked
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """Return the grid, scores of shape (task, algorithm, run, level), and what to say of it."""
+    """Return the grid, scores of shape (task, algorithm, run, level), and what was dropped."""
     names = labels.task_names(runs, ("algorithm", "run"))
     shape = (len(names), runs.sizes["algorithm"], runs.sizes["run"])
     size = shape[1] * shape[2]
 
-    def who_is_apart(task: int) -> str:
+    def disjoint_algorithms(task: int) -> str:
         here = rows.curve // size == task
         mine = Rows(rows.curve[here] % size, rows.level[here], rows.score[here])
-        return grids.who_is_apart(mine, shape[2], labels.words(runs["algorithm"]))
+        return grids.disjoint_algorithms(mine, shape[2], labels.words(runs["algorithm"]))
 
-    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else Levels.none(len(names))
-    levels, lines = grids.leave_apart(asked, levels, names, who_is_apart)
+    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else GridLevels.none(len(names))
+    levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms)
     grid, kept = grids.choose(asked, levels)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan

@@ -1,4 +1,4 @@
-"""The training grid that runs are brought to: what was asked, what each task gets, and the words for what was lost."""
+"""The training grid of aligned runs: which one was asked for, which levels each task has, and what was dropped."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SHOWN = 20
 
 
 class Asked(NamedTuple):
-    """The grid that was asked for, by name or as levels, and how scores are got at its levels."""
+    """The grid that was asked for, by name or as levels, and how scores at its levels are found."""
 
     on: str | NDArray[np.float64]
     method: str | None
     tolerance: float | None
 
     def __str__(self) -> str:
-        """Say the options of the call."""
+        """Return the options of the call."""
         on = repr(self.on) if isinstance(self.on, str) else f"[{_list(self.on)}]"
         given = {"method": self.method, "tolerance": self.tolerance}
         return ", ".join([f"on={on}", *(f"{name}={value!r}" for name, value in given.items() if value is not None)])
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
         return not isinstance(self.on, str) or self.on == "union"
 
 
-class Levels(NamedTuple):
+class GridLevels(NamedTuple):
     """Training levels, and for every task which of them any of its runs has, and which all have: (task, level)."""
 
     values: NDArray[np.float64]
@@ -53,7 +53,7 @@ class Levels(NamedTuple):
     shared: NDArray[np.bool_]
 
     @classmethod
-    def none(cls, n_tasks: int) -> Levels:
+    def none(cls, n_tasks: int) -> GridLevels:
         """Return no levels."""
         nothing = np.zeros((n_tasks, 0), dtype=np.bool_)
         return cls(np.empty(0), nothing, nothing)
@@ -95,7 +95,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     return grid
 
 
-def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
+def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
     """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
     n_tasks, *per_task = shape
     size = prod(per_task)
@@ -103,41 +103,45 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> Levels:
     flat = rows.curve // size * len(values) + level
     counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
-    return Levels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
+    return GridLevels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
 
 
-def leave_apart(
-    asked: Asked, levels: Levels, names: Sequence[str], explain: Callable[[int], str]
-) -> tuple[Levels, list[str]]:
-    """Return levels without those of tasks whose runs do not meet, and the words for why; refuse if no runs do.
+def leave_out_disjoint(
+    asked: Asked, levels: GridLevels, names: Sequence[str], explain: Callable[[int], str]
+) -> tuple[GridLevels, list[str]]:
+    """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels.
 
-    `explain` says of a task which of its algorithms do not meet.
+    `explain` names the algorithms of a task that share no levels.
     """
     if asked.may_lack:
         return levels, []
     met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
-    apart = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
-    if not apart.any():
+    disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
+    if not disjoint.any():
         return levels, []
-    why = [names[task] + _why_apart(asked, levels, task, explain(task)) for task in np.flatnonzero(apart).tolist()]
+    why = [
+        names[task] + _why_disjoint(asked, levels, task, explain(task)) for task in np.flatnonzero(disjoint).tolist()
+    ]
     cure = "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
-    if apart[known > 0].all():
-        others = [names[task].removesuffix(": ") for task in np.flatnonzero(apart)[1:].tolist()]
+    if disjoint[known > 0].all():
+        others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
         raise ValueError(f"{why[0]}. {cure}{also}")
     provenance.warn(f"left out, as runs do not meet: {'; '.join(why)}. {cure}")
-    rest = ~apart[:, np.newaxis]
-    return Levels(levels.values, levels.known & rest, levels.shared & rest), [f"{reason}; left out" for reason in why]
+    rest = ~disjoint[:, np.newaxis]
+    return GridLevels(levels.values, levels.known & rest, levels.shared & rest), [
+        f"{reason}; left out" for reason in why
+    ]
 
 
-def _why_apart(asked: Asked, levels: Levels, task: int, who: str) -> str:
+def _why_disjoint(asked: Asked, levels: GridLevels, task: int, who: str) -> str:
     shared = levels.values[levels.shared[task]]
     at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
     count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
     return f"on={asked.on!r} leaves {count}{at}: {who}"
 
 
-def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def choose(asked: Asked, levels: GridLevels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the levels to keep, and which of them each task keeps, shape (task, level)."""
     if not isinstance(asked.on, str):
         return asked.on, np.ones((len(levels.known), len(asked.on)), dtype=np.bool_)
@@ -146,7 +150,7 @@ def choose(asked: Asked, levels: Levels) -> tuple[NDArray[np.float64], NDArray[n
     return levels.values[some], kept[:, some]
 
 
-def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
+def _kept(asked: Asked, levels: GridLevels) -> NDArray[np.bool_]:
     if not isinstance(asked.on, str):
         return levels.known & np.isin(levels.values, asked.on)
     if asked.on == "final":
@@ -155,7 +159,7 @@ def _kept(asked: Asked, levels: Levels) -> NDArray[np.bool_]:
     return levels.known if asked.on == "union" else levels.shared
 
 
-def who_is_apart(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
+def disjoint_algorithms(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
     """Say which algorithms of one task, its curves numbered over (algorithm, run), share fewer than two levels."""
     grids = {}
     for i, name in enumerate(algorithms):
@@ -172,7 +176,7 @@ def who_is_apart(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
     return f"the grids of {', '.join(grids)} do not meet together"
 
 
-def dropped(asked: Asked, levels: Levels, names: Sequence[str]) -> list[str]:
+def dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; of a final level, which it is."""
     kept = _kept(asked, levels)
     if isinstance(asked.on, str) and asked.on == "final":

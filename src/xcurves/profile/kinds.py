@@ -23,6 +23,11 @@ SS_PROFILE = ResultKind(
     argument="curves",
     variables={
         "fraction": Var(_BY_LEVEL, "fraction of the sum of squares at the level"),
+        "fraction_corrected": Var(
+            ("task", "training"),
+            "fraction of the simple sum of squares at the level, less what noise adds",
+            when="inference",
+        ),
         "cumulative_fraction": Var(_BY_LEVEL, "fraction of the sum of squares up to the level"),
         "ss": Var(_BY_LEVEL, "sum of squares at the level", "score^2"),
         "pvalue_adjusted": Var(_LEVEL, "randomization p-value adjusted over levels", when="inference"),

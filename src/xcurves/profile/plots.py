@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import OTHERS, scale_training
+from xcurves.core.axes import OTHER_COLOURS, scale_training
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 _FEW = 60  # levels that get a marker each
 _BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
-_STYLES = {"simple": (OTHERS[0], "-"), "algorithm": (OTHERS[1], "--"), "interaction": (OTHERS[2], ":")}
+_STYLES = {
+    "simple": (OTHER_COLOURS[0], "-"),
+    "algorithm": (OTHER_COLOURS[1], "--"),
+    "interaction": (OTHER_COLOURS[2], ":"),
+}
 
 
 def draw_fraction(result: xr.Dataset, ax: Axes) -> None:

@@ -162,6 +162,8 @@ class ProfileBlock(Block):
         out["n_assignments"][:] = as_float(plan.n_assignments)
         if not self.inference:
             return
+        simple, error, df = part.measured.simple, part.measured.error, self.df(part.sizes)
+        out["fraction_corrected"][:] = profiles.corrected_share(simple, error, df)
         out["f"][:] = self.f(part.measured, part.sizes)
         assignments = Assignments(plan, self.batch)
         width = levels.panel_width(plan, part.curves.shape[-1], len(self.stretches))

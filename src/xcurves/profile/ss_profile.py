@@ -71,7 +71,8 @@ def ss_profile(
 
         * On (effect, training), with effects ``simple``, ``algorithm`` and ``interaction``: `ss` (in squared score
           units), its `fraction` of the effect's total, and `cumulative_fraction`.
-        * On (training): `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`; `ss_null_upper` and
+        * On (training): `fraction_corrected`, of the simple sum of squares less what noise adds; NaN where noise
+          explains all. `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`; `ss_null_upper` and
           `ss_null_upper_simultaneous`, which the simple `ss` exceeds by chance at one given level, or at any level, in
           no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and `cluster_pvalue`, NaN outside.
         * Scalars `first_significant` and `last_significant`, in units of `training`, NaN where there is none.

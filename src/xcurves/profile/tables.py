@@ -13,19 +13,27 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each training level, of the simple profile."""
     simple = result.sel(effect="simple", drop=True)
     columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
-    names = {"F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}
+    names = {
+        "corrected": "fraction_corrected",
+        "F": "f",
+        "p": "pvalue",
+        "p_adjusted": "pvalue_adjusted",
+        "equivalent": "equivalent",
+    }
     columns |= {column: simple[name] for column, name in names.items() if name in simple}
     return frame_of(columns, ["training"])
 
 
 def profile_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     """Return a row for each task: first and last level that differ, and where half of the difference is reached."""
-    simple = result.sel(effect="simple", drop=True)
     names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
     columns = {said: result[name] for name, said in names.items() if name in result}
-    half = (simple["cumulative_fraction"] >= 0.5 - 1e-12).idxmax("training")
-    columns["half of the difference by"] = half.where(simple["cumulative_fraction"].notnull().any("training"))
+    if "last_significant" in result:
+        cumulative = result["fraction_corrected"].cumsum("training")
+        half = (cumulative >= 0.5 - 1e-12).idxmax("training")
+        shown = result["last_significant"].notnull() & result["fraction_corrected"].notnull().any("training")
+        columns["half of the difference by"] = half.where(shown)
     return by_task(columns, task_dims(result["fraction"], ("training",))), (
         "First and last training level at which the curves are shown to differ, adjusted over levels, and the level by "
-        "which half of the observed difference is reached; a row for each task."
+        "which half of the difference is reached, less what noise adds; a row for each task."
     )

@@ -16,6 +16,8 @@ _LIMITS = (
     "A level that is not named is not shown to be equal. Where the curves still differ is known with this confidence, "
     "where a difference ends is not: that takes a margin. The edges of a cluster are no estimate of onset or end."
 )
+_UNTESTED = "Nothing was tested: the profile is descriptive."
+_LISTED = 6  # stretches of levels that a sentence lists
 
 
 def profile_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -28,8 +30,9 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
             continue
         if "pvalue_adjusted" in task:
             yield name + _differ(here)
-            yield from (name + sentence for sentence in _clusters(here))
-        yield name + _reached(here["cumulative_fraction"].sel(effect="simple"))
+            yield from (name + sentence for sentence in (*_clusters(here), *_reached(here)))
+        else:
+            yield name + _UNTESTED
         if "interval_fraction" in task:
             yield from (name + sentence for sentence in _intervals(here))
         if "equivalent" in task:
@@ -41,14 +44,19 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         yield from unadjusted_over_tasks(len(names))
 
 
-def _reached(cumulative: xr.DataArray) -> str:
-    if np.isnan(cumulative.to_numpy()).any():
-        return "The mean curves are equal at every training level."
-    reached = [np.argmax(cumulative.to_numpy() >= share - 1e-12) for share in (0.5, 0.9)]
-    half, most = (_amount(level) for level in cumulative["training"].to_numpy()[reached])
-    return (
-        f"Half of the observed difference between the curves (simple sum of squares) is reached by training {half}, "
-        f"nine tenths by {most}."
+def _reached(task: xr.Dataset) -> Iterator[str]:
+    """Yield where half of the difference is reached, less what noise adds to it, if some level is shown to differ."""
+    if task["fraction"].isnull().any():
+        yield "The mean curves are equal at every training level."
+        return
+    shares = task["fraction_corrected"].to_numpy()
+    if np.isnan(task["last_significant"].item()) or np.isnan(shares).any():
+        return
+    cumulative = shares.cumsum()
+    half, most = (_amount(task["training"].to_numpy()[np.argmax(cumulative >= share - 1e-12)]) for share in (0.5, 0.9))
+    yield (
+        f"Half of the difference between the curves (simple sum of squares, less what noise adds) is reached by "
+        f"training {half}, nine tenths by {most}."
     )
 
 
@@ -58,7 +66,7 @@ def _differ(task: xr.Dataset) -> str:
     if not marked.any():
         return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
     return (
-        f"The curves differ at training {_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
+        f"The curves differ at {_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
         f"with {100 * (1 - alpha):g} % confidence they still differ at {_amount(task['last_significant'].item())}."
     )
 
@@ -69,7 +77,7 @@ def _clusters(task: xr.Dataset) -> Iterator[str]:
         p = task["cluster_pvalue"].to_numpy()[number == each][0]
         if provenance.significant(p, alpha_of(task)):
             stretch = _stretches(task, number == each)
-            yield f"Somewhere in the stretch of training {stretch} the curves differ (cluster mass, p = {p:.3g})."
+            yield f"Somewhere in the stretch of {stretch} the curves differ (cluster mass, p = {p:.3g})."
 
 
 def _intervals(task: xr.Dataset) -> Iterator[str]:
@@ -90,7 +98,7 @@ def _equivalent(task: xr.Dataset) -> str:
     size = "the margin" if margin is None else f"{margin:g}"
     if not within.any():
         return f"No training level is shown to have all differences within ± {size}."
-    return f"All differences are shown to lie within ± {size} at training {_stretches(task, within)}."
+    return f"All differences are shown to lie within ± {size} at {_stretches(task, within)}."
 
 
 def _how(result: xr.Dataset) -> str:
@@ -104,13 +112,17 @@ def _how(result: xr.Dataset) -> str:
 
 
 def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
-    """Return the chosen levels as stretches of neighbours: "0, 500 to 2000"."""
+    """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
     levels = task["training"].to_numpy()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
-    ends = [
-        (_amount(levels[start]), _amount(levels[end - 1])) for start, end in zip(edges[::2], edges[1::2], strict=True)
-    ]
-    return ", ".join(first if first == last else f"{first} to {last}" for first, last in ends)
+    starts, ends = edges[::2], edges[1::2]
+    if len(starts) > _LISTED:
+        longest = int((ends - starts).argmax())
+        first, last = levels[starts[longest]], levels[ends[longest] - 1]
+        share = 100 * np.count_nonzero(chosen) / len(chosen)
+        return f"{share:.0f} % of the training levels (longest stretch: {_amount(first)} to {_amount(last)})"
+    said = [(_amount(levels[start]), _amount(levels[end - 1])) for start, end in zip(starts, ends, strict=True)]
+    return "training " + ", ".join(first if first == last else f"{first} to {last}" for first, last in said)
 
 
 def _amount(level: float) -> str:
@@ -119,10 +131,10 @@ def _amount(level: float) -> str:
 
 def profile_answer(result: xr.Dataset) -> str:
     """Return where the curves of one task differ, or in how many tasks they do."""
+    if "last_significant" not in result:
+        return _UNTESTED
     if len(labels.result_names(result["fraction"], ("training",))) == 1:
         return next(profile_sentences(result))
-    if "last_significant" not in result:
-        return "Nothing was tested: the profiles are descriptive."
     last = result["last_significant"].to_numpy().ravel()
     found = np.count_nonzero(~np.isnan(last))
     return f"In {found} of {len(last)} tasks the curves differ at some training level, adjusted over levels."

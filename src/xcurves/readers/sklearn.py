@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 _SCORES = ("test_", "train_")
-_ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
+_ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve
 
 
 def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
@@ -32,6 +32,8 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     ------
     TypeError
         If `results` is no mapping from names to learning curves.
+    ValueError
+        If an array has not the shape (sizes, folds).
 
     Examples
     --------
@@ -132,6 +134,12 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
             f"got {type(result).__name__}"
         )
     sizes, *arrays = map(np.asarray, result)
+    for key, array in zip(_ARRAYS, arrays, strict=False):
+        if array.ndim != 2 or array.shape != (len(sizes), *arrays[0].shape[1:]):
+            raise ValueError(
+                f"results[{name!r}]: {key} must have the shape (sizes, folds), {len(sizes)} sizes and as many folds as "
+                f"train_score; got {array.shape}. Pass what learning_curve returned as it is"
+            )
     n_folds = arrays[0].shape[1]
     columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}
     run = np.tile(np.arange(n_folds), len(sizes))

@@ -1,27 +1,27 @@
-"""Scalars of TensorBoard event files, read by the tensorboard package itself, without TensorFlow."""
+"""Scalars of TensorBoard event files, read with the tensorboard package, without TensorFlow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from xcurves.core import provenance
 from xcurves.readers import paths
+from xcurves.readers.source import Source
 
-_HEAD, _TAIL = 12, 4  # bytes of a record around its event
+_CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
+_COLUMNS = ["tag", "step", "wall_time", "value"]
 
 
-def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "run")) -> pd.DataFrame:
+def scalars(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
     """Read all scalars of all runs below a folder.
 
     Parameters
     ----------
     root : path
-        Folder of the runs' folders, each with one or more event files.
+        Folder of the runs' folders, each with one or more event files; or one file.
     folders : str or sequence of str
         Column for each level of folders below `root`, such as ``("task", "algorithm", "run")``.
 
@@ -29,14 +29,14 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     -------
     DataFrame
         One row per scalar: the folders, `tag`, `step` (steps), `wall_time` (s since 1970), `value`; nothing sampled. A
-        restarted run repeats steps: say which to keep by ``to_dataarray(duplicates=...)``. Select a tag, or make it
+        restarted run repeats steps: choose which to keep by ``to_dataarray(duplicates=...)``. Select a tag, or make it
         a dim: ``to_dataarray("value", training="step", extra="tag")``.
 
     Raises
     ------
     ImportError
         If tensorboard is not installed.
-    FileNotFoundError, NotADirectoryError
+    FileNotFoundError
         If there is nothing to read.
     ValueError
         If no file has a scalar, or if `folders` does not fit.
@@ -44,64 +44,94 @@ def scalars(root: str | Path, *, folders: str | Sequence[str] = ("algorithm", "r
     Warns
     -----
     UserWarning
-        If an event file was cut short, of which only the whole events are read, or if a run has no scalar.
+        If an event file has records that cannot be read: how many of them in which file. A damaged record is left out;
+        after a damaged length nothing more of the file can be read. If a run has no scalar.
 
     Examples
     --------
     >>> from xcurves.readers import tensorboard
     >>> frame = tensorboard.scalars("runs", folders=("task", "algorithm", "run"))  # doctest: +SKIP
     """
-    names = paths.check_folders(folders)
-    logs = paths.find_logs(root, lambda path: "tfevents" in path.name, "event files (*tfevents*)")
-    files = [file for run in logs.values() for file in run]
-    cut = np.array([_is_cut(file) for file in files])
-    provenance.warn_of(cut, list(map(str, files)), lambda _: ": the last event is cut short and left out", "files")
-    runs = {folder: _run(folder) for folder in logs}
-    frames = [run.assign(**paths.name_folders(root, folder, names)) for folder, run in runs.items() if len(run)]
-    if not frames:
-        raise ValueError(f"root {str(root)!r}: no event file has a scalar. Check what was logged")
-    empty = np.array([run.empty for run in runs.values()])
-    provenance.warn_of(empty, list(map(str, runs)), lambda _: " has no scalar and is left out", "runs")
-    frame = paths.join(frames, names)
+    frame = paths.read_runs(root, _is_log, "event files (*tfevents*)", folders, _run)
     frame.attrs = {
         "units": {"step": "steps", "wall_time": "s"},
-        "source": f"TensorBoard event files of {len(logs)} runs below {Path(root).name}",
+        "source": f"TensorBoard event files {paths.where(root)}",
     }
     return frame
 
 
-def _is_cut(file: Path) -> bool:
-    """Return whether a file ends within a record: its length (8 bytes), a checksum (4), the event, a checksum (4)."""
-    size = file.stat().st_size
-    place = 0
-    with file.open("rb") as records:
-        while place + _HEAD <= size:
-            records.seek(place)
-            place += _HEAD + int.from_bytes(records.read(8), "little") + _TAIL
-    return place != size
+def _is_log(path: Path) -> bool:
+    return "tfevents" in path.name
 
 
-def _run(folder: Path) -> pd.DataFrame:
-    """Return all scalars of the event files of a folder."""
+class _Records(NamedTuple):
+    events: list[bytes]
+    left_out: str
+
+
+def _run(files: Sequence[Path]) -> paths.Run:
+    """Return all scalars of the event files of a run."""
     try:
-        from tensorboard.backend.event_processing import event_accumulator
-        from tensorboard.util import tensor_util
+        from tensorboard.compat.proto.event_pb2 import Event
     except ImportError:
         raise ImportError(
             "readers.tensorboard needs tensorboard. Install it: pip install 'xcurves[tensorboard]'"
         ) from None
-    everything = {event_accumulator.SCALARS: 0, event_accumulator.TENSORS: 0}
-    # With purging, a run that was restarted would lose what it had logged after the restart's first step.
-    log = event_accumulator.EventAccumulator(str(folder), size_guidance=everything, purge_orphaned_data=False)
-    log.Reload()
-    tags = log.Tags()
-    rows: list[tuple[Any, ...]] = [
-        (tag, event.step, event.wall_time, event.value) for tag in tags["scalars"] for event in log.Scalars(tag)
-    ]
-    rows += [
-        (tag, event.step, event.wall_time, float(tensor_util.make_ndarray(event.tensor_proto)))
-        for tag in tags["tensors"]
-        if log.SummaryMetadata(tag).plugin_data.plugin_name == "scalars"
-        for event in log.Tensors(tag)
-    ]
-    return pd.DataFrame(rows, columns=["tag", "step", "wall_time", "value"])
+    records = [_records(file) for file in files]
+    plugins: dict[str, str] = {}  # only the first value of a tag names its plugin
+    found: list[tuple[Any, ...]] = []
+    for each in records:
+        for record in each.events:
+            found += _scalars(Event.FromString(record), plugins)
+    rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
+    rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
+    return paths.Run(rows, "; ".join(each.left_out for each in records if each.left_out))
+
+
+def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
+    from tensorboard.util.tensor_util import make_ndarray
+
+    for value in event.summary.value:
+        kind = value.WhichOneof("value")
+        if kind == "simple_value":
+            yield value.tag, event.step, event.wall_time, value.simple_value
+        elif kind == "tensor":
+            plugin = plugins.setdefault(value.tag, value.metadata.plugin_data.plugin_name)
+            if plugin == "scalars":
+                yield value.tag, event.step, event.wall_time, make_ndarray(value.tensor).item()
+
+
+def _records(file: Path) -> _Records:
+    """Return the whole records of a file, each a length (8 bytes), its checksum (4), an event, and its checksum (4)."""
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
+    data = file.read_bytes()
+    events: list[bytes] = []
+    place, n_damaged = 0, 0
+    while place + _HEAD <= len(data):
+        size, body = int.from_bytes(data[place : place + 8], "little"), place + _HEAD
+        if masked_crc32c(data[place : place + 8]) != _checksum(data, place + 8) or body + size + _CRC > len(data):
+            break
+        event = data[body : body + size]
+        whole = masked_crc32c(event) == _checksum(data, body + size)
+        events += [event] * whole
+        n_damaged += not whole
+        place = body + size + _CRC
+    lost = [f"{n_damaged} damaged record{'s' * (n_damaged != 1)}"] * (n_damaged > 0)
+    lost += [f"the last {len(data) - place} bytes, cut short or damaged"] * (place < len(data))
+    left_out = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
+    return _Records(events, left_out)
+
+
+def _checksum(data: bytes, place: int) -> int:
+    return int.from_bytes(data[place : place + _CRC], "little")
+
+
+SOURCE = Source(
+    "tensorboard",
+    "a folder of TensorBoard event files (*tfevents*)",
+    _is_log,
+    scalars,
+    by_folders=True,
+    value="value",
+)

@@ -1,9 +1,8 @@
-"""What Weights & Biases exports: histories of runs from its API, and the CSV of a chart."""
+"""Histories of runs from the API of Weights & Biases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 
-_BETWEEN = " - "
-_BOUNDS = ("__MIN", "__MAX")
-_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
+WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
 
 
@@ -92,86 +89,5 @@ def _has_gaps(rows: pd.DataFrame) -> bool:
     return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
 
 
-def _number(told: object) -> object:
-    return _WORDS.get(told, told) if isinstance(told, str) else told
-
-
-def chart(path: str | Path) -> pd.DataFrame:
-    r"""Read the CSV that a line chart exports: a column of steps, and columns ``name - metric`` for every run.
-
-    Parameters
-    ----------
-    path : path
-        The exported file.
-
-    Returns
-    -------
-    DataFrame
-        One row per run and step: `name` (of the run, or of a group), the chart's first column, and the metrics. Split
-        the names: ``frame["name"].str.extract(r"(?P<algorithm>.+)-(?P<run>\d+)")``. A chart shows at most some
-        hundreds or thousands of points of a run: prefer `history` with ``run.scan_history()``.
-
-    Raises
-    ------
-    ValueError
-        If the file is empty or no export of a chart, or if two runs have one name.
-
-    Warns
-    -----
-    UserWarning
-        If minimum and maximum of a point differ: it stands for several scores (of a group of runs, or of neighbouring
-        steps).
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from xcurves.readers import wandb
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "export.csv"
-    >>> _ = path.write_text('"Step","sac-1 - return","td3-1 - return"\n"0","1.5",""\n"10","2.5","3.5"\n')
-    >>> wandb.chart(path)
-        name  Step  return
-    0  sac-1     0     1.5
-    1  sac-1    10     2.5
-    2  td3-1    10     3.5
-    """
-    try:
-        wide = pd.read_csv(path, header=None, dtype=str, keep_default_na=False)
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} is empty. Export the chart again") from None
-    head = wide.iloc[0].tolist()
-    twice = [column for column in head if head.count(column) > 1]
-    if twice:
-        raise ValueError(f"{path} has {head.count(twice[0])} columns {twice[0]!r}: runs of one name. Rename the runs")
-    strange = [column for column in head[1:] if _BETWEEN not in column]
-    if strange or len(head) < 2:
-        raise ValueError(
-            f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
-            f"got {(strange or head)[0]!r}. Export the chart as CSV"
-        )
-    try:
-        numbers = wide.iloc[1:].replace({"": np.nan, **_WORDS}).apply(pd.to_numeric).set_axis(head, axis=1)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}. Mend it, or export the chart again") from None
-    pointwise = [column for column in head[1:] if not column.endswith(_BOUNDS)]
-    _warn_of_means(path, numbers, pointwise)
-    keys = {column: tuple(column.rsplit(_BETWEEN, 1)) for column in pointwise}
-    steps = numbers[head[0]]
-    names, metrics = (list(dict.fromkeys(parts)) for parts in zip(*keys.values(), strict=True))
-    runs = [
-        pd.DataFrame({"name": name, head[0]: steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
-        for name in names
-    ]
-    frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
-    frame.attrs = {"source": f"Weights & Biases chart, {Path(path).name}"}
-    return frame
-
-
-def _warn_of_means(path: str | Path, numbers: pd.DataFrame, columns: list[str]) -> None:
-    bounded = [column for column in columns if {column + bound for bound in _BOUNDS} <= set(numbers)]
-    low, high = (numbers[[column + bound for column in bounded]].to_numpy() for bound in _BOUNDS)
-    provenance.warn_of(
-        np.asarray((low < high).any(axis=0)),
-        [f"{path}: {column!r}" for column in bounded],
-        lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",
-        "columns",
-    )
+def _number(value: object) -> object:
+    return WORDS.get(value, value) if isinstance(value, str) else value

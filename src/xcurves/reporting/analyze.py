@@ -147,13 +147,13 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
     """Return the result of one part, computed; refuse curves to which it does not apply."""
     part = kind.part
     assert part is not None  # of the kinds that are parts
-    taken, options, attrs = part.select(curves)
-    options |= {name: given[name] for name in (*part.options, "confidence_level")}
     # A stream of its own, which does not depend on what else is made.
     child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
+    options = {name: given[name] for name in (*part.options, "confidence_level")}
     options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
     try:
-        result: xr.Dataset = kinds.function(kind.name)(taken, **options).compute()
+        taken, found, attrs = part.select(curves)
+        result: xr.Dataset = kinds.function(kind.name)(taken, **found, **options).compute()
     except ValueError as error:
         if part.refuses:
             raise NotApplicableError(str(error)) from error

@@ -9,13 +9,19 @@ from typing import Any
 
 import pandas as pd
 
+_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
 _EQUALS = re.compile(r" = (?=[-\d])")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 
 def text(words: object) -> str:
     """Return words as text of a page."""
-    return escape(str(words))
+    return escape(shown(str(words)))
+
+
+def shown(words: str) -> str:
+    """Return words with control characters, changes of direction and lone surrogates written as escapes."""
+    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
 def paragraph(words: str, kind: str = "") -> str:
@@ -50,7 +56,8 @@ def terms(pairs: Iterable[tuple[str, object]]) -> str:
 
 def code(lines: str) -> str:
     """Return lines of code."""
-    return f'<pre tabindex="0"><code>{text(lines)}</code></pre>'
+    shown_lines = "\n".join(map(text, lines.split("\n")))
+    return f'<pre tabindex="0"><code>{shown_lines}</code></pre>'
 
 
 def folded(title: str, body: str) -> str:
@@ -59,7 +66,7 @@ def folded(title: str, body: str) -> str:
 
 
 def section(anchor: str, title: str, *body: str) -> str:
-    """Return a section with its heading."""
+    """Return a section with its heading; the anchor is one of ours, never a label."""
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n<h2 id="{anchor}-title">{text(title)}</h2>\n' + (
         "\n".join(each for each in body if each) + "\n</section>"
     )
@@ -75,7 +82,7 @@ def figure(uri: str, alternative: str, caption: str) -> str:
     """Return a picture with what it shows in words; on a narrow screen it scrolls, for its text to stay readable."""
     return (
         '<figure><div class="picture" role="group" tabindex="0" aria-label="Picture">'
-        f'<img src="{escape(uri)}" alt="{escape(alternative)}"></div>\n'
+        f'<img src="{escape(uri)}" alt="{text(alternative)}"></div>\n'
         f"<figcaption>{text(caption)}</figcaption></figure>"
     )
 
@@ -88,7 +95,7 @@ def table(frame: pd.DataFrame, caption: str) -> str:
     top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
     rows = "".join(f"<tr>{_row(key if named else (), values)}</tr>\n" for key, values in _rows(frame))
     return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{escape(caption)}"><table>\n'
+        f'<div class="box" role="region" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
 

@@ -16,8 +16,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves import results
-from xcurves.archives.places import put_whole
 from xcurves.core import labels, provenance
+from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.axes import label_of
 from xcurves.core.schema import ResultKind
 from xcurves.plotting import captions
@@ -27,6 +27,7 @@ from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare,
 Parts = Mapping[str, xr.Dataset]
 
 _DRAWN = 12  # tasks whose curves are drawn
+_GENERATOR = b'<meta name="generator" content="xcurves">'
 _SAID = 12  # sentences of a part that stand there unfolded
 _GIVEN = {
     "rng": "Seed",
@@ -45,7 +46,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     tree : DataTree
         What `analyze` returned, or any tree with results of methods in its groups, and curves in group ``curves``.
     path : str or path
-        The file. It is replaced whole or not at all.
+        The file. A page that was written here is replaced whole or not at all; any other file is refused.
 
     Returns
     -------
@@ -56,6 +57,8 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     ------
     ValueError, TypeError
         If `tree` is no DataTree, or none of its groups is a result.
+    FileExistsError
+        If the path holds anything but a page that `report` wrote.
     OSError
         If the folder is missing or cannot be written to.
 
@@ -86,8 +89,21 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     parts = parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves)
-    put_whole(path, lambda beside: beside.write_text(page, encoding="utf-8"))
+    atomic_write(path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page)
     return path
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse a path where `report` would refuse to write."""
+    check_place(path, is_own=_is_page)
+
+
+def _is_page(path: Path) -> bool:
+    """Return whether a file begins as the pages of `report` do."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as opened:
+        return _GENERATOR in opened.read(1024)
 
 
 def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
@@ -101,7 +117,10 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     sections = [
         ("answer", "In short", _answer(attrs, parts)),
         *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
-        *((name, kind_of(result).question, _part(result)) for name, result in parts.items()),
+        *(
+            (f"part-{number}", kind_of(result).question, _part(result))
+            for number, result in enumerate(parts.values(), 1)
+        ),
         ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
@@ -142,7 +161,7 @@ def _lead(curves: xr.DataArray) -> str:
 
 def _answer(attrs: Mapping[Any, Any], parts: Parts) -> str:
     """Return the answers in a few sentences, what they do not say, and which parts are not there."""
-    known = [prepare(result) for result in parts.values()]
+    known = [(kind_of(result), _single(result)) for result in parts.values()]
     cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
     missing = missing_parts(attrs)
     return "".join(
@@ -182,13 +201,19 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
     return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES + more)
 
 
+def _single(result: xr.Dataset) -> xr.Dataset:
+    """Return a result in memory; that of a single task without the dims that name it."""
+    kind, result = prepare(result)
+    dims = kind.panel_dims(result)
+    if prod(result.sizes[dim] for dim in dims) > 1:
+        return result
+    return result.squeeze(dims).drop_vars(dims, errors="ignore")
+
+
 def _part(result: xr.Dataset) -> str:
     """Return sentences, table and pictures of one result."""
-    kind, result = prepare(result)
-    dims = [dim for dim in kind.task_dims(result) if dim != "algorithm"]
-    tasks = prod(result.sizes[dim] for dim in dims)
-    if tasks == 1:
-        result = result.squeeze(dims).drop_vars(dims, errors="ignore")
+    kind, result = kind_of(result), _single(result)
+    tasks = prod(result.sizes[dim] for dim in kind.panel_dims(result))
     said = results.summary(result).splitlines()
     sentences = markup.items(said)
     if len(said) > _SAID:
@@ -197,13 +222,15 @@ def _part(result: xr.Dataset) -> str:
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
     table = markup.table(*digests.of_result(kind, result, tasks))
-    return final + sentences + missing + table + (_pictures(kind, result) if tasks == 1 else "")
+    return final + sentences + missing + table + _pictures(kind, result, tasks)
 
 
-def _pictures(kind: ResultKind, result: xr.Dataset) -> str:
-    """Return the default pictures of one task's result, each with what it shows in words."""
+def _pictures(kind: ResultKind, result: xr.Dataset, tasks: int) -> str:
+    """Return the default pictures of one task's result, each with what it shows in words, or why there is none."""
     if not kind.views:
         return markup.paragraph(kind.no_view)
+    if tasks > 1:
+        return markup.paragraph("Pictures are drawn of one task: select it, and call .curves.plot() of the selection.")
     figures = []
     for name, view in kind.views.items():
         uri = pictures.draw(result, name) if view.default else None
@@ -248,8 +275,8 @@ def _again(given: Mapping[Any, Any], parts: Parts) -> str:
     call = "".join(f"\n    {name}={said}," for name, said in options.items() if given.get(name) is not None)
     return (
         "import xcurves\n\n"
-        '# what xcurves.archives.write(tree, "analysis.nc") wrote\n'
-        'tree = xcurves.archives.read("analysis.nc")\n'
+        '# what xcurves.archive.write(tree, "analysis.nc") wrote\n'
+        'tree = xcurves.archive.read("analysis.nc")\n'
         f"print(tree[{next(iter(parts))!r}].to_dataset().curves.table())\n\n"
         "# the same again\n"
         '(curves,) = tree["curves"].data_vars.values()\n'

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.plotting.dispatch import plot
+from xcurves.reporting.markup import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -47,7 +48,9 @@ def _plain(data: T_Data) -> T_Data:
         }
     )
     for variable in (data, *data.coords.values(), *(data.data_vars.values() if isinstance(data, xr.Dataset) else ())):
-        said = {key: _escaped(str(variable.attrs[key])) for key in ("long_name", "units") if key in variable.attrs}
+        said = {
+            key: _escaped(shown(str(variable.attrs[key]))) for key in ("long_name", "units") if key in variable.attrs
+        }
         variable.attrs = {**variable.attrs, **said}
     return data
 
@@ -55,14 +58,14 @@ def _plain(data: T_Data) -> T_Data:
 def _shown(names: xr.DataArray) -> list[str]:
     """Return names as they are written in pictures, of a pair of long ones each on a line, no two the same."""
     sides = ("algorithm_a", "algorithm_b") if names.name == "pair" else ()
-    halves = [[str(each) for each in names[side].to_numpy()] for side in sides]
-    whole = [str(name) for name in names.to_numpy()]
+    halves = [[shown(str(each)) for each in names[side].to_numpy()] for side in sides]
+    whole = [shown(str(name)) for name in names.to_numpy()]
     if halves and max(map(len, whole)) > _LONG:
-        shown = [f"{_short(a)} -\n{_short(b)}" for a, b in zip(*halves, strict=True)]
+        fitting = [f"{_short(a)} -\n{_short(b)}" for a, b in zip(*halves, strict=True)]
     else:
-        shown = [_short(name) for name in whole]
-    alike = {name for name in shown if shown.count(name) > 1}
-    return [_escaped(f"{name} ({place + 1})" if name in alike else name) for place, name in enumerate(shown)]
+        fitting = [_short(name) for name in whole]
+    alike = {name for name in fitting if fitting.count(name) > 1}
+    return [_escaped(f"{name} ({place + 1})" if name in alike else name) for place, name in enumerate(fitting)]
 
 
 def _short(name: str) -> str:

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import POWER
-from xcurves.simulation.rates import measure, seed_of
+from xcurves.simulation.rates import measure_rates, seed_of
 from xcurves.simulation.replications import Generator, Replications, Test
 
 
@@ -99,4 +99,4 @@ def power(
     True
     """
     simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
-    return measure(POWER, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)
+    return measure_rates(POWER, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)

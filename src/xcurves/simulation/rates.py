@@ -13,10 +13,10 @@ from xcurves.core import provenance, validation
 from xcurves.core.schema import ResultKind
 from xcurves.simulation import counts
 from xcurves.simulation.grid import cells_of, check_settings
-from xcurves.simulation.replications import Replications, run
+from xcurves.simulation.replications import Replications, run_replications
 
 
-def measure(
+def measure_rates(
     kind: ResultKind,
     simulation: Replications,
     n_replications: int,
@@ -33,7 +33,7 @@ def measure(
     most = int(validation.check_count("block", block) or 0)
     grid = check_settings(settings)
     flags = {"dask": validation.check_flag("dask", dask), "progress": validation.check_flag("progress", progress)}
-    counted = counts.on_grid(run(simulation, cells_of(grid), total, most, archive, **flags), grid)
+    counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, most, archive, **flags), grid)
     attrs = provenance.result_attrs(
         kind.name,
         xr.Dataset(),

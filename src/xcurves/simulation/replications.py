@@ -86,7 +86,7 @@ class _Work:
         return self.number * (block + 1) + self.size
 
 
-def run(
+def run_replications(
     simulation: Replications,
     cells: Sequence[Cell],
     total: int,

@@ -18,7 +18,7 @@ from xcurves.simulation.generators import resampled, with_algorithm
 from xcurves.simulation.grid import cells_of
 from xcurves.simulation.kinds import RUNS_NEEDED
 from xcurves.simulation.modifications import Case
-from xcurves.simulation.replications import Replications, Test, run
+from xcurves.simulation.replications import Replications, Test, run_replications
 
 _DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
 _BLOCK = 250
@@ -137,7 +137,7 @@ def runs_needed(
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
     grid = {"n_runs": wanted}
-    counted = counts.on_grid(run(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
     counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
     counted = counted.transpose(..., "n_runs")
     measured = counts.rates(counted, error)

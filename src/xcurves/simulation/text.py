@@ -86,7 +86,8 @@ def _difference(result: xr.Dataset) -> str:
     if changes:
         return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
     return (
-        "The difference between the pilot curves is taken for the true one; if it is a lucky one, plan for more runs."
+        "The difference between the pilot curves is taken for the true one; if it is larger by chance, plan for more "
+        "runs."
     )
 
 

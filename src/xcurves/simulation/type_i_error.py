@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import TYPE_I_ERROR
-from xcurves.simulation.rates import measure, seed_of
+from xcurves.simulation.rates import measure_rates, seed_of
 from xcurves.simulation.replications import Generator, Replications, Test
 
 
@@ -116,4 +116,6 @@ def type_i_error(
     True
     """
     simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
-    return measure(TYPE_I_ERROR, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)
+    return measure_rates(
+        TYPE_I_ERROR, simulation, n_replications, settings, block, archive, dask, progress, confidence_level
+    )

@@ -1,0 +1,174 @@
+"""A folder with a file for each run, or for each task, as one Dataset."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+_LABELS = ("algorithm", "run", "task")
+_SUFFIXES = (".nc", ".zarr")
+_IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
+_NAMED = 8  # files that a warning names
+
+
+def combine_run_files(folder: Path, read: Callable[[Path], xr.Dataset]) -> xr.Dataset:
+    """Return the runs of all files of a folder, joined along their labels; a warning names files that are left out."""
+    names = _find(folder)
+    numeric = _numeric_labels(names)
+    files: dict[str, xr.Dataset] = {}
+    problems: dict[str, str] = {}
+    for name in names:
+        try:
+            files[name] = _with_labels(read(folder / name), _labels_in(name), numeric)
+        except (OSError, ValueError) as error:
+            problems[name] = str(error)
+    if not files:
+        raise ValueError(
+            f"path {str(folder)!r}: none of its {len(names)} files can be used. {names[0]}: {problems[names[0]]}"
+        )
+    problems |= _of_other_experiments(folder, files)
+    files = {name: data for name, data in files.items() if name not in problems}
+    dims = _label_dims(next(iter(files.values())))
+    _check_no_run_is_twice(folder, files, dims)
+    if problems:
+        told = "; ".join(f"{name}: {problem}" for name, problem in list(problems.items())[:_NAMED])
+        rest = "; and others" * (len(problems) > _NAMED)
+        warnings.warn(f"{len(problems)} of {len(names)} files are left out: {told}{rest}", UserWarning, stacklevel=3)
+    combined = _concatenate(folder, list(files.values()), dims).transpose(*dims, ...)
+    closing = ExitStack()
+    for data in files.values():
+        closing.callback(data.close)
+    combined.set_close(closing.close)
+    return combined
+
+
+def _find(folder: Path) -> list[str]:
+    """Return the files and stores in a folder by name, without hidden ones and what is within a store."""
+    found = [path.relative_to(folder) for suffix in _SUFFIXES for path in folder.rglob(f"*{suffix}")]
+    names = [
+        path.as_posix()
+        for path in found
+        if not any(part.startswith(".") for part in path.parts)
+        and not any(parent.suffix == ".zarr" for parent in path.parents)
+    ]
+    if not names:
+        raise ValueError(f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another")
+    return sorted(names)
+
+
+def _labels_in(name: str) -> dict[str, str]:
+    return dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix)))
+
+
+def _numeric_labels(names: Iterable[str]) -> set[str]:
+    """Return the labels of paths that are whole numbers in all of them; 01 and 1 are text, and differ."""
+    pairs = {pair for name in names for pair in _labels_in(name).items()}
+    is_text = {label for label, value in pairs if not (value.isdecimal() and str(int(value)) == value)}
+    return {label for label, _ in pairs} - is_text
+
+
+def _with_labels(data: xr.Dataset, in_path: dict[str, str], numeric: set[str]) -> xr.Dataset:
+    """Return the Dataset of a file with its labels as dims."""
+    for dim in dict.fromkeys([*_LABELS, *in_path]):
+        told: list[Any] = []
+        if dim in in_path:
+            told.append(int(in_path[dim]) if dim in numeric else in_path[dim])
+        if dim in _LABELS and dim in data.attrs:
+            told += np.ravel(data.attrs[dim]).tolist()
+            data = data.copy(deep=False)
+            del data.attrs[dim]
+        if dim in data.coords:
+            told += data[dim].to_numpy().ravel().tolist()
+        if told and dim not in data.dims:
+            _check_one(dim, told)
+            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: told[-1:]})
+        elif dim in in_path:
+            _check_one(dim, told)
+    lacks = [dim for dim in ("algorithm", "run") if dim not in data.dims or dim not in data.coords]
+    if lacks:
+        raise ValueError(
+            f"no coordinate, attribute or part of its path says its {lacks[0]}. Rename it to something like "
+            "algorithm=sac,run=3.nc"
+        )
+    return data
+
+
+def _check_one(dim: str, told: Sequence[Any]) -> None:
+    if len({str(label) for label in told}) > 1:
+        raise ValueError(f"its path, attributes and coordinates differ in {dim}: {told[0]!r} and {told[-1]!r}")
+
+
+def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[str, str]:
+    """Return what is different in files that are not as most are."""
+    described = {name: _describe(data) for name, data in files.items()}
+    (usual, count), *others = Counter(described.values()).most_common()
+    if others and others[0][1] == count:
+        first, second = (next(name for name in files if described[name] == each) for each in (usual, others[0][0]))
+        raise ValueError(
+            f"path {str(folder)!r}: as many files are like {first} as like {second}: "
+            f"{_difference(described[second], usual)}. Move the files of one experiment to another folder"
+        )
+    return {name: _difference(each, usual) for name, each in described.items() if each != usual}
+
+
+def _describe(data: xr.Dataset) -> tuple[tuple[str, str], ...]:
+    """Return what is the same in all files of one experiment."""
+    variables = sorted(data.data_vars.items(), key=lambda item: str(item[0]))
+    labels = [(str(dim), data[dim]) for dim in sorted(map(str, data.dims)) if dim in data.coords]
+    return (
+        ("experiment", str(data.attrs.get("experiment", "not named"))),
+        ("variables", ", ".join(str(name) for name, _ in variables)),
+        ("dims", ", ".join(f"{name} {sorted(map(str, values.dims))}" for name, values in variables)),
+        ("labels", ", ".join(f"{dim} of {'text' if each.dtype.kind in 'OUST' else 'numbers'}" for dim, each in labels)),
+        ("units", ", ".join(f"{name} {each.attrs.get('units', 'none')}" for name, each in [*variables, *labels])),
+    )
+
+
+def _difference(one: tuple[tuple[str, str], ...], usual: tuple[tuple[str, str], ...]) -> str:
+    what, found, wanted = next((what, a, b) for (what, a), (_, b) in zip(one, usual, strict=True) if a != b)
+    return f"its {what}: {found}; of others: {wanted}"
+
+
+def _label_dims(data: xr.Dataset) -> list[str]:
+    """Return the dims along which files are joined, `run` last."""
+    dims = sorted(str(dim) for dim in data.dims if dim != "training" and dim in data.coords)
+    return sorted(dims, key=lambda dim: ("algorithm", "run").index(dim) + 1 if dim in ("algorithm", "run") else 0)
+
+
+def _check_no_run_is_twice(folder: Path, files: dict[str, xr.Dataset], dims: Sequence[str]) -> None:
+    owners: dict[tuple[Any, ...], str] = {}
+    for name, data in files.items():
+        for run in product(*(data[dim].to_numpy().tolist() for dim in dims)):
+            if owners.setdefault(run, name) != name:
+                said = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, run, strict=True))
+                raise ValueError(f"path {str(folder)!r}: {owners[run]} and {name} both hold {said}. Remove one of them")
+
+
+def _concatenate(folder: Path, files: Sequence[xr.Dataset], dims: Sequence[str]) -> xr.Dataset:
+    """Join files along the first of the dims, after those with the same labels are joined along the others."""
+    if len(files) == 1:
+        return files[0]
+    groups: dict[tuple[Any, ...], list[xr.Dataset]] = {}
+    for data in files:
+        groups.setdefault(tuple(data[dims[0]].to_numpy().tolist()), []).append(data)
+    parts = [_concatenate(folder, groups[labels], dims[1:]) for labels in sorted(groups)]
+    if len(parts) == 1:
+        return parts[0]
+    labels = [label for each in groups for label in each]
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(
+            f"path {str(folder)!r}: some files hold {dims[0]} {twice!r} alone and some with others. Write one file for "
+            f"each {dims[0]}"
+        )
+    options: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"}
+    return xr.concat(parts, dims[0], combine_attrs="drop_conflicts", **options)

@@ -1,0 +1,96 @@
+"""CSV files, read only if every row has the fields that the header names."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcurves.readers.paths import Run
+
+_ENDS = ".csv", ".csv.gz", ".log"
+_LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
+
+
+def header(path: Path) -> list[str]:
+    """Return the names in the first line of a CSV file; none if it is no text."""
+    if not path.name.endswith(_ENDS):
+        return []
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
+            return next(csv.reader(lines), [])
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error):
+        return []
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, decompressed."""
+    try:
+        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
+
+
+def read_log(path: Path) -> Run:
+    """Read a CSV file to which a run appends lines, without a last line that has no end."""
+    rows, cut = split_cut_line(read_bytes(path))
+    left_out = f"{path}: the last line is cut short and left out: {cut!r}" if cut else ""
+    return Run(parse(rows, path), left_out)
+
+
+def split_cut_line(data: bytes) -> tuple[bytes, str]:
+    """Return the lines of a log that have an end, and the last one if it has none."""
+    whole, end, cut = data.rpartition(b"\n")
+    return whole + end, cut.decode(errors="replace")
+
+
+def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.DataFrame:
+    """Return the rows of a CSV file, whose first line is that number of the file."""
+    try:
+        check_fields(data, path, first_line)
+        frame = pd.read_csv(io.BytesIO(data), index_col=False, low_memory=False, encoding="utf-8-sig", **options)
+        return _keep_leading_zeros(frame, data, options) if _LEADING_ZERO.search(data) else frame
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path} is empty. Write it again, or name another") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
+
+
+def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
+    """Refuse a column named twice, and a row with another number of fields than the header."""
+    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
+    names = [name.strip() for name in next(lines, [])]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
+    odd = next((row for row in lines if row and len(row) != len(names)), None)
+    if odd is None:
+        return
+    line = f"line {first_line + lines.line_num - 1}"
+    says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
+    if len(odd) < len(names) and not any(lines):
+        raise ValueError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
+    raise ValueError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
+
+
+def missing_end(data: bytes, path: Path) -> str:
+    """Return what to say of a table whose last line has no end, unless its last field is quoted."""
+    if not data or data.endswith((b"\n", b"\r", b'"')):
+        return ""
+    last = data.rpartition(b"\n")[2].decode(errors="replace")
+    return f"{path}: the last line has no line end and may be cut short: {last!r}"
+
+
+def _keep_leading_zeros(frame: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
+    """Keep a column of whole numbers as text where two of its texts are one number, such as run ids "01" and "1"."""
+    whole = [name for name in frame if pd.api.types.is_integer_dtype(frame[name])]
+    texts = pd.read_csv(io.BytesIO(data), index_col=False, dtype=str, encoding="utf-8-sig", usecols=whole, **options)
+    texts = texts.apply(lambda column: column.str.strip())
+    return frame.assign(**{str(name): texts[name] for name in whole if texts[name].nunique() > frame[name].nunique()})

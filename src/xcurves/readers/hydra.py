@@ -1,0 +1,102 @@
+"""Jobs of Hydra, each with its overrides beside the logs that another package wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcurves.readers import paths
+from xcurves.readers.source import Source
+
+
+def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
+    r"""Read the logs of all jobs of a sweep, with a column for each override.
+
+    Parameters
+    ----------
+    root : path
+        Folder of the sweep, such as ``multirun/2026-01-31/10-15-00``, or of several. Each job has a folder with
+        ``.hydra/overrides.yaml``, and one run's logs in it or in one folder below it.
+    source : str, optional
+        What wrote the logs, as in `xcurves.readers.read`; recognised if left out.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the logs, after `job` (the folder below `root`) and the overrides under their names, as numbers
+        where they are: ``optimizer.lr``, ``model``, ``seed``.
+
+    Raises
+    ------
+    ImportError
+        If PyYAML is not installed, which Hydra brings.
+    FileNotFoundError
+        If there are no jobs.
+    ValueError
+        If a job overrides what another one does not, or has no logs, or logs in several folders.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from xcurves.readers import hydra
+    >>> job = pathlib.Path(tempfile.mkdtemp()) / "0"
+    >>> (job / ".hydra").mkdir(parents=True)
+    >>> _ = (job / ".hydra" / "overrides.yaml").write_text("- agent=sac\n- seed=3\n")
+    >>> _ = (job / "returns.csv").write_text("step,return\n0,1.5\n100,2.5\n")
+    >>> hydra.multirun(job.parent)
+      job agent  seed  step  return
+    0   0   sac     3     0     1.5
+    1   0   sac     3   100     2.5
+    """
+    from xcurves.readers import recognize  # which knows this source too
+
+    jobs = {file.parent.parent: _overrides(file) for file in paths.files_below(root) if _is_log(file)}
+    if not jobs:
+        raise FileNotFoundError(f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
+    first, wanted = next(iter(jobs.items()))
+    frames, sources = [], set()
+    for job, overrides in jobs.items():
+        if overrides.keys() != wanted.keys():
+            odd = ", ".join(sorted(overrides.keys() ^ wanted.keys()))
+            raise ValueError(
+                f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
+            )
+        known = recognize(job, source, besides=(SOURCE.name,))
+        logs = paths.find_logs(job, known.is_log, known.what)
+        if len(logs) > 1:
+            raise ValueError(f"{job} has logs in {len(logs)} folders, such as {' and '.join(map(str, [*logs][:2]))}")
+        rows = known.read(next(iter(logs)), folders=()) if known.by_folders else known.read(job)
+        clash = sorted({"job", *overrides} & set(rows))
+        if clash:
+            raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")
+        sources.add(rows.attrs["source"].partition(" below ")[0])
+        constant = {"job": str(job.relative_to(root)), **overrides}
+        labels = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
+        frames.append(pd.concat([labels, rows], axis=1))
+    frame = pd.concat(frames, ignore_index=True)
+    logs_read = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"
+    frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"}
+    return frame
+
+
+def _overrides(path: Path) -> dict[str, Any]:
+    """Return what a job overrides, by name."""
+    try:
+        import yaml
+    except ImportError:
+        raise ImportError("readers.hydra needs PyYAML. Install it: pip install 'xcurves[hydra]'") from None
+    try:
+        pairs = [str(override).lstrip("+~").partition("=") for override in yaml.safe_load(path.read_text()) or []]
+        values = {name: yaml.safe_load(value) for name, _, value in pairs}
+    except (yaml.YAMLError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}. Copy it again") from None
+    return {name: value if isinstance(value, str | int | float) else str(value) for name, value in values.items()}
+
+
+def _is_log(path: Path) -> bool:
+    return path.name == "overrides.yaml" and path.parent.name == ".hydra"
+
+
+SOURCE = Source("hydra", "a folder of jobs of Hydra (.hydra/overrides.yaml), with logs in each", _is_log, multirun)

@@ -1,0 +1,38 @@
+"""What the last line of a notebook cell shows of a result: question, answer and table."""
+
+from __future__ import annotations
+
+from html import escape
+
+import xarray as xr
+
+from xcurves.results import ask, find_kind, prepare
+
+
+def as_text(result: xr.Dataset) -> str | None:
+    """Return question, answer and table as text; None for a Dataset that is no result."""
+    kind = find_kind(result)
+    if kind is None:
+        return None
+    if _is_lazy(result):
+        return f"{kind.question}\nNot computed yet: a lazy result of {kind.name}. Compute it: result.compute()"
+    kind, result = prepare(result)
+    answer, table = ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
+    return f"{kind.question}\n{answer}\n{table}"
+
+
+def as_html(result: xr.Dataset) -> str | None:
+    """Return question, answer and table as HTML; None for a Dataset that is no result."""
+    kind = find_kind(result)
+    if kind is None:
+        return None
+    if _is_lazy(result):
+        return f"<p><strong>{escape(kind.question)}</strong></p><p>A lazy result of {kind.name}, not computed yet.</p>"
+    kind, result = prepare(result)
+    answer, table = ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
+    shown = table.to_html(border=0, max_rows=40, float_format="{:.4g}".format)
+    return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
+
+
+def _is_lazy(result: xr.Dataset) -> bool:
+    return any(variable.chunks is not None for variable in result.variables.values())

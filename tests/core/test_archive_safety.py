@@ -1,0 +1,225 @@
+"""Files that others made to do harm: refused before anything is decoded, followed or allocated."""
+
+import contextlib
+import json
+import os
+import resource
+import struct
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from xcurves.archive import open_dataset, read, write
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
+
+
+@pytest.fixture
+def data():
+    return xr.Dataset({"score": (("run", "training"), np.arange(6.0).reshape(2, 3))}, {"run": [0, 1]})
+
+
+@pytest.fixture
+def store(data, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data.to_zarr(tmp_path / "a.zarr", zarr_format=2)
+    return tmp_path / "a.zarr"
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+class Runs:
+    """What runs code when it is unpickled: it makes a folder."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_path, consolidated):
+    numcodecs = pytest.importorskip("numcodecs")
+    values = np.empty(2, object)
+    values[:] = [0, Runs(tmp_path / "ran")]
+    (store / "run" / "0").write_bytes(numcodecs.Pickle().encode(values))
+    edit(store / "run" / ".zarray", compressor={"id": "pickle", "protocol": 5})
+    if not consolidated:
+        (store / ".zmetadata").unlink()
+    for options in ({}, {"chunks": {}}):
+        with pytest.raises(ValueError, match=r"run/.zarray asks for the codec 'pickle'; only codecs that run no code"):
+            read(store) if not options else open_dataset(store, **options)
+    assert not (tmp_path / "ran").exists()
+    with contextlib.suppress(Exception):  # the control: what decodes it runs it
+        numcodecs.Pickle().decode((store / "run" / "0").read_bytes())
+    assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("key", ["filters", "compressor"])
+@pytest.mark.parametrize("codec", ["pickle", "msgpack2", "json2", "unheard_of", "numcodecs.pickle"])
+def test_only_listed_codecs_are_decoded(store, key, codec):
+    edit(store / "score" / ".zarray", **{key: {"id": codec} if key == "compressor" else [{"id": codec}]})
+    with pytest.raises(ValueError, match=f"score/.zarray asks for the codec '{codec}'"):
+        read(store)
+
+
+def test_codecs_in_consolidated_metadata_alone_are_refused(store):
+    listed = json.loads((store / ".zmetadata").read_text())
+    listed["metadata"]["score/.zarray"]["filters"] = [{"id": "pickle"}]
+    (store / ".zmetadata").write_text(json.dumps(listed))
+    with pytest.raises(ValueError, match=r"\.zmetadata asks for the codec 'pickle'"):
+        read(store)
+
+
+def test_codecs_of_format_3_are_checked_within_shards_too(data, tmp_path):
+    zarr = pytest.importorskip("zarr", minversion="3")
+    del zarr
+    data.to_zarr(tmp_path / "a.zarr", zarr_format=3, encoding={"score": {"shards": (2, 3), "chunks": (1, 3)}})
+    xr.testing.assert_identical(read(tmp_path / "a.zarr"), data)
+    path = tmp_path / "a.zarr" / "score" / "zarr.json"
+    found = json.loads(path.read_text())
+    found["codecs"][0]["configuration"]["codecs"].append({"name": "numcodecs.pickle", "configuration": {}})
+    path.write_text(json.dumps(found))
+    with pytest.raises(ValueError, match=r"score/zarr\.json asks for the codec 'numcodecs\.pickle'"):
+        read(tmp_path / "a.zarr")
+
+
+def test_a_users_attribute_named_like_a_codec_is_only_an_attribute(tmp_path):
+    data = xr.Dataset({"x": ("y", [1.0], {"filters": "pickle", "compressor": "pickle"})}, attrs={"codecs": "pickle"})
+    xr.testing.assert_identical(read(write(data, tmp_path / "a.zarr")), data)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_link_in_a_zarr_store_is_refused(store, tmp_path, what):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "0").write_bytes(b"x")
+    link = store / "score" / "0.0" if what == "file" else store / "other"
+    link.unlink(missing_ok=True)
+    link.symlink_to(tmp_path / "secret" / "0" if what == "file" else tmp_path / "secret")
+    with pytest.raises(ValueError, match="is a symbolic link, which may lead out of the store"):
+        read(store)
+
+
+def hdf5(path, make):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as opened:
+        opened["x"] = np.zeros(3)
+        make(opened, h5py)
+    return path
+
+
+HOSTILE = {
+    "an external link": (
+        lambda f, h: f.__setitem__("y", h.ExternalLink("/etc/x.h5", "/")),
+        "is a link, which may lead out",
+    ),
+    "a soft link": (lambda f, h: f.__setitem__("y", h.SoftLink("/x")), "is a link, which may lead out"),
+    "values elsewhere": (
+        lambda f, h: f.create_dataset("y", (8,), "u1", external=[("/etc/passwd", 0, 8)]),
+        "the values of '/y' are in other files",
+    ),
+    "a virtual dataset": (
+        lambda f, h: f.create_virtual_dataset("y", layout_of(h)),
+        "the values of '/y' are in other files",
+    ),
+    "a group within itself": (
+        lambda f, h: f.create_group("a").__setitem__("b", f["a"]),
+        "has two parents, or is within",
+    ),
+    "the root within itself": (lambda f, h: f.__setitem__("again", f["/"]), "has two parents, or is within itself"),
+    "a terabyte": (
+        lambda f, h: f.create_dataset("y", (2**37,), "f8", chunks=(1024,)),
+        r"shape \(137438953472,\) its var",
+    ),
+    "many that are large together": (
+        lambda f, h: [f.create_dataset(f"y{i}", (2**22,), "f8", chunks=(1024,)) for i in range(9)],
+        "its variables take .* bytes, more than max_bytes=268435456; if the file is trusted, allow them: max_bytes=",
+    ),
+    "a chunk of a terabyte": (
+        lambda f, h: f.create_dataset("y", (1,), "f8", chunks=(2**28,), maxshape=(None,)),
+        r"'/y' of shape \(268435456,\) its variables take 2147483648 bytes",
+    ),
+}
+
+
+def layout_of(h5py):
+    layout = h5py.VirtualLayout((3,), "f8")
+    layout[:] = h5py.VirtualSource("/etc/x.h5", "x", (3,))
+    return layout
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_hdf5_file_is_refused(tmp_path, what):
+    make, message = HOSTILE[what]
+    path = hdf5(tmp_path / "a.nc", make)
+    with pytest.raises(ValueError, match=message):
+        read(path)
+
+
+def test_a_cyclic_file_does_not_end_the_process(tmp_path):
+    """In a process of its own, as the netCDF library would end it."""
+    path = hdf5(tmp_path / "a.nc", lambda f, h: f.create_group("a").__setitem__("b", f["a"]))
+    code = f"from xcurves.archive import read\ntry:\n    read({str(path)!r})\nexcept ValueError as e:\n    print(e)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "within itself" in done.stdout
+
+
+def test_a_large_file_is_read_if_the_caller_allows_it(tmp_path):
+    path = hdf5(tmp_path / "a.nc", lambda f, h: f.create_dataset("y", (2**20,), "f4", chunks=(1024,)))
+    with pytest.raises(ValueError, match=r"allow them: max_bytes=4194328 or more"):
+        read(path, max_bytes=1000)
+    assert read(path, max_bytes=4194328).sizes["phony_dim_1"] == 2**20
+
+
+@pytest.mark.parametrize("changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}])
+def test_a_zarr_store_that_declares_too_much_is_refused(store, changes):
+    edit(store / "score" / ".zarray", **changes)
+    with pytest.raises(
+        ValueError, match=r"'score/\.zarray' of shape .* its variables take .* more than max_bytes=268435456"
+    ):
+        read(store)
+
+
+def test_a_netcdf_3_file_that_declares_too_much_is_refused(data, tmp_path):
+    data.to_netcdf(tmp_path / "a.nc", engine="scipy")
+    content = (tmp_path / "a.nc").read_bytes()
+    assert content.count(struct.pack(">i", 3)) > 1
+    at = content.index(b"training") + 8
+    (tmp_path / "a.nc").write_bytes(content[:at] + struct.pack(">i", 2**30) + content[at + 4 :])
+    with pytest.raises(ValueError, match="is no archive that can be read whole"):
+        read(tmp_path / "a.nc")
+
+
+def test_netcdf_3_variables_that_share_their_bytes_are_counted(tmp_path):
+    """One hundred variables of 256 kB in a file of 256 kB: 26 MB."""
+    netcdf_file = pytest.importorskip("scipy.io").netcdf_file
+    with netcdf_file(tmp_path / "a.nc", "w") as opened:
+        opened.createDimension("x", 2**16)
+        for i in range(100):
+            opened.createVariable(f"v{i:02}", "i4", ("x",))[:] = 0
+    content = bytearray((tmp_path / "a.nc").read_bytes())
+    first = None
+    for i in range(100):  # begin is the last of a variable's header, after its size
+        at = content.index(struct.pack(">i", 2**18), content.index(f"v{i:02}".encode())) + 4
+        first = first or bytes(content[at : at + 4])
+        content[at : at + 4] = first
+    (tmp_path / "a.nc").write_bytes(content[: struct.unpack(">i", first)[0] + 2**18])
+    with pytest.raises(ValueError, match=r"its variables take .* bytes, more than max_bytes"):
+        read(tmp_path / "a.nc", max_bytes=2**24)
+
+
+def test_nothing_is_allocated_before_the_refusal(tmp_path):
+    path = hdf5(tmp_path / "a.nc", lambda f, h: f.create_dataset("y", (2**37,), "f8", chunks=(1024,)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match="more than max_bytes"):
+        read(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes

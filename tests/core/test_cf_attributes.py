@@ -1,0 +1,132 @@
+"""Attributes that readers of netCDF act on: they come back, values do not change, in every engine."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from strategies import make_curves
+from xcurves.archive import open_dataset, read, write
+from xcurves.core import archive_formats
+
+ACTED_ON = {
+    "scale_factor": 0.01,
+    "add_offset": 5,
+    "missing_value": 1.0,
+    "_FillValue": 0.5,
+    "dtype": "bool",
+    "_Unsigned": "true",
+    "coordinates": "a b",
+    "calendar": "noleap",
+    "units": "days since 2000-01-01",
+    "valid_range": [0.0, 1.0],
+    "grid_mapping": "crs",
+    "DIMENSION_LIST": "x",
+    "xcurves_literal_scale_factor": 2.0,
+}
+
+
+@pytest.fixture(params=["scipy", "h5netcdf", "netcdf4", "zarr"])
+def place(request, tmp_path, monkeypatch):
+    """Return a path that one engine writes and reads."""
+    monkeypatch.setattr(archive_formats, "engines", lambda: [] if request.param == "scipy" else [request.param])
+    return tmp_path / ("a.zarr" if request.param == "zarr" else "a.nc")
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.array([[[0.0, 0.5, 1.0]] * 2] * 2)).rename("score").to_dataset()
+
+
+@pytest.mark.parametrize("name", ACTED_ON)
+def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(curves, place, name):
+    curves["score"].attrs[name] = ACTED_ON[name]
+    curves["training"].attrs[name] = ACTED_ON[name]
+    curves.attrs[name] = ACTED_ON[name]
+    xr.testing.assert_identical(read(write(curves, place)), curves)
+    xr.testing.assert_identical(open_dataset(place), curves)
+    with xr.open_dataset(place) as opened:  # as others read it
+        np.testing.assert_array_equal(opened["score"], curves["score"])
+        assert set(opened.data_vars) == {"score"}
+
+
+def test_all_of_them_at_once(curves, place):
+    curves["score"].attrs = dict(ACTED_ON)
+    xr.testing.assert_identical(read(write(curves, place)), curves)
+
+
+def test_through_an_analysis(curves, tmp_path):
+    scores = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).rename("score")
+    scores.attrs = {"scale_factor": 0.01, "add_offset": 5, "missing_value": 0.0, "dtype": "bool"}
+    tree = scores.curves.analyze(include=["anova"], n_resamples=50, confidence_level=0.5, rng=0)
+    for name in ("a.nc", "a.zarr"):
+        xr.testing.assert_identical(read(write(tree, tmp_path / name)), tree)
+
+
+@pytest.mark.parametrize("value", [True, None, {"lr": 0.1}])
+def test_attributes_that_no_file_holds_are_named_before_anything_is_written(curves, place, value):
+    curves["score"].attrs["config"] = value
+    with pytest.raises(TypeError, match=r"^attrs\['config'\] of 'score' is .*, which netCDF cannot hold\. Use text or"):
+        write(curves, place)
+    assert not list(place.parent.iterdir())
+
+
+@pytest.mark.parametrize("value", ["x\0y", "\ud800", ["a", "b", ""], [], 2**80, ["a"], b"\xff"])
+def test_what_would_not_be_the_same_is_refused_or_the_same(curves, place, value):
+    """Which it is depends on the engine; nothing changes silently, and nothing is left."""
+    odd = curves.assign_attrs(tags=value)
+    try:
+        write(odd, place)
+    except (ValueError, TypeError) as error:
+        told = str(error)
+        assert "\n" not in told
+        assert not list(place.parent.iterdir())
+    else:
+        assert read(place).identical(odd)
+
+
+def test_one_element_lists_come_back_as_scalars_and_are_refused(curves, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_formats, "engines", lambda: ["netcdf4"])
+    with pytest.raises(
+        ValueError, match=r"attrs\['tags'\], \[1\.5\], would not be the same when read again\. Use text"
+    ):
+        write(curves.assign_attrs(tags=[1.5]), tmp_path / "a.nc")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [".", "..", ".hidden"])
+def test_names_that_lead_elsewhere_are_refused(curves, place, name):
+    with pytest.raises(ValueError, match=r"cannot be that of a group or variable in a file\. Rename it"):
+        write(xr.Dataset({name: ("x", [1.0])}), place)
+    if place.suffix != ".nc" or archive_formats.engines():
+        with pytest.raises(ValueError, match=r"cannot be that of a group or variable in a file\. Rename it"):
+            write(xr.DataTree(children={name: xr.DataTree(curves)}), place)
+    assert not list(place.parent.iterdir())
+
+
+def test_a_variable_with_a_slash_is_refused(place):
+    with pytest.raises(ValueError, match="name 'eval/return' cannot be that of"):
+        write(xr.Dataset({"eval/return": ("x", [1.0])}), place)
+
+
+@pytest.mark.parametrize("name", ["root", "/root/deep", "curves"])
+def test_a_group_of_any_other_name_comes_back(curves, tmp_path, name):
+    tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs={"here": 1}), name: curves})
+    for place in ("a.nc", "a.zarr"):
+        xr.testing.assert_identical(read(write(tree, tmp_path / place)), tree)
+
+
+@pytest.mark.parametrize(
+    ("values", "cure"),
+    [
+        (np.array(["2020-01-01"], "M8[ns]"), r"Convert it: data\['when'\]\.astype\(str\)$"),
+        (np.array([5], "m8[s]"), r"Convert it: data\['when'\] / np\.timedelta64\(1, 's'\)$"),
+    ],
+)
+def test_dates_and_durations_name_the_cure_which_works(place, values, cure):
+    data = xr.Dataset({"when": ("x", values)})
+    with pytest.raises(TypeError, match=cure):
+        write(data, place)
+    cured = data.assign(
+        when=data["when"].astype(str) if values.dtype.kind == "M" else data["when"] / np.timedelta64(1, "s")
+    )
+    xr.testing.assert_identical(read(write(cured, place)), cured)

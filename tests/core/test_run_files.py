@@ -1,0 +1,223 @@
+"""Folders with a file for each run or task, and stores that grow: one Dataset, and what does not belong is named."""
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from strategies import make_curves
+from xcurves.archive import open_dataset, write
+from xcurves.core import archive_formats
+
+ENGINES = ["scipy", "h5netcdf", "netcdf4", "zarr"]
+
+
+@pytest.fixture
+def curves():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4))).rename("score").to_dataset()
+    curves["score"].attrs["units"] = "points"
+    return curves
+
+
+def write_by(engine, data, path):
+    """Write as xarray does, without the checksums of `write`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if engine == "zarr":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data.to_zarr(path.with_suffix(".zarr"), zarr_format=2)
+    else:
+        data.to_netcdf(path, engine=engine)
+
+
+def each_run(curves):
+    for algorithm in curves["algorithm"].to_numpy():
+        for run in curves["run"].to_numpy():
+            yield str(algorithm), int(run), curves.sel(algorithm=algorithm, run=run)
+
+
+def in_coordinates(data, algorithm, run):
+    return data, f"{algorithm}-{run}.nc"
+
+
+def in_attributes(data, algorithm, run):
+    return data.drop_vars(["algorithm", "run"]).assign_attrs(algorithm=algorithm, run=run), f"{algorithm}-{run}.nc"
+
+
+def in_file_names(data, algorithm, run):
+    return data.drop_vars(["algorithm", "run"]), f"algorithm={algorithm},run={run}.nc"
+
+
+def in_folder_names(data, algorithm, run):
+    return data.drop_vars(["algorithm", "run"]), f"algorithm={algorithm}/run={run}/log.nc"
+
+
+LABELLED = [in_coordinates, in_attributes, in_file_names, in_folder_names]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("labelled", LABELLED)
+@pytest.mark.parametrize("chunks", [None, {}])
+def test_a_file_for_each_run(curves, tmp_path, engine, labelled, chunks):
+    if chunks is not None:
+        pytest.importorskip("dask")
+    for algorithm, run, data in each_run(curves):
+        stored, name = labelled(data, algorithm, run)
+        write_by(engine, stored, tmp_path / name)
+    with open_dataset(tmp_path, chunks=chunks) as opened:
+        assert (opened["score"].chunks is None) == (chunks is None)
+        xr.testing.assert_identical(opened.load(), curves)
+
+
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_a_file_is_read_by_the_engine_that_is_asked_for(curves, tmp_path, engine):
+    write_by(engine, curves, tmp_path / "a.nc")
+    xr.testing.assert_identical(open_dataset(tmp_path / "a.nc", engine=engine), curves)
+    with pytest.raises(ValueError, match=r"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got 'pickle'"):
+        open_dataset(tmp_path / "a.nc", engine="pickle")
+
+
+def test_a_file_for_each_task_and_runs_of_different_lengths(curves, tmp_path):
+    short = curves.isel(training=slice(2), run=slice(2))
+    write(curves, tmp_path / "task=walker.nc")
+    write(short, tmp_path / "task=hopper.nc")
+    opened = open_dataset(tmp_path)
+    assert opened["score"].dims == ("task", "algorithm", "run", "training")
+    assert opened["task"].values.tolist() == ["hopper", "walker"]
+    xr.testing.assert_equal(opened["score"].sel(task="walker", drop=True), curves["score"])
+    back = opened["score"].sel(task="hopper", drop=True)
+    xr.testing.assert_equal(back.isel(training=slice(2), run=slice(2)), short["score"])
+    assert back.isel(run=2).isnull().all()
+    assert back.isel(training=slice(2, None)).isnull().all()
+
+
+def test_one_and_zero_one_are_two_runs(curves, tmp_path):
+    (tmp_path / "text").mkdir()
+    for name in ("01", "1"):
+        write(curves.isel(run=0, drop=True), tmp_path / "text" / f"run={name}.nc")
+    assert open_dataset(tmp_path / "text")["run"].values.tolist() == ["01", "1"]
+    (tmp_path / "numbers").mkdir()
+    for name in (2, 10):
+        write(curves.isel(run=0, drop=True), tmp_path / "numbers" / f"run={name}.nc")
+    assert open_dataset(tmp_path / "numbers")["run"].values.tolist() == [2, 10]
+
+
+@pytest.mark.parametrize("chunks", [None, {}])
+def test_a_half_written_file_is_named_and_left_out(curves, tmp_path, chunks, monkeypatch):
+    for engine in ("scipy", "netcdf4"):
+        monkeypatch.setattr(archive_formats, "engines", lambda engine=engine: [] if engine == "scipy" else [engine])
+        for algorithm, run, data in each_run(curves):
+            (tmp_path / engine).mkdir(exist_ok=True)
+            write(data, tmp_path / engine / f"{algorithm}-{run}.nc")
+        broken = tmp_path / engine / "a1-2.nc"
+        broken.write_bytes(broken.read_bytes()[:-120])
+        (tmp_path / engine / ".a1-3.nc.host.1.part").write_bytes(b"CDF")
+        with pytest.warns(
+            UserWarning, match=r"^1 of 6 files are left out: a1-2\.nc: path .* is no archive that can be"
+        ):
+            opened = open_dataset(tmp_path / engine, chunks=chunks)
+        assert opened["score"].sel(algorithm="a1", run=2).isnull().all()
+        assert opened["score"].isnull().sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.rename(score="loss"), "its variables: loss; of others: score"),
+        (lambda data: data.assign(score=data["score"].assign_attrs(units="m")), "its units: .*score m.*; of others: "),
+        (lambda data: data.assign_attrs(experiment="second"), "its experiment: second; of others: not named"),
+        (lambda data: data.assign_coords(run="x"), "its labels: algorithm of text, run of text"),
+        (lambda data: data.expand_dims(metric=["a"]), "its dims: score .*'metric'"),
+        (lambda data: data.assign_attrs(run=7), "differ in run: 7 and 2"),
+        (lambda data: data.drop_vars("run"), "no coordinate, attribute or part of its path says its run"),
+    ],
+)
+def test_a_file_of_another_experiment_is_named_and_never_joined(curves, tmp_path, change, told):
+    for algorithm, run, data in each_run(curves):
+        write(change(data) if (algorithm, run) == ("a1", 2) else data, tmp_path / f"{algorithm}-{run}.nc")
+    with pytest.warns(UserWarning, match=rf"^1 of 6 files are left out: a1-2\.nc: .*{told}"):
+        opened = open_dataset(tmp_path)
+    assert set(opened.data_vars) == {"score"}
+    assert opened["score"].attrs["units"] == "points"
+    expected = curves["score"].where((curves.algorithm != "a1") | (curves.run != 2))
+    xr.testing.assert_equal(opened["score"], expected)
+
+
+def test_two_experiments_of_one_size_are_refused(curves, tmp_path):
+    for algorithm, run, data in each_run(curves):
+        renamed = data if algorithm == "a0" else data.rename(score="loss")
+        write(renamed, tmp_path / f"{algorithm}-{run}.nc")
+    with pytest.raises(
+        ValueError, match=r"as many files are like a0-0\.nc as like a1-0\.nc: its variables: loss; of o"
+    ):
+        open_dataset(tmp_path)
+
+
+def test_one_run_in_two_files_is_refused(curves, tmp_path):
+    run = curves.isel(run=0, algorithm=0)
+    for name in ("a.nc", "b.nc"):
+        write(run, tmp_path / name)
+    with pytest.raises(ValueError, match=r"a\.nc and b\.nc both hold algorithm 'a0', run 0\. Remove one of them$"):
+        open_dataset(tmp_path)
+
+
+def test_labels_alone_and_with_others_are_refused(curves, tmp_path):
+    write(curves, tmp_path / "both.nc")
+    write(curves.isel(algorithm=[0]).assign_coords(run=[7, 8, 9]), tmp_path / "one.nc")
+    with pytest.raises(
+        ValueError, match=r"some files hold algorithm 'a0' alone and some with others\. Write one file fo"
+    ):
+        open_dataset(tmp_path)
+
+
+def test_a_folder_without_archives_is_told(tmp_path):
+    with pytest.raises(ValueError, match=r"is no zarr store and has no \.nc file and no \.zarr store\. Name another$"):
+        open_dataset(tmp_path)
+    (tmp_path / "a.nc").write_bytes(b"CDF\x01")
+    with pytest.raises(ValueError, match=r"none of its 1 files can be used\. a\.nc: path .* is no archive that can"):
+        open_dataset(tmp_path)
+    with pytest.raises(FileNotFoundError, match="it does not exist"):
+        open_dataset(tmp_path / "gone")
+
+
+def test_an_archive_of_groups_names_read(curves, tmp_path):
+    write(xr.DataTree.from_dict({"/curves": curves}), tmp_path / "a.nc")
+    with pytest.raises(ValueError, match=r"it holds no variable outside groups\. Of a tree: archive\.read\(path\)"):
+        open_dataset(tmp_path / "a.nc")
+
+
+@pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
+def test_a_zarr_store_that_grows_along_run(curves, tmp_path):
+    pytest.importorskip("dask")
+    path = tmp_path / "runs.zarr"
+    curves.isel(run=[0]).to_zarr(path, zarr_format=2)
+    for run in (1, 2):
+        curves.isel(run=[run]).to_zarr(path, append_dim="run", zarr_format=2)
+    for chunks in (None, {}, {"run": 2}):
+        opened = open_dataset(path, chunks=chunks)
+        xr.testing.assert_identical(opened.load(), curves)
+    curves.isel(run=[2]).to_zarr(path, append_dim="run", zarr_format=2)
+    with pytest.raises(ValueError, match="run 2 is in it twice"):
+        open_dataset(path)
+
+
+def test_a_lazy_folder_is_analysed_as_one_in_memory(curves, tmp_path):
+    pytest.importorskip("dask")
+    for algorithm, run, data in each_run(curves):
+        write(data, tmp_path / f"{algorithm}-{run}.nc")
+    lazy = open_dataset(tmp_path, chunks={"run": -1, "algorithm": -1})
+    options = {"n_resamples": 50, "confidence_level": 0.5, "rng": 0}
+    result = lazy["score"].curves.randomized_anova(**options)
+    assert result.chunks
+    expected = curves["score"].curves.randomized_anova(**options)
+    for name in ("f", "pvalue", "ss"):
+        np.testing.assert_allclose(result[name], expected[name])
+
+
+def test_xarrays_own_way_leads_to_the_same_curves(curves, tmp_path):
+    pytest.importorskip("dask")
+    for algorithm in curves["algorithm"].to_numpy():
+        write(curves.sel(algorithm=[algorithm]), tmp_path / f"{algorithm}.nc")
+    with xr.open_mfdataset(tmp_path.glob("*.nc"), combine="nested", concat_dim="algorithm", join="outer") as opened:
+        xr.testing.assert_equal(opened.sortby("algorithm").load(), open_dataset(tmp_path))

@@ -1,0 +1,54 @@
+"""Files of CSVLogger and Histories that Keras itself made of the same runs."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from xcurves.readers import keras
+
+LOGS = Path(__file__).parent / "logs" / "keras"
+FILES = sorted(LOGS.rglob("history.json"))
+
+
+@pytest.fixture
+def histories():
+    """What fit returned for each run: an epoch list and a history, as keras.callbacks.History has them."""
+    return {
+        (path.parent.parent.name, int(path.parent.name)): SimpleNamespace(**json.loads(path.read_text()))
+        for path in FILES
+    }
+
+
+def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
+    assert len(histories) == 4
+    for metric in ("loss", "val_loss"):
+        logged = keras.csv_log(LOGS).curves.to_dataarray(metric, training="epoch")
+        fitted = keras.history(histories).curves.to_dataarray(metric, training="epoch")
+        assert logged.sizes == fitted.sizes == {"algorithm": 2, "run": 2, "training": 3}
+        assert abs(logged - fitted).max() < 1e-12
+        for (algorithm, run), own in histories.items():
+            assert fitted.sel(algorithm=algorithm, run=run).values.tolist() == own.history[metric]
+    assert fitted.curves.randomized_anova(confidence_level=0.5).n_levels == 3
+
+
+def test_the_dict_of_a_history_does_too(histories):
+    plain = {key: fitted.history for key, fitted in histories.items()}
+    assert keras.history(plain).equals(keras.history(histories))
+
+
+def test_histories_need_the_names_of_their_runs():
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm, run\) to histories; got dict. Name them"):
+        keras.history({"cnn": {"loss": [1.0]}})
+    with pytest.raises(TypeError, match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list"):
+        keras.history({("cnn", 0): [1.0]})
+    with pytest.raises(ValueError, match=r"^histories have no epochs of \('cnn', 0\). Leave such runs out"):
+        keras.history({("cnn", 0): {"loss": []}})
+
+
+def test_a_line_cut_short_is_left_out_and_said(tmp_path):
+    path = tmp_path / "training.log"
+    path.write_text((LOGS / "wide" / "0" / "training.log").read_text()[:-9])
+    with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: '2,"):
+        assert keras.csv_log(path)["epoch"].tolist() == [0, 1]

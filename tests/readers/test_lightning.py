@@ -1,0 +1,62 @@
+"""Metrics that Lightning's CSVLogger wrote while a line was fitted."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xcurves.readers import lightning
+
+LOGS = Path(__file__).parent / "logs" / "lightning"
+FILES = sorted(LOGS.rglob("metrics.csv"))
+
+
+def logged(path, metric):
+    """Return what a file says of a metric, by step."""
+    with path.open(newline="") as lines:
+        return {int(row["step"]): float(row[metric]) for row in csv.DictReader(lines) if row[metric]}
+
+
+@pytest.mark.parametrize("metric", ["train_loss", "val_loss"])
+def test_interleaved_metrics_have_each_their_own_levels(metric):
+    curves = lightning.metrics(LOGS).curves.to_dataarray(metric, training="step")
+    assert len(FILES) == 4
+    for path in FILES:
+        mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name)).dropna("training")
+        assert dict(zip(mine.training.values, mine.values, strict=True)) == logged(path, metric)
+    result = curves.curves.randomized_anova(confidence_level=0.5)
+    assert result.n_levels == len(logged(FILES[0], metric))
+
+
+def test_rows_of_one_step_are_one_and_a_metric_logged_twice_stays_twice(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,,2.0\n1,7,,3.0\n")
+    assert lightning.metrics(path).to_numpy().tolist()[0] == [0, 5, 1, 2]
+    assert len(lightning.metrics(path)) == 2
+    path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,4.0,2.0\n")
+    assert lightning.metrics(path)["a"].tolist() == [1, 4]
+
+
+def test_a_line_cut_short_is_left_out_and_said(tmp_path):
+    text = FILES[0].read_text()
+    path = tmp_path / "metrics.csv"
+    path.write_text(text[:-10])
+    with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: '"):
+        frame = lightning.metrics(path)
+    assert np.isnan(frame["val_loss"].iloc[-1])
+
+
+def test_a_row_that_lacks_fields_is_named(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("epoch,step,a\n0,5,1.0\n0,7\n")
+    with pytest.raises(
+        ValueError, match=rf"^{path} is cut short: its last line, line 3, has 2 fields where the header"
+    ):
+        lightning.metrics(path)
+
+
+def test_other_files_of_this_name_are_not_taken_for_it(tmp_path):
+    (tmp_path / "metrics.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(FileNotFoundError, match=r"holds no metrics\.csv of Lightning"):
+        lightning.metrics(tmp_path)

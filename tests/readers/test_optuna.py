@@ -1,0 +1,77 @@
+"""Studies that the real Optuna ran, in memory and in a file."""
+
+import numpy as np
+import pytest
+
+from xcurves.readers import optuna as reader
+from xcurves.readers import read
+
+optuna = pytest.importorskip("optuna")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+def objective(trial):
+    rate = trial.suggest_float("rate", 0, 1)
+    for step in range(3):
+        trial.report(rate + step, 10 * step)
+        if trial.number == 4 and step == 1:
+            raise optuna.TrialPruned
+    return rate
+
+
+@pytest.fixture
+def studies(tmp_path):
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'optuna.db'}")
+    made = {}
+    for seed, name in enumerate(["sac", "td3"]):
+        sampler = optuna.samplers.RandomSampler(seed=seed)
+        made[name] = optuna.create_study(study_name=name, storage=storage, sampler=sampler)
+        made[name].optimize(objective, n_trials=5)
+    yield made
+    storage.engine.dispose()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_reported_values_are_curves_of_trials(studies, tmp_path):
+    frame = reader.intermediate_values(studies)
+    curves = frame.curves.to_dataarray("value", training="step")
+    for name, study in studies.items():
+        for trial in study.trials:
+            mine = curves.sel(algorithm=name, run=trial.number).dropna("training")
+            assert dict(zip(mine.training.values, mine.values, strict=True)) == trial.intermediate_values
+    assert set(frame.query("run == 4").state) == {"pruned"}
+    assert read(tmp_path / "optuna.db").equals(frame)
+    curves.curves.drop_incomplete().curves.randomized_anova(confidence_level=0.5)
+
+
+def test_finished_trials_are_scores_and_the_others_are_counted(studies, tmp_path):
+    with pytest.warns(UserWarning, match=r"^trials without a result are left out: 2 pruned$"):
+        frame = reader.trials(studies)
+    scores = frame.curves.to_dataarray("value", training=None)
+    for name, study in studies.items():
+        np.testing.assert_array_equal(scores.sel(algorithm=name), [trial.value for trial in study.trials[:4]])
+    assert frame["params_rate"].tolist() == frame["value"].tolist()
+    with pytest.warns(UserWarning, match=r"2 pruned$"):
+        assert read(tmp_path / "optuna.db", source="optuna-trials").equals(frame)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_damaged_file_is_named(studies, tmp_path):
+    path = tmp_path / "cut.db"
+    data = (tmp_path / "optuna.db").read_bytes()
+    path.write_bytes(data[: len(data) // 3])
+    with pytest.raises(ValueError, match=rf"^Optuna cannot read {path}: "):
+        reader.trials(path)
+
+
+def test_what_are_no_studies_is_refused(studies):
+    with pytest.raises(TypeError, match=r"^studies must map names of algorithms to studies; got Study\. Name it"):
+        reader.trials(studies["sac"])
+    several = optuna.create_study(directions=["minimize", "maximize"])
+    with pytest.raises(ValueError, match=r"^study of 'x' has 2 objectives"):
+        reader.trials({"x": several})
+    with pytest.raises(ValueError, match=r"^no trial is finished"):
+        reader.trials({"x": optuna.create_study()})
+    with pytest.raises(ValueError, match=r"^no trial reported an intermediate value"):
+        reader.intermediate_values({"x": optuna.create_study()})

@@ -1,0 +1,96 @@
+"""The one entrance: what is recognised, and what is said where nothing is."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xcurves import readers
+
+LOGS = Path(__file__).parent / "logs"
+RECOGNISED = {
+    "stable-baselines3": "monitor",
+    "stable-baselines3/ppo/0/evaluations.npz": "evaluations",
+    "lightning": "lightning",
+    "lightning/fast/0/metrics.csv": "lightning",
+    "transformers": "huggingface",
+    "transformers/fast/0/checkpoint-8/trainer_state.json": "huggingface",
+    "ray": "rllib",
+    "keras": "keras",
+    "id-marl-eval": "marl-eval",
+    "id-marl-eval/metrics.json": "marl-eval",
+}
+
+
+@pytest.mark.parametrize(("path", "name"), RECOGNISED.items())
+def test_logs_are_recognised_and_read_as_by_their_own_reader(path, name):
+    source = readers.recognize(LOGS / path)
+    assert source.name == name
+    frame = readers.read(LOGS / path)
+    assert frame.equals(source.read(LOGS / path))
+    assert frame.attrs["source"]
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_other_files_are_recognised_by_what_they_hold(tmp_path):
+    write(tmp_path / "t.csv", "algorithm,run,step,r\na,0,0,1\n")
+    write(tmp_path / "c.csv", '"Step","a-1 - r"\n1,2\n')
+    np.savez(tmp_path / "s.npz", a=np.ones((2, 2)))
+    names = {path.name: readers.recognize(path).name for path in tmp_path.iterdir()}
+    assert names == {"t.csv": "table", "c.csv": "wandb-chart", "s.npz": "rliable"}
+
+
+@pytest.mark.parametrize("text", ["", "hello", "\x00\x01", "{}", "SQLite format 3\x00"])
+def test_what_is_not_recognised_gets_a_list_of_what_is(tmp_path, text):
+    path = tmp_path / "log.json"
+    path.write_text(text)
+    for place in (path, tmp_path):
+        with pytest.raises(
+            ValueError, match=rf"^path '{place}' is nothing that is recognised\. What can be read: "
+        ) as caught:
+            readers.read(place)
+        assert all(repr(source.name) in str(caught.value) for source in readers.SOURCES)
+
+
+def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
+    evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
+    assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
+    with pytest.raises(
+        ValueError, match=r"^source='tensorbord' is unknown; did you mean 'tensorboard'\? It is one of hydra"
+    ):
+        readers.read(LOGS, source="tensorbord")
+    with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):
+        readers.read(tmp_path / "elsewhere")
+
+
+def test_logs_of_two_sources_in_one_folder_are_said(tmp_path):
+    write(tmp_path / "a" / "0" / "metrics.csv", "epoch,step,x\n0,1,2\n")
+    write(tmp_path / "a" / "0" / "trainer_state.json", '{"global_step": 0, "log_history": []}')
+    said = r"is read as 'lightning' and holds huggingface too\. Choose: source='huggingface'$"
+    with pytest.warns(UserWarning, match=said):
+        assert len(readers.read(tmp_path)) == 1
+
+
+def test_folders_name_levels_where_folders_name_runs(tmp_path):
+    write(tmp_path / "x" / "a" / "0" / "progress.csv", "step,r\n0,1\n")
+    frame = readers.read(tmp_path, folders=("task", "algorithm", "run"))
+    assert list(frame) == ["task", "algorithm", "run", "step", "r"]
+    with pytest.raises(
+        ValueError, match=r"names 2 levels of folders below '.*'; 'x/a/0' has 3\. Name a column for each"
+    ):
+        readers.read(tmp_path)
+    with pytest.raises(ValueError, match=r"^folders='run' names levels of folders, but .*progress\.csv is one file"):
+        readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
+    with pytest.raises(ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"):
+        readers.read(LOGS / "ray", folders="run")
+
+
+def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
+    names = [source.name for source in readers.SOURCES]
+    assert len(set(names)) == len(names)
+    assert all(f'"{name}"' in readers.read.__doc__ for name in names)
+    assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)

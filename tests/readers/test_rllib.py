@@ -1,0 +1,63 @@
+"""Results of real trials of PPO, tuned over a learning rate and a seed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from xcurves.readers import rllib
+
+LOGS = Path(__file__).parent / "logs" / "ray"
+TRIALS = sorted(path.parent for path in LOGS.rglob("result.json"))
+NAMES = {"algorithm": "config/lr", "run": "config/seed", "training": "step"}
+
+
+@pytest.fixture
+def trial(tmp_path):
+    return Path(shutil.copytree(TRIALS[0], tmp_path / TRIALS[0].name))
+
+
+def test_every_result_of_every_trial_is_read():
+    frame = rllib.results(LOGS)
+    assert set(frame["algorithm"]) == {"PPO"}
+    assert set(frame["task"]) == {"CartPole-v1"}
+    curves = frame.curves.to_dataarray("episode_reward_mean", **NAMES)
+    assert len(TRIALS) == 4
+    for trial in TRIALS:
+        config = json.loads((trial / "params.json").read_text())
+        own = [json.loads(line) for line in (trial / "result.json").read_text().splitlines()]
+        mine = curves.sel(algorithm=config["lr"], run=config["seed"])
+        assert mine.values.tolist() == [result["episode_reward_mean"] for result in own]
+        assert mine.training.values.tolist() == [result["timesteps_total"] for result in own]
+    assert curves.curves.randomized_anova(confidence_level=0.5).n_levels == 2
+
+
+def test_progress_csv_gives_the_same_where_there_is_no_result_json(trial):
+    from_json = rllib.results(trial.parent)
+    (trial / "result.json").unlink()
+    from_csv = rllib.results(trial.parent)
+    for column in ("algorithm", "task", "run", "step", "episode_reward_mean", "timers/sample_time_ms", "config/lr"):
+        assert from_csv[column].tolist() == from_json[column].tolist()
+
+
+@pytest.mark.parametrize("name", ["result.json", "progress.csv"])
+def test_a_line_cut_short_is_left_out_and_said(trial, name):
+    if name == "progress.csv":
+        (trial / "result.json").unlink()
+    path = trial / name
+    path.write_text(path.read_text()[:-20])
+    with pytest.warns(UserWarning, match=f"{name}: the last line is cut short and left out: '"):
+        assert len(rllib.results(trial.parent)) == 1
+
+
+def test_a_damaged_file_is_named(trial):
+    (trial / "result.json").write_text('{"trial_id": \n{}\n')
+    with pytest.raises(ValueError, match=r"result\.json is damaged: "):
+        rllib.results(trial.parent)
+    (trial / "result.json").write_text('{"x": 1}\n')
+    with pytest.raises(ValueError, match=r"result\.json is no result of a Ray trial: it has no training_iteration"):
+        rllib.results(trial.parent)
+    (trial / "result.json").write_text("")
+    with pytest.raises(ValueError, match=r"results of Ray trials have no rows"), pytest.warns(match=r"has no results"):
+        rllib.results(trial.parent)

@@ -1,0 +1,82 @@
+import gzip
+
+import pandas as pd
+import pytest
+
+from xcurves.readers import table
+
+TEXT = "algorithm,run,step,return\nsac,1,0,1.5\nsac,1,10,2.5\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "returns.csv"
+
+
+@pytest.mark.parametrize("text", [TEXT, "\ufeff" + TEXT, TEXT.replace("sac", '"s,a"'), TEXT.replace("\n", "\r\n")])
+def test_a_table_is_what_pandas_reads(path, text):
+    path.write_text(text, encoding="utf-8", newline="")
+    frame = table.rows(path)
+    pd.testing.assert_frame_equal(frame, pd.read_csv(path))
+    assert list(frame) == ["algorithm", "run", "step", "return"]
+    compressed = path.with_name("returns.csv.gz")
+    compressed.write_bytes(gzip.compress(path.read_bytes()))
+    pd.testing.assert_frame_equal(table.rows(compressed), frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty. Write it again, or name another"),
+        (TEXT.replace("1.5\n", "1.5,\n"), "line 2 has 5 fields where the header names 4. Correct the file"),
+        (TEXT.replace("\nsac", "\n0,sac"), "line 2 has 5 fields where the header names 4"),
+        (TEXT.replace("sac,1,0", "sac,0"), "line 2 has 3 fields where the header names 4. Correct the file"),
+        (TEXT[:-5], "is cut short: its last line, line 3, has 3 fields where the header names 4. Write it again"),
+        (TEXT.replace("run", "step"), "has 2 columns 'step'. Rename all but one"),
+        (TEXT.encode("utf-16"), "is no text in UTF-8"),
+    ],
+)
+def test_a_table_that_would_be_misread_is_refused(path, text, message):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=rf"^{path}:? ") as caught:
+        table.rows(path)
+    assert message in str(caught.value)
+
+
+def test_a_last_line_without_an_end_is_said(path):
+    path.write_text(TEXT[:-2])
+    with pytest.warns(
+        UserWarning, match=r"returns\.csv: the last line has no line end and may be cut short: 'sac,1,10,2\.'"
+    ):
+        assert table.rows(path)["return"].tolist() == [1.5, 2.0]
+
+
+def test_a_compressed_table_cut_short_is_refused(tmp_path):
+    path = tmp_path / "returns.csv.gz"
+    data = gzip.compress(TEXT.encode() * 50)
+    for size in (1, 20, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:size])
+        with pytest.raises(ValueError, match=rf"^{path} is cut short or damaged: "):
+            table.rows(path)
+
+
+def test_runs_01_and_1_are_two_and_numbers_written_in_one_way_are_numbers(path):
+    path.write_text("run,step,return\n01,0,1\n1,0,2\n02,0,3\n")
+    assert table.rows(path)["run"].tolist() == ["01", "1", "02"]
+    path.write_text("run,step,return\n01,0,1\n02,0,2\n10,0,3\n")
+    assert table.rows(path)["run"].tolist() == [1, 2, 10]
+
+
+def test_a_file_for_each_run_below_a_folder(tmp_path):
+    for algorithm in ("sac", "td3"):
+        for run in ("01", "1"):
+            folder = tmp_path / algorithm / run
+            folder.mkdir(parents=True)
+            (folder / "progress.csv").write_text("step,return\n0,1\n10,2\n")
+    frame = table.rows(tmp_path)
+    assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [
+        *(["sac", "01"], ["sac", "1"], ["td3", "01"], ["td3", "1"])
+    ]
+    (tmp_path / "sac" / "1" / "other.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"sac/1 holds 2 logs, other\.csv and progress\.csv: a run has one"):
+        table.rows(tmp_path)

@@ -1,0 +1,186 @@
+"""Write the logs in tests/readers/logs by the packages themselves, which are too heavy to install for the tests.
+
+`python tests/readers/write_logs.py NAME...` in an environment that has the package; `writers.json` beside the logs
+notes the versions. Runs take seconds: tiny models, few steps.
+"""
+
+import json
+import shutil
+import sys
+from importlib.metadata import version
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+
+LOGS = Path(__file__).parent / "logs"
+SEEDS = (0, 1)
+
+
+def stable_baselines3(root):
+    """Two agents and two seeds on CartPole: monitor.csv of training, evaluations.npz of EvalCallback."""
+    import gymnasium
+    from stable_baselines3 import A2C, PPO
+    from stable_baselines3.common.callbacks import EvalCallback
+    from stable_baselines3.common.monitor import Monitor
+
+    for name, agent in (("a2c", A2C), ("ppo", PPO)):
+        for seed in SEEDS:
+            folder = root / name / str(seed)
+            env = Monitor(gymnasium.make("CartPole-v1"), str(folder / "monitor.csv"))
+            evaluated = Monitor(gymnasium.make("CartPole-v1"))
+            callback = EvalCallback(
+                evaluated, log_path=str(folder), eval_freq=128, n_eval_episodes=3, verbose=0, deterministic=False
+            )
+            given = {"n_steps": 64} if agent is PPO else {}
+            agent("MlpPolicy", env, seed=seed, device="cpu", **given).learn(512, callback=callback)
+            env.close()
+
+
+def lightning(root):
+    """Two learning rates and two seeds of a line: the training loss by steps, the validation loss by epochs."""
+    import lightning as pl
+    import torch
+    from lightning.pytorch.loggers import CSVLogger
+
+    class Line(pl.LightningModule):
+        def __init__(self, rate):
+            super().__init__()
+            self.layer, self.rate = torch.nn.Linear(1, 1), rate
+
+        def loss(self, batch):
+            (x,) = batch
+            return torch.mean((self.layer(x) - 3 * x) ** 2)
+
+        def training_step(self, batch, _):
+            loss = self.loss(batch)
+            self.log("train_loss", loss)
+            return loss
+
+        def validation_step(self, batch, _):
+            self.log("val_loss", self.loss(batch))
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), self.rate)
+
+    for name, rate in (("slow", 0.01), ("fast", 0.1)):
+        for seed in SEEDS:
+            pl.seed_everything(seed)
+            data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(24, 1)), batch_size=4)
+            logger = CSVLogger(root, name=name, version=str(seed))
+            trainer = pl.Trainer(
+                max_epochs=3, logger=logger, log_every_n_steps=2, accelerator="cpu", enable_checkpointing=False,
+                enable_progress_bar=False, enable_model_summary=False,
+            )  # fmt: skip
+            trainer.fit(Line(rate), data, data)
+
+
+def transformers(root):
+    """Two learning rates and two seeds of a line: checkpoints with the history of losses so far."""
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    class Line(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+
+        def forward(self, x, labels):
+            made = self.layer(x)
+            return {"loss": torch.mean((made - labels) ** 2), "logits": made}
+
+    for name, rate in (("slow", 1e-3), ("fast", 1e-1)):
+        for seed in SEEDS:
+            torch.manual_seed(seed)
+            x = torch.randn(32, 1)
+            data = [{"x": each, "labels": 3 * each} for each in x]
+            arguments = TrainingArguments(
+                output_dir=str(root / name / str(seed)), num_train_epochs=2, per_device_train_batch_size=4, seed=seed,
+                learning_rate=rate, logging_steps=2, evaluation_strategy="steps", eval_steps=4, save_steps=8,
+                report_to=[], disable_tqdm=True, use_cpu=True,
+            )  # fmt: skip
+            Trainer(Line(), arguments, train_dataset=data, eval_dataset=data).train()
+    for path in root.rglob("*"):
+        if path.is_file() and path.name != "trainer_state.json":
+            path.unlink()
+
+
+def ray(root):
+    """Two seeds of PPO on CartPole, tuned over a learning rate: two iterations of each trial."""
+    from ray import air, tune
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    config = (
+        PPOConfig()
+        .environment("CartPole-v1")
+        .framework("torch")
+        .rollouts(num_rollout_workers=0)
+        .training(train_batch_size=200, sgd_minibatch_size=50, num_sgd_iter=1, lr=tune.grid_search([1e-4, 1e-2]))
+        .debugging(seed=tune.grid_search([0, 1]))
+    )
+    run = air.RunConfig(name="cartpole", storage_path=str(root.resolve()), stop={"training_iteration": 2}, verbose=0)
+    tune.Tuner("PPO", param_space=config, run_config=run).fit()
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and path.name not in ("result.json", "progress.csv", "params.json"):
+            path.unlink()
+
+
+def keras(root):
+    """Two widths and two seeds of a network on noise: CSVLogger, and the History beside it."""
+    import keras
+
+    for name, width in (("narrow", 1), ("wide", 8)):
+        for seed in SEEDS:
+            keras.utils.set_random_seed(seed)
+            x = np.random.default_rng(seed).normal(size=(32, 2)).astype("float32")
+            model = keras.Sequential([keras.layers.Dense(width), keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            folder = root / name / str(seed)
+            folder.mkdir(parents=True)
+            log = keras.callbacks.CSVLogger(str(folder / "training.log"))
+            fitted = model.fit(x, x[:, :1], validation_split=0.25, epochs=3, verbose=0, callbacks=[log])
+            (folder / "history.json").write_text(json.dumps({"epoch": fitted.epoch, "history": fitted.history}))
+
+
+def marl_eval(root):
+    """Two algorithms and two seeds on one task, logged by JsonLogger into one file."""
+    found = find_spec("marl_eval")  # its own imports need neptune, its logger does not
+    spec = spec_from_file_location("json_logger", Path(found.origin).parent / "json_tools" / "json_logger.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rng = np.random.default_rng(0)
+    for algorithm in ("mappo", "qmix"):
+        for seed in SEEDS:
+            logger = module.JsonLogger(str(root), algorithm, "3s5z", "smac", seed)
+            for i in range(3):
+                logger.write(1000 * i, "return", float(rng.normal()), i)
+                logger.write(1000 * i, "win_rate", float(rng.random()), i)
+            logger.write(2000, "return", float(rng.normal()), is_absolute_metric=True)
+
+
+WRITERS = {
+    "stable-baselines3": stable_baselines3,
+    "lightning": lightning,
+    "transformers": transformers,
+    "ray": ray,
+    "keras": keras,
+    "id-marl-eval": marl_eval,
+}
+
+
+def main(names):
+    noted = LOGS / "writers.json"
+    versions = json.loads(noted.read_text()) if noted.exists() else {}
+    for name in names:
+        folder = LOGS / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        WRITERS[name](folder)
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+        noted.write_text(json.dumps(versions := versions | {name: version(name)}, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,310 @@
+"""Every kind of result can do everything: one test for each cell of kinds and abilities."""
+
+import inspect
+import re
+import warnings
+from functools import cache, partial
+
+import dask
+import matplotlib as mpl
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from lazy import refuse_to_compute
+from strategies import make_curves, make_scores
+from xcurves import kinds, results
+from xcurves.core.labels import RESERVED
+from xcurves.core.schema import ResultKind
+
+mpl.use("Agg")
+ENGINES = ("scipy", "h5netcdf", "netcdf4", "zarr")
+TASKS = ["easy", "hard"]
+
+
+@cache
+def curves():
+    """Return curves of two tasks, three algorithms with an effect of their own, six runs, five levels."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2, 3, 6, 5)).cumsum(axis=-1)
+    values[:, 2] += 4
+    tasks = [make_curves(each) for each in values]
+    return xr.concat(tasks, "task").assign_coords(task=TASKS).assign_attrs(units="points")
+
+
+@cache
+def errors():
+    """Return errors of two tasks and two learners, three folds, five sizes."""
+    rng = np.random.default_rng(1)
+    sizes = np.array([50, 100, 200, 400, 800])
+    law = 5 + np.array([150, 220])[:, np.newaxis, np.newaxis] * sizes**-0.5
+    values = law + rng.normal(scale=0.3, size=(2, 2, 3, 5))
+    coords = {"task": TASKS, "algorithm": ["plain", "augmented"], "run": range(3), "training": sizes}
+    return xr.DataArray(values, coords, ["task", "algorithm", "run", "training"], attrs={"units": "%"})
+
+
+@cache
+def scores():
+    """Return final scores of two tasks, three algorithms, nine runs."""
+    values = np.random.default_rng(2).normal(size=(2, 3, 9)) + np.arange(3)[:, np.newaxis]
+    return make_scores(values, task=TASKS, algorithm=["a", "b", "c"], run=np.arange(9))
+
+
+ANOVA = partial(xcurves.randomized_anova, n_resamples=19)
+RATES = {"test": ANOVA, "n_replications": 20, "rng": 0}
+CALLS = {  # how a kind is made, of two tasks where it has tasks
+    "randomized_anova": lambda curves: xcurves.randomized_anova(curves, n_resamples=49, rng=0),
+    "pairwise": lambda curves: xcurves.pairwise(curves, n_resamples=49, rng=0),
+    "contrast": lambda curves: xcurves.contrast(curves, {"a0": 1, "a2": -1}, n_resamples=49, rng=0),
+    "ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, intervals=[0, 200, 400], margin=9.0, rng=0),
+    "fit_power_law": xcurves.fit_power_law,
+    "predict": lambda fit: xcurves.predict(fit, [1600, 3200]),
+    "leave_one_size_out": xcurves.leave_one_size_out,
+    "compare_learners": lambda fit: xcurves.compare_learners(fit, reference="plain"),
+    "performance_cdf": lambda scores: xcurves.performance_cdf(scores, scores_at=[0.0, 1.0]),
+    "compare_distributions": lambda scores: xcurves.compare_distributions(scores),
+    "type_i_error": lambda generator: xcurves.type_i_error(generator, settings={"n_runs": [4, 5]}, **RATES),
+    "power": lambda generator: xcurves.power(generator, settings={"n_runs": [4, 5]}, **RATES),
+    "runs_needed": lambda curves: xcurves.runs_needed(
+        curves.isel(task=0, drop=True), n_runs=[3, 4], replace=True, **RATES
+    ),
+}
+GIVEN = {
+    "curves": curves,
+    "errors": errors,
+    "scores": scores,
+    "generator": lambda: xcurves.simulation.autoregressive,
+    "fit_power_law": lambda: made("fit_power_law"),
+}
+LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores")]
+LAZY.remove("runs_needed")  # which draws data sets from its curves
+
+
+@cache
+def made(name):
+    """Return a result of a kind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return CALLS[name](GIVEN[kinds.kind(name).argument]())
+
+
+@pytest.fixture(params=kinds.NAMES)
+def kind(request) -> ResultKind:
+    return kinds.kind(request.param)
+
+
+def test_every_kind_has_a_call_here():
+    assert set(CALLS) == set(kinds.NAMES)
+
+
+def test_name_function_and_accessor_are_one(kind):
+    function = kinds.function(kind.name)
+    assert function.__name__ == kind.name
+    assert getattr(xcurves, kind.name) is function
+    assert made(kind.name).attrs["xcurves_result"] == kind.name
+    assert results.kind_of(made(kind.name)) is kind
+
+
+def test_a_kind_asks_a_question_and_has_references_by_doi(kind):
+    assert re.fullmatch(r"[A-Z].{9,60}", kind.question)
+    assert kind.references
+    assert all(re.search(r"\b(19|20)\d\d\b|longer version|Benchmark", reference) for reference in kind.references)
+    assert "doi" in inspect.getdoc(kinds.function(kind.name)).lower() or any(
+        word in " ".join(kind.references) for word in ("Piater", "Hoiem", "Jordan")
+    )
+
+
+def test_variables_are_those_declared_with_their_dims_names_and_types(kind):
+    result = made(kind.name)
+    tasks = kind.task_dims(result)
+    for name, variable in result.variables.items():
+        declared = kind.variables.get(name) or kind.coord_vars.get(name)
+        if declared is None:
+            assert name in result.coords
+            continue
+        assert set(variable.dims) - set(tasks) <= set(declared.core), name
+        assert {"units", "comment"} & set(variable.attrs), name
+        assert variable.attrs["long_name"]
+        if name in kind.variables:
+            assert variable.dtype == declared.dtype, name
+            assert not hasattr(xr.Dataset, name)
+    assert kind.required() <= set(result.variables)
+    for dim in result.dims:
+        assert dim in RESERVED or dim in tasks or dim in kind.dims(), dim
+        if dim in result.coords and dim in RESERVED:
+            assert result[dim].attrs.get("long_name"), dim
+
+
+def test_an_input_must_not_have_the_name_of_a_variable(kind):
+    if kind.argument not in ("curves", "errors", "scores"):
+        pytest.skip("takes no array")
+    name = min(kind.required() - {"n_runs"})
+    with pytest.raises(ValueError, match=f"'{name}', which is reserved for results"):
+        CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
+
+
+def test_table_sentences_and_answer(kind):
+    result = made(kind.name)
+    table = result.curves.table()
+    assert len(table) > 0
+    assert not table.map(lambda cell: isinstance(cell, str) and cell == "nan").any(axis=None)
+    assert kind.table_caption.endswith(".")
+    said = result.curves.summary().split("\n")
+    assert all(re.search(r"[.:)]$", line) for line in said), said
+    answer = kind.answer(results.prepare(result)[1])
+    assert answer.endswith(".")
+    assert "nan" not in answer.lower()
+
+
+def test_answer_of_one_task(kind):
+    result = made(kind.name)
+    if "task" not in result.dims:
+        pytest.skip("has no tasks")
+    answer = kind.answer(results.prepare(result.isel(task=0, drop=True))[1])
+    assert answer.endswith(".")
+
+
+def test_digest_of_many_tasks(kind):
+    result = made(kind.name)
+    if kind.digest is None or "task" not in result.dims:
+        assert len(result.curves.table()) <= 40  # is short itself
+        return
+    frame, caption = kind.digest(results.prepare(result)[1])
+    assert {"easy", "hard"} <= set(frame.index.get_level_values("task"))
+    assert caption.endswith(".")
+
+
+def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
+    from matplotlib import pyplot as plt
+
+    if not kind.views:
+        assert kind.no_view.endswith(".")
+        with pytest.raises(AttributeError, match=re.escape(kind.no_view)):
+            made(kind.name).curves.plot()
+        return
+    one = made(kind.name)
+    one = one.isel(task=0, drop=True) if "task" in one.dims else one
+    assert any(view.default for view in kind.views.values())
+    for name, view in kind.views.items():
+        ax = np.ravel(one.curves.plot(name))[0]
+        assert ax.has_data(), name
+        ax.figure.canvas.draw()
+        plt.close(ax.figure)
+        assert view.caption.endswith(".")
+        text = view.alternative(results.prepare(one)[1])
+        assert text.endswith(".")
+        assert "nan" not in text.lower().replace("finance", "")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
+    pytest.importorskip({"netcdf4": "netCDF4"}.get(engine, engine))
+    result = made(kind.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if engine == "zarr":
+            result.to_zarr(tmp_path / "result.zarr", consolidated=False)
+            back = xr.open_zarr(tmp_path / "result.zarr", consolidated=False, decode_timedelta=False)
+        else:
+            result.to_netcdf(tmp_path / "result.nc", engine=engine)
+            back = xr.open_dataset(tmp_path / "result.nc", engine=engine, decode_timedelta=False)
+    with back:
+        xr.testing.assert_identical(back.compute(), result)
+        assert back.curves.summary() == result.curves.summary()
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_lazy_results_are_computed_once_at_the_top(name):
+    argument = kinds.kind(name).argument
+    chunked = GIVEN[argument]().chunk(task=1)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = CALLS[name](chunked)
+        assert all(variable.chunks for variable in lazy.data_vars.values() if "task" in variable.dims)
+    eager = made(name)
+    lazy_but_rng = lazy.compute().assign_attrs(rng=eager.attrs["rng"])
+    xr.testing.assert_allclose(lazy_but_rng, eager)
+    assert list(lazy.curves.table().columns) == list(eager.curves.table().columns)
+    assert lazy.curves.summary() == eager.curves.summary()
+    assert list(lazy.curves.to_frame()) == list(eager.curves.to_frame())
+    if kinds.kind(name).views:
+        lazy.isel(task=[0]).squeeze("task").curves.plot()
+
+
+def test_a_task_that_was_selected_is_still_a_result(kind):
+    result = made(kind.name)
+    if "task" not in result.dims:
+        pytest.skip("has no tasks")
+    for part in (result.isel(task=[1]), result.sel(task="hard"), result.isel(task=0, drop=True)):
+        assert results.kind_of(part) is kind
+        assert part.curves.summary()
+        assert len(part.curves.table()) <= len(result.curves.table())
+        assert len(part.curves.to_frame()) == len(result.curves.to_frame()) / 2
+
+
+def answer_or_error(method):
+    try:
+        return method()
+    except ValueError as error:
+        return error
+
+
+def test_a_label_that_was_selected_is_answered_or_named(kind):
+    result = made(kind.name)
+    for dim, labels in kind.coords.items():
+        if dim not in result.dims or not labels:
+            continue
+        selected = result.sel({dim: labels[0]})
+        for method in ("table", "summary"):
+            said = answer_or_error(getattr(selected.curves, method))
+            assert not isinstance(said, Exception) or f"needs all of dim {dim!r}. Some labels were selected" in str(
+                said
+            )
+        frame = selected.curves.to_frame()
+        assert len(frame) <= len(result.curves.to_frame())
+
+
+def test_a_variable_that_was_dropped_is_named_or_not_needed(kind):
+    result = made(kind.name)
+    for name in kind.required():
+        dropped = result.drop_vars(name)
+        for method in ("table", "summary"):
+            said = answer_or_error(getattr(dropped.curves, method))
+            assert not isinstance(said, Exception) or f"needs the variable {name!r}" in str(said)
+
+
+def test_arithmetic_that_shows_is_refused(kind):
+    result = made(kind.name)
+    with pytest.raises(ValueError, match="must be numeric; got dtype bool"):
+        (result > 0).assign_attrs(result.attrs).curves.table()
+    whole = [name for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)]
+    counts = [name for name in whole if name in result.data_vars]
+    if counts:
+        with pytest.raises(ValueError, match=r"must be whole numbers|must lie in"):
+            (result + 0.5).assign_attrs(result.attrs).curves.table()
+
+
+def test_in_a_tree_and_in_a_report(kind, tmp_path):
+    result = made(kind.name)
+    tree = xr.DataTree.from_dict({"/anova": made("randomized_anova"), "/other": result})
+    assert kind.question in tree.curves.summary()
+    assert len(tree["other"].curves.table()) == len(result.curves.table())
+    page = tree.curves.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert kind.question in page.replace("&#x27;", "'")
+    one = result.isel(task=0, drop=True) if "task" in result.dims else result
+    page = xr.DataTree.from_dict({"/other": one}).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
+    drawn = sum(view.default for view in kind.views.values())
+    assert page.count("<figure") == drawn
+    assert drawn or kind.no_view in page
+
+
+def test_the_accessor_shows_question_answer_and_table(kind):
+    result = made(kind.name)
+    shown = repr(result.curves)
+    assert shown.startswith(kind.question)
+    assert kind.answer(results.prepare(result)[1]) in shown
+    assert "<table" in result.curves._repr_html_()
+    lazy = result.chunk()
+    with dask.config.set(scheduler=refuse_to_compute):
+        assert "Not computed yet" in repr(lazy.curves)
+        assert "not computed yet" in lazy.curves._repr_html_()
