@@ -51,12 +51,23 @@ def scores():
     return make_scores(values, task=TASKS, algorithm=["a", "b", "c"], run=np.arange(9))
 
 
+def worlds(curves):
+    """Return curves with a further dim, whose six labels are joined."""
+    noise = np.random.default_rng(3).normal(size=(6, *curves.shape))
+    moved = [curves + xr.DataArray(each, dims=curves.dims) for each in noise]
+    return xr.concat(moved, "world").assign_coords(world=list("uvwxyz")).assign_attrs(curves.attrs)
+
+
 ANOVA = partial(xcurves.randomized_anova, n_resamples=19)
 RATES = {"test": ANOVA, "n_replications": 20, "rng": 0}
 CALLS = {  # how a kind is made, of two tasks where it has tasks
     "randomized_anova": lambda curves: xcurves.randomized_anova(curves, n_resamples=49, rng=0),
     "pairwise": lambda curves: xcurves.pairwise(curves, n_resamples=49, rng=0),
     "contrast": lambda curves: xcurves.contrast(curves, {"a0": 1, "a2": -1}, n_resamples=49, rng=0),
+    "across_tasks": lambda curves: xcurves.across_tasks(worlds(curves), task="world", n_resamples=49, rng=0),
+    "profile_across_tasks": lambda curves: xcurves.profile_across_tasks(
+        worlds(curves), task="world", fractions=4, n_resamples=49, rng=0
+    ),
     "ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, intervals=[0, 200, 400], margin=9.0, rng=0),
     "fit_power_law": xcurves.fit_power_law,
     "predict": lambda fit: xcurves.predict(fit, [1600, 3200]),

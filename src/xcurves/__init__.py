@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xcurves.anova import *  # noqa: F403  # the public functions of a family
     from xcurves.distributions import *  # noqa: F403
     from xcurves.learning_curves import *  # noqa: F403
+    from xcurves.multi_task import *  # noqa: F403
     from xcurves.plotting.dispatch import plot as plot
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete

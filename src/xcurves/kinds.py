@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from xcurves.core.schema import ResultKind
 
 KINDS = (  # in the order of a report
+    "multi_task.across_tasks",
+    "multi_task.profile_across_tasks",
     "anova.randomized_anova",
     "anova.pairwise",
     "anova.contrast",

@@ -15,7 +15,15 @@ def test_holm_is_statsmodels_holm(pvalues):
     )
 
 
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_benjamini_hochberg_is_that_of_statsmodels(pvalues):
+    found = adjustments.benjamini_hochberg(np.array(pvalues))
+    np.testing.assert_allclose(found, multipletests(pvalues, method="fdr_bh")[1])
+
+
 def test_missing_p_values_do_not_count():
     p = np.array([[0.01, np.nan, 0.02], [np.nan, np.nan, np.nan]])
     np.testing.assert_allclose(adjustments.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3])
     np.testing.assert_allclose(adjustments.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3])
+    np.testing.assert_allclose(adjustments.benjamini_hochberg(p), [[0.02, np.nan, 0.02], [np.nan] * 3])

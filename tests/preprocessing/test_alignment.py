@@ -321,3 +321,42 @@ def test_units_and_names_survive(ragged):
         aligned = ragged.curves.align(on, method=method)
         assert aligned.training.attrs == {"units": "steps", "long_name": "env steps"}
         assert aligned.attrs["units"] == "points"
+
+
+def budgets_of_their_own():
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(2, 2, 2, 7))
+    values[0, :, :, 5:] = np.nan  # the first task ends at 40
+    values[1, 1, 0, 6] = np.nan  # a run of the second stops at 50
+    values[1, 0, 1, 0] = np.nan  # and one begins late
+    levels = 10.0 * np.arange(7)
+    coords = {"task": ["short", "long"], "algorithm": ["a", "b"], "run": [0, 1], "training": levels}
+    return xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
+    curves = budgets_of_their_own()
+    aligned = (curves.chunk(task=1) if chunked else curves).curves.align(10, relative_to="budget")
+    np.testing.assert_allclose(aligned.training, np.arange(1, 11) / 10)
+    assert aligned.training.attrs["units"] == "1"
+    for task, budget in (("short", 40), ("long", 50)):
+        for algorithm, run in ((0, 0), (1, 1), (0, 1)):
+            own = curves.sel(task=task)[algorithm, run]
+            expected = np.interp(budget * aligned.training, own.training, own.fillna(0))
+            expected[(budget * aligned.training < 10) & (task == "long")] = np.nan
+            np.testing.assert_allclose(aligned.sel(task=task)[algorithm, run], expected)
+    if not chunked:
+        assert "task 'long': without 0.1" in aligned.attrs["history"]
+
+
+def test_fractions_of_a_budget_are_checked():
+    curves = budgets_of_their_own()
+    with pytest.raises(ValueError, match=r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]"):
+        curves.curves.align([0.5, 2], relative_to="budget")
+    with pytest.raises(ValueError, match="relative_to must be"):
+        curves.curves.align(20, relative_to="end")
+    with pytest.raises(TypeError, match="on must be a number of fractions or a sequence; got 'union'"):
+        curves.curves.align("union", relative_to="budget")
+    with pytest.raises(ValueError, match="method='previous' does not go with relative_to='budget'"):
+        curves.curves.align(20, relative_to="budget", method="previous")

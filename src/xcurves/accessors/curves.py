@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
     from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
+    from xcurves.multi_task.across_tasks import TrainingWeights
+    from xcurves.multi_task.options import TaskGroups, TaskWeights
     from xcurves.preprocessing.grids import Method, On
     from xcurves.preprocessing.normalization import Reference
     from xcurves.profile.intervals import Intervals
@@ -38,10 +40,15 @@ class DataArrayCurves:
 
     @documented
     def align(
-        self, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+        self,
+        on: On | int = "intersection",
+        *,
+        method: Method | None = None,
+        tolerance: float | None = None,
+        relative_to: Literal["budget"] | None = None,
     ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return xcurves.align(self._curves, on, method=method, tolerance=tolerance)
+        return xcurves.align(self._curves, on, method=method, tolerance=tolerance, relative_to=relative_to)
 
     @documented
     def drop_incomplete(self) -> xr.DataArray:
@@ -126,6 +133,51 @@ class DataArrayCurves:
             self._curves, intervals=intervals, margin=margin, step_down=step_down, cluster_threshold=cluster_threshold,
             n_resamples=n_resamples, paired=paired, confidence_level=confidence_level, batch=batch, progress=progress,
             rng=rng,
+        )  # fmt: skip
+
+    @documented
+    def across_tasks(
+        self,
+        *,
+        task: str = "task",
+        training_weights: TrainingWeights = None,
+        task_weights: TaskWeights | None = None,
+        task_groups: TaskGroups | None = None,
+        paired: bool = False,
+        reference: Hashable | None = None,
+        higher_is_better: bool = True,
+        correction: Literal["holm", "benjamini-hochberg"] = "holm",
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: validation.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.across_tasks`."""
+        return xcurves.across_tasks(
+            self._curves, task=task, training_weights=training_weights, task_weights=task_weights,
+            task_groups=task_groups, paired=paired, reference=reference, higher_is_better=higher_is_better,
+            correction=correction, n_resamples=n_resamples, confidence_level=confidence_level, progress=progress,
+            rng=rng,
+        )  # fmt: skip
+
+    @documented
+    def profile_across_tasks(
+        self,
+        *,
+        fractions: int | Sequence[float] = 20,
+        task: str = "task",
+        task_groups: TaskGroups | None = None,
+        paired: bool = False,
+        reference: Hashable | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        progress: bool = False,
+        rng: validation.Rng = None,
+    ) -> xr.Dataset:
+        """Call :func:`xcurves.profile_across_tasks`."""
+        return xcurves.profile_across_tasks(
+            self._curves, fractions=fractions, task=task, task_groups=task_groups, paired=paired, reference=reference,
+            n_resamples=n_resamples, confidence_level=confidence_level, progress=progress, rng=rng,
         )  # fmt: skip
 
     @documented

@@ -12,11 +12,15 @@ from xcurves.core import labels, run_checks
 
 
 class NotApplicableError(Exception):
-    """A method does not apply to the curves; the message says why. If `expected`, no warning is needed."""
+    """A method does not apply to the curves; the message says why.
 
-    def __init__(self, message: str, *, expected: bool = False) -> None:
+    If `expected`, no warning is needed; if `obvious`, no word either, unless the method was asked for by name.
+    """
+
+    def __init__(self, message: str, *, expected: bool = False, obvious: bool = False) -> None:
         super().__init__(message)
-        self.expected = expected
+        self.expected = expected or obvious
+        self.obvious = obvious
 
 
 def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:

@@ -21,4 +21,13 @@ def bonferroni(pvalues: Floats) -> Floats:
     return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
 
 
+def benjamini_hochberg(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by Benjamini & Hochberg's step-up (1995); NaN stays and does not count."""
+    rank = pvalues.argsort(axis=-1).argsort(axis=-1)
+    count = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True)
+    raised = np.sort(pvalues, axis=-1) * count / np.arange(1, pvalues.shape[-1] + 1)
+    adjusted = np.fmin.accumulate(raised[..., ::-1], axis=-1)[..., ::-1]
+    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(np.minimum(adjusted, 1.0), rank, axis=-1))
+
+
 ADJUSTMENTS = {"holm": holm, "bonferroni": bonferroni}

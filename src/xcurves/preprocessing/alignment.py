@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
-from xcurves.core.validation import check_curves
+from xcurves.core.validation import check_choice, check_curves
 from xcurves.kernels import ragged
-from xcurves.preprocessing import grids
+from xcurves.preprocessing import budgets, grids
 from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
 
 
 def align(
-    curves: xr.DataArray, on: On = "intersection", *, method: Method | None = None, tolerance: float | None = None
+    curves: xr.DataArray,
+    on: On | int = "intersection",
+    *,
+    method: Method | None = None,
+    tolerance: float | None = None,
+    relative_to: Literal["budget"] | None = None,
 ) -> xr.DataArray:
     """Bring runs to common training levels, task by task and run by run, and record what was dropped.
 
@@ -38,6 +44,10 @@ def align(
         In units of training, how far from the level may be: the score that is held; both neighbours of a line; the
         nearest score, which may then lie past an end of the run (needed for "nearest"); a run's last score from the
         end of its last bin (0 if left out).
+    relative_to : {None, "budget"}
+        "budget": `on` is a number of equal steps, or fractions in (0, 1], of each task's budget, the last level that
+        all of its runs reach; scores are on the line between neighbouring levels, and `training` has the fractions. A
+        fraction that a run has not begun is left out for its task.
 
     Returns
     -------
@@ -76,7 +86,11 @@ def align(
     array([[ 1.,  1.,  4., nan]])
     >>> print(held.attrs["history"])
     align(on=[0, 1, 2, 3], method='previous'): algorithm 'b', run 0 lacks 1 of 4 training levels: 3
+    >>> scores.curves.align(2, relative_to="budget").sel(algorithm="a").to_numpy()
+    array([[2., 3.]])
     """
+    if relative_to is not None:
+        return _relative(check_curves(curves), on, method, tolerance, relative_to)
     asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves)
     names = labels.task_names(curves)
@@ -93,6 +107,17 @@ def align(
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+
+
+def _relative(
+    curves: xr.DataArray, on: On | int, method: Method | None, tolerance: float | None, relative_to: str
+) -> xr.DataArray:
+    check_choice("relative_to", relative_to, ("budget",))
+    if method not in (None, "linear"):
+        raise ValueError(
+            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
+        )
+    return budgets.align_to_budgets(curves, budgets.check_fractions("on", on), tolerance)
 
 
 def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:

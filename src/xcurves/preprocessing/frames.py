@@ -45,8 +45,8 @@ def to_dataarray(
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str, the last two optional
         Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
-        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in blanks around them
-        stay two, with a warning.
+        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in blanks around
+        them stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional

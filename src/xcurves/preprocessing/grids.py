@@ -59,7 +59,7 @@ class GridLevels(NamedTuple):
         return cls(np.empty(0), nothing, nothing)
 
 
-def check_asked(on: On, method: Method | None, tolerance: float | None) -> Asked:
+def check_asked(on: On | int, method: Method | None, tolerance: float | None) -> Asked:
     """Return what was asked, its grid as increasing floats."""
     if method is not None and method not in METHODS:
         raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {method!r}")

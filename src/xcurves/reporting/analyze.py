@@ -36,8 +36,9 @@ def analyze(
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, as for `randomized_anova`.
-    include : sequence of {"anova", "pairwise", "profile", "power_law", "distribution"}
-        The parts that are wanted; by default all. A part that does not fit the curves is left out.
+    include : sequence of str, optional
+        The parts that are wanted, of "across_tasks", "profile_across_tasks", "anova", "pairwise", "profile",
+        "power_law" and "distribution"; by default all. A part that does not fit the curves is left out.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
     n_resamples : int, optional
@@ -53,8 +54,10 @@ def analyze(
     Returns
     -------
     DataTree
-        In group ``curves`` a Dataset of the curves, and a group for each part: ``anova`` is what `randomized_anova`
-        returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`, ``power_law`` `fit_power_law`,
+        In group ``curves`` a Dataset of the curves, and a group for each part: ``across_tasks`` and
+        ``profile_across_tasks``, where there are several tasks along one dim, first in `summary` and `report`;
+        ``anova`` is what `randomized_anova` returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`,
+        ``power_law`` `fit_power_law`,
         ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
         level is its coordinate `training`, in units of `training`, and said in its ``attrs["final"]``. The root has
         attrs only: what was asked, and under ``left_out`` which parts are not there and why. A group of which tasks
@@ -119,7 +122,8 @@ def analyze(
             results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
         except NotApplicableError as why:
             refused[name] = why
-    left_out = {name: str(why) for name, why in refused.items()}
+    told = {name: why for name, why in refused.items() if not why.obvious or include is not None}
+    left_out = {name: str(why) for name, why in told.items()}
     if not results:
         raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
     _warn(results, refused)

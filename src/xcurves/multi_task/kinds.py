@@ -1,0 +1,141 @@
+"""The kinds of results of methods over several tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.applicability import NotApplicableError, comparable
+from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
+from xcurves.multi_task import plots, profile_plots, tables, text
+
+_PAIR = ("task", "pair")
+_CLAIM = ("task", "pair", "task_effect")
+_TASK = ("task", "pair", "joined_task")
+_FRACTION = ("task", "pair", "budget_fraction")
+_REFERENCES = (
+    "Janssen (1997), Stat. Probab. Lett. 36, 9-21, doi:10.1016/S0167-7152(97)00043-6",
+    "Hartigan (1969), J. Am. Stat. Assoc. 64, 1303-1317, doi:10.1080/01621459.1969.10501057",
+    "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
+)
+
+_OPTIONS = ("n_resamples", "paired", "progress")
+
+
+def several_tasks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
+    dims = extra_dims(curves)
+    if len(dims) != 1 or curves.sizes[dims[0]] < 2:
+        raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
+    taken, _, attrs = comparable(curves)
+    return taken, {"task": str(dims[0])}, attrs
+
+
+ACROSS_TASKS = ResultKind(
+    name="across_tasks",
+    question="Which algorithm is better over all tasks?",
+    argument="curves",
+    variables={
+        "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
+        "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
+        "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
+        "pvalue": Var(_CLAIM, "randomization p-value"),
+        "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
+        "prob_greater_pvalue": Var(_CLAIM, "randomization p-value of that probability"),
+        "task_difference": Var(_TASK, "difference of mean scores in the task", "score"),
+        "task_difference_ci": Var((*_TASK, "ci_bound"), "confidence interval of the difference in the task", "score"),
+        "task_pvalue_adjusted": Var(_TASK, "randomization p-value of the task, adjusted over tasks"),
+        "task_stderr": Var(_TASK, "standard error of the difference in the task", "score"),
+        "task_sd": Var(_PAIR, "standard deviation over tasks of true differences", "score"),
+        "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
+        "rank_mean": Var(("task", "algorithm"), "mean rank over the tasks that have all algorithms, 1 the best"),
+        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
+        "n_resamples": Var(_CLAIM, "number of reassignments evaluated", dtype=np.int64),
+        "n_runs": Var(("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64),
+        "task_weights": Var(("joined_task",), "weight of the task", when="given"),
+        "training_weights": Var(("training",), "weight of the training level", when="given"),
+    },
+    coords={"pair": (), "task_effect": tables.CLAIMS, "ci_bound": CI_BOUNDS},
+    coord_vars=PAIR_COORDS,
+    rows=("pair", "task_effect"),
+    references=_REFERENCES,
+    table=tables.across_table,
+    table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
+    "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the "
+    "standard deviation of true differences over tasks.",
+    sentences=text.across_sentences,
+    answer=text.across_answer,
+    part=Part("across_tasks", 5, several_tasks, _OPTIONS),
+    views={
+        "forest": View(
+            plots.draw_forest,
+            "Difference in every task, sorted, with its interval; a bar without ends is plus or minus a standard "
+            "error, where runs are too few for an interval; black where shown, adjusted over tasks. Diamonds: the mean "
+            "for these tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
+            plots.say_forest,
+            rows=plots.forest_rows,
+        ),
+        "ranks": View(
+            plots.draw_ranks,
+            "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two "
+            "are shown to differ on tasks like these.",
+            plots.say_ranks,
+            default=False,
+        ),
+        "prob_greater": View(
+            plots.draw_prob_greater,
+            "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
+            "where shown to differ from one half on these tasks.",
+            plots.say_prob_greater,
+            default=False,
+        ),
+    },
+    overlaid=plots.joined_dims,
+)
+
+PROFILE_ACROSS_TASKS = ResultKind(
+    name="profile_across_tasks",
+    question="Where along the budget do algorithms differ over all tasks?",
+    argument="curves",
+    variables={
+        "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
+        "difference_band": Var((*_FRACTION, "ci_bound"), "simultaneous band of the mean difference", "score"),
+        "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over fractions of the budget"),
+        "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
+        "mean_curve": Var(
+            ("task", "algorithm", "budget_fraction"), "mean score over the tasks that have all algorithms", "score"
+        ),
+        "mean_curve_band": Var(
+            ("task", "algorithm", "budget_fraction", "ci_bound"), "simultaneous band of it, for these tasks", "score"
+        ),
+        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
+        "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
+    },
+    coords={"pair": (), "budget_fraction": (), "ci_bound": CI_BOUNDS},
+    coord_vars=PAIR_COORDS,
+    rows=("pair", "budget_fraction"),
+    references=_REFERENCES[2:],
+    table=tables.profile_table,
+    table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
+    "hold for all fractions together and for tasks like these.",
+    sentences=text.profile_sentences,
+    answer=text.profile_answer,
+    part=Part("profile_across_tasks", 6, several_tasks, _OPTIONS),
+    views={
+        "mean_curve": View(
+            profile_plots.draw_mean_curves,
+            "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole "
+            "curve for these tasks. Bars at the foot: where a pair differs on tasks like these.",
+            profile_plots.say_mean_curves,
+        ),
+        "difference": View(
+            profile_plots.draw_differences,
+            "Mean differences over tasks with bands that hold at all fractions together, for tasks like these.",
+            profile_plots.say_differences,
+            default=False,
+        ),
+    },
+)

@@ -1,0 +1,36 @@
+"""The tables of methods over several tasks."""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.core.tables import bounds, frame_of
+
+CLAIMS = ("fixed", "random")
+
+
+def across_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair: the difference, both intervals and p, P(X > Y), and τ."""
+    columns = {"difference": result["difference"]}
+    for claim in result["task_effect"].to_numpy().tolist():
+        own = result.sel(task_effect=claim, drop=True)
+        columns |= bounds(own["difference_ci"], f"{claim}_") | {f"{claim}_p": own["pvalue_adjusted"]}
+    return frame_of(columns | {"prob_greater": result["prob_greater"], "task_sd": result["task_sd"]}, ["pair"])
+
+
+def task_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each task and pair: the difference, its interval and the p adjusted over tasks."""
+    dims = [dim for dim in (result.attrs["task"],) if dim in result.dims]
+    columns = {
+        "difference": result["task_difference"],
+        **bounds(result["task_difference_ci"]),
+        "p": result["task_pvalue_adjusted"],
+    }
+    return frame_of(columns, [*dims, "pair"])
+
+
+def profile_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair and fraction of the budget: the difference, its band and the adjusted p."""
+    columns = {"difference": result["difference"], **bounds(result["difference_band"]), "p": result["pvalue_adjusted"]}
+    return frame_of(columns, ["pair", "budget_fraction"])

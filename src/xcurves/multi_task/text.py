@@ -1,0 +1,313 @@
+"""The sentences about methods over several tasks, for a reader who is no statistician."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, provenance
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import joined, span
+from xcurves.multi_task.spreads import UNLIKE, run_sd, spread_ratio
+
+CLAIMS = (
+    "For these tasks (fixed): had other runs been made on these very tasks. For tasks like these (random): had other "
+    "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
+    "about their mean."
+)
+_LISTED = 40  # tasks that a summary lists
+ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
+
+
+def across_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield the answer of every pair, then what the claims mean and what they rest on."""
+    task = result.attrs["task"]
+    for one, name in _benchmarks(result, "difference"):
+        for pair in _pairs(one):
+            yield name + _pair_claim(pair, task)
+            yield from _left_out(pair, name, task)
+        yield from _ranks(one, name)
+        yield from _scales(one, name, task)
+    if result.sizes["pair"] > 1:
+        yield ADJUSTED
+    yield CLAIMS
+    if "task_groups" in result.attrs:
+        families = result.attrs["task_groups"]
+        yield f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
+    yield from _each_task(result, task)
+
+
+def _each_task(result: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield a line for each task of a single pair; of many, how to get them."""
+    if task not in result["task_difference"].dims or result["difference"].size > 1:
+        yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with interval and p."
+        return
+    correction = _correction(result)
+    yield f"Each {task} by itself, {result['pair'].item()}, p adjusted ({correction}); also .curves.plot('forest'):"
+    own = result.stack(_one=list(result["difference"].dims), create_index=False).isel(_one=0)
+    known = own.isel({task: own["task_difference"].notnull().to_numpy()}).sortby("task_difference", ascending=False)
+    for place in range(min(known.sizes[task], _LISTED)):
+        one = known.isel({task: place})
+        low, high = one["task_difference_ci"].to_numpy()
+        limits = f"{low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else "without limits"
+        p = one["task_pvalue_adjusted"].item()
+        said = f"({limits}), p = {p:.2g}" if p == p else "(a single run)"
+        yield f"{one[task].item()}: {one['task_difference'].item():.3g} {said}."
+    if known.sizes[task] > _LISTED:
+        yield f"And {known.sizes[task] - _LISTED} more {task}s: result['task_difference']."
+
+
+def across_answer(result: xr.Dataset) -> str:
+    """Return the answer in one sentence."""
+    benchmarks = list(_benchmarks(result, "difference"))
+    pairs = [(name, pair) for one, name in benchmarks for pair in _pairs(one)]
+    if len(pairs) == 1:
+        return pairs[0][0] + _main_claim(pairs[0][1], result.attrs["task"])
+    alpha = provenance.alpha_of(result)
+    shown = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "random", alpha)]
+    on_these = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "fixed", alpha)]
+    said = f"On tasks like these, {joined(shown, '; ') or 'no pair is shown to differ'}"
+    return f"{said} ({len(shown)} of {len(pairs)} pairs; on these very {result.attrs['task']}s {len(on_these)})."
+
+
+def _benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
+    return zip(labels.tasks_of(result, variable), labels.result_names(result[variable]), strict=True)
+
+
+def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
+    return (result.isel(pair=place) for place in range(result.sizes["pair"]))
+
+
+def _pair_claim(pair: xr.Dataset, task: str) -> str:
+    """Return all that is said of one pair."""
+    if pair["difference"].isnull():
+        return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
+    return " ".join([_main_claim(pair, task), *_by_task(pair, task), *_spread(pair, task), *_chance(pair, task)])
+
+
+def _main_claim(pair: xr.Dataset, task: str) -> str:
+    """Return the estimate with both claims."""
+    n = pair["n_tasks"].item()
+    if pair["difference"].isnull():
+        return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    value = pair["difference"].item()
+    first, second = (a, b) if value >= 0 else (b, a)
+    fixed, random = (_interval(pair, claim, value) for claim in ("fixed", "random"))
+    level = f"{100 * pair.attrs['confidence_level']:g} %"
+    mean = "weighted average" if "task_weights" in pair else "average"
+    here = (
+        f"{level} interval {fixed}, {_p(pair, 'fixed')}"
+        if pair["pvalue"].sel(task_effect="fixed").notnull()
+        else f"no claim for these {task}s alone: in some, one of the two has a single run"
+    )
+    return (
+        f"Over these {n} {task}s {first} scores {abs(value):.3g} higher than {second} on {mean} ({here}). "
+        f"For {task}s like these: {random}, {_p(pair, 'random')}."
+    )
+
+
+def _interval(pair: xr.Dataset, claim: str, value: float) -> str:
+    """Return an interval of the difference, turned so that the estimate is positive."""
+    low, high = pair["difference_ci"].sel(task_effect=claim).to_numpy()
+    low, high = (low, high) if value >= 0 else (-high, -low)
+    return "without limits" if np.isinf([low, high]).all() else f"{low:.3g} to {high:.3g}"
+
+
+def _p(pair: xr.Dataset, claim: str) -> str:
+    adjusted, raw = (pair[name].sel(task_effect=claim).item() for name in ("pvalue_adjusted", "pvalue"))
+    if adjusted == adjusted:
+        return f"{'adjusted ' if adjusted != raw else ''}p = {adjusted:.2g}"
+    return f"p = {raw:.2g}, which with so few can never be small enough" if raw == raw else "no p"
+
+
+def _shown(pair: xr.Dataset, claim: str, alpha: float) -> bool:
+    return bool(provenance.significant(pair["pvalue_adjusted"].sel(task_effect=claim).item(), alpha))
+
+
+def _direction(pair: xr.Dataset) -> str:
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    return f"{a} higher than {b}" if pair["difference"].item() >= 0 else f"{b} higher than {a}"
+
+
+def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield in how many tasks a difference is shown, or that none can be."""
+    if not _has_all(pair, task):
+        return
+    alpha = provenance.alpha_of(pair)
+    sign = 1 if pair["difference"].item() >= 0 else -1
+    p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
+    runs = _runs(pair)
+    if not np.isfinite(p).any():
+        return
+    if _smallest(pair) > alpha:
+        yield (
+            f"With {runs} and {pair['n_tasks'].item()} {task}s no single {task} can be shown: its adjusted p cannot "
+            f"reach {alpha:g}."
+        )
+        return
+    shown = provenance.significant(p, alpha)
+    higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
+    yield f"It is shown higher in {higher} {task}s, lower in {lower} ({runs}; {_correction(pair)} over {task}s)."
+
+
+def _has_all(pair: xr.Dataset, task: str) -> bool:
+    """Return whether all tasks that were compared are there, not a selection of them."""
+    return task in pair.dims and np.count_nonzero(pair["task_difference"].notnull()) == pair["n_tasks"].item()
+
+
+def _correction(pair: xr.Dataset) -> str:
+    return {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
+
+
+def _sizes(pair: xr.Dataset) -> Floats:
+    """Return the numbers of runs of both algorithms in their common tasks, shape (task, 2)."""
+    counts = [pair["n_runs"].sel(algorithm=pair[name].item()).to_numpy() for name in ("algorithm_a", "algorithm_b")]
+    sizes = np.stack(counts, axis=-1)
+    return np.asarray(sizes[sizes.min(axis=-1) > 0])
+
+
+def _runs(pair: xr.Dataset) -> str:
+    counts = set(_sizes(pair).ravel().tolist())
+    return f"{span(counts)} {'run' if counts == {1} else 'runs'} a side"
+
+
+def _smallest(pair: xr.Dataset) -> float:
+    """Return the smallest adjusted p that a single task could have, were all others as clear."""
+    paired, limit = bool(pair.attrs.get("paired", 0)), pair.attrs.get("n_resamples")
+    own = []
+    for a, b in _sizes(pair).astype(int).tolist():
+        if min(a, b) > 1:
+            total = 2**a if paired else comb(a + b, a)
+            most = 1_000_000 if limit is None else limit
+            random = 9_999 if limit is None else limit
+            own.append((2 if a == b else 1) / total if total <= most else 1 / (random + 1))
+    return min(1.0, min(own) * (len(own) if _correction(pair) == "Holm" else 1)) if own else np.inf
+
+
+def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield how much the true difference varies over tasks, beside how much runs do."""
+    tau, p = pair["task_sd"].item(), pair["interaction_pvalue"].item()
+    if tau != tau or not _has_all(pair, task):
+        return
+    error = np.sqrt(np.nanmean(pair["task_stderr"].to_numpy() ** 2))
+    varies = ""
+    if p == p:
+        shown = provenance.significant(p, provenance.alpha_of(pair))
+        varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
+    yield (
+        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} "
+        f"is {error:.2g}{varies}."
+    )
+
+
+def _chance(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the mean probability that the one scores higher than the other."""
+    theta = pair["prob_greater"].item()
+    if theta != theta:
+        return
+    first, second = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if theta < 0.5:
+        first, second, theta = second, first, 1 - theta
+    p = [f"{pair['prob_greater_pvalue'].sel(task_effect=claim).item():.2g}" for claim in ("fixed", "random")]
+    yield (
+        f"A run of {first} scores higher than one of {second} with probability {theta:.2f}, mean over {task}s "
+        f"(p = {p[0]} for these, {p[1]} for {task}s like these)."
+    )
+
+
+def _left_out(pair: xr.Dataset, name: str, task: str) -> Iterator[str]:
+    """Yield the tasks that a pair lacks."""
+    if not _has_all(pair, task):
+        return
+    missing = pair[task].to_numpy()[pair["task_difference"].isnull().to_numpy()]
+    if missing.size and pair["difference"].notnull():
+        said = joined([str(label) for label in missing.tolist()])
+        yield f"{name}{pair['pair'].item()}: without {len(missing)} {task}s in which one of the two has no run: {said}."
+
+
+def _ranks(result: xr.Dataset, name: str) -> Iterator[str]:
+    """Yield the mean ranks of more than two algorithms."""
+    if result.sizes["algorithm"] < 3 or result["rank_mean"].isnull().all():
+        return
+    ranks = result["rank_mean"].sortby(result["rank_mean"])
+    said = [f"{each['algorithm'].item()} {each.item():.2f}" for each in ranks]
+    yield f"{name}Mean ranks over the {result.attrs['task']}s that have all, 1 the best: {joined(said)}."
+
+
+def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
+    """Yield a caution if runs differ much more in some tasks than in others."""
+    if task not in result.dims:
+        return
+    ratio = spread_ratio(result).item()
+    if ratio > UNLIKE and "normalize(" not in result.attrs.get("history", ""):
+        sd = run_sd(result)
+        most = sd[task].to_numpy()[int(np.nanargmax(sd.to_numpy()))]
+        yield (
+            f"{name}Caution: runs differ {ratio:.0f} times as much in one {task} as in another (most in {most}), so "
+            "the mean difference is that of few. Normalize scores, or read the probability, which has no scale."
+        )
+
+
+def profile_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield where every pair differs, then what the bands mean."""
+    for one, name in _benchmarks(result, "n_tasks"):
+        for pair in _pairs(one):
+            yield name + _profile_claim(pair)
+    yield (
+        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
+        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
+    )
+    begun = result["budget_fraction"].to_numpy()[
+        result["mean_curve"]
+        .notnull()
+        .any("algorithm")
+        .to_numpy()
+        .reshape(-1, result.sizes["budget_fraction"])
+        .any(axis=0)
+    ]
+    if begun.size and begun[0] > result["budget_fraction"][0]:
+        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
+    if result["difference_band"].isnull().all() and result["difference"].notnull().any():
+        yield "Of fewer than four tasks or families no band is given: it would cover too seldom."
+    if result["mean_curve_band"].isnull().all():
+        yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
+
+
+def profile_answer(result: xr.Dataset) -> str:
+    """Return in one sentence where pairs differ."""
+    said = [name + _profile_claim(pair) for one, name in _benchmarks(result, "n_tasks") for pair in _pairs(one)]
+    return said[0] if len(said) == 1 else joined(said, " ")
+
+
+def _profile_claim(pair: xr.Dataset) -> str:
+    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
+    n = pair["n_tasks"].item()
+    if not known.sizes["budget_fraction"]:
+        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
+    alpha = provenance.alpha_of(pair)
+    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
+    d = known["difference"].to_numpy()
+    at = known["budget_fraction"].to_numpy()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    parts = [
+        f"{first} scores higher than {second} at {_stretches(at, marked)} of the budget"
+        for first, second, marked in ((a, b, shown & (d > 0)), (b, a, shown & (d < 0)))
+        if marked.any()
+    ]
+    verdict = " and ".join(parts) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    smallest = known["pvalue_adjusted"].min().item()
+    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
+
+
+def _stretches(at: Floats, marked: Floats) -> str:
+    """Return stretches of neighbouring fractions that are marked, in percent."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    parts = [
+        f"{100 * at[start]:.0f} %" if stop - start == 1 else f"{100 * at[start]:.0f} to {100 * at[stop - 1]:.0f} %"
+        for start, stop in edges.reshape(-1, 2).tolist()
+    ]
+    return joined(parts)

@@ -1,0 +1,93 @@
+"""Curves at fractions of the budget of each task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.kernels import ragged
+
+Floats = NDArray[np.float64]
+_SHOWN = 20
+
+
+def check_fractions(name: str, fractions: Any) -> list[float]:
+    """Return increasing fractions of a budget, of their number equal steps."""
+    if isinstance(fractions, Integral) and not isinstance(fractions, bool):
+        if fractions < 1:
+            raise ValueError(f"{name} must be at least 1; got {fractions}. Usual: 20")
+        return [step / int(fractions) for step in range(1, int(fractions) + 1)]
+    try:
+        at = np.asarray(fractions, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number of fractions or a sequence; got {fractions!r}. Usual: 20") from None
+    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
+        raise ValueError(f"{name} must be increasing numbers in (0, 1]; got {fractions!r}. Or give their number: 20")
+    return [float(each) for each in at]
+
+
+def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:
+    """Return scores at fractions of each task's budget, the last level that all of its runs reach.
+
+    A fraction that some run of a task has not begun is left out of the task's grid.
+    """
+    at, levels = np.array(fractions), curves["training"].to_numpy()
+
+    def block(scores: Floats) -> Floats:
+        flat = scores.reshape(-1, *scores.shape[-3:])
+        made = np.stack([_at_fractions(task, levels, at, tolerance) for task in flat])
+        return made.reshape(*scores.shape[:-1], len(at))
+
+    core = list(labels.DIMS)
+    made: xr.DataArray = xr.apply_ufunc(
+        block,
+        curves,
+        input_core_dims=[core],
+        output_core_dims=[core],
+        exclude_dims={"training"},
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"training": len(at)}, "allow_rechunk": True},
+        keep_attrs=True,
+    )
+    attrs = {"long_name": "fraction of the training budget", "units": "1"}
+    made = made.assign_coords(training=("training", at, attrs))
+    lines = [] if curves.chunks is not None else _left_out(curves, made)
+    step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
+    return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
+
+
+def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float | None) -> Floats:
+    """Return one task, shape (algorithm, run, level), at fractions."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    has = ~np.isnan(flat)
+    present = has.any(axis=1)
+    out = np.full((len(flat), len(at)), np.nan)
+    if present.any():
+        budget = levels[has.shape[1] - 1 - has[present, ::-1].argmax(axis=1)].min()
+        wanted = at * budget
+        near = levels[np.abs(wanted[:, np.newaxis] - levels).argmin(axis=1)]
+        wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)  # 0.1 · 30 is not 3
+        if budget > 0:
+            out = ragged.at_levels(ragged.rows_of(flat, levels), len(flat), wanted, "linear", tolerance)
+        out[:, np.isnan(out[present]).any(axis=0)] = np.nan
+    return out.reshape(*scores.shape[:2], len(at))
+
+
+def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
+    """Return which tasks lack fractions; warn of those that are left without any score."""
+    names = labels.task_names(curves)
+    there = curves.notnull().any(labels.DIMS).to_numpy().reshape(len(names))
+    kept = made.notnull().any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
+    at = made["training"].to_numpy()
+    empty = there & ~kept.any(axis=1)
+    provenance.warn_of(empty, names, lambda _: "no fraction of its budget is one that all runs have: left out")
+    short = np.flatnonzero(there & ~kept.all(axis=1))
+    lines = [f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}" for task in short[:_SHOWN]]
+    return lines + ([f"and {len(short) - _SHOWN} more tasks lack some"] if len(short) > _SHOWN else [])

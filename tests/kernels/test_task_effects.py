@@ -1,0 +1,229 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from across_reference import ALPHA, CASES, close_by_chance, needed, numbers, padded, pairs_with, weights
+from xcurves.kernels import task_deals, task_effects, task_ranks
+
+
+def runs_of(x, y):
+    return tuple(zip(*(np.count_nonzero(~np.isnan(each), axis=1).tolist() for each in (x, y)), strict=True))
+
+
+def evaluate(x, y, w=None, n_resamples=None, paired=False, alpha=ALPHA, entropy=0):
+    w = np.full(len(x), 1 / len(x)) if w is None else w
+    plan = task_deals.make_plan(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
+    found = task_effects.evaluate(x[np.newaxis], y[np.newaxis], w, plan, alpha)
+    return {name: values[0] for name, values in found.items()}, plan
+
+
+@needed
+@pytest.mark.parametrize(("name", "number"), pairs_with("T_F"))
+def test_statistics_of_the_reference(name, number):
+    case = CASES[name]
+    pair = case["answers"]["pairs"][number]
+    x, y = numbers(case, pair["pair"])
+    w, expected = weights(case), pair["fixed"]
+    found, _ = evaluate(x, y, w, n_resamples=19, paired=case["recipe"].get("paired", False))
+    d, v = task_effects.differences(x, y, paired=case["recipe"].get("paired", False))
+    np.testing.assert_allclose(d, expected["d"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(v, expected["v"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(max(0, d.var(ddof=1) - v.mean()), expected["tau_squared"], rtol=1e-9, atol=1e-12)
+    for key, other in (("difference", "difference"), ("statistic", "T_F"), ("interaction", "R")):
+        np.testing.assert_allclose(found[key], expected[other], rtol=1e-9, atol=1e-12)
+    if "prob_greater" in expected:
+        np.testing.assert_allclose(task_ranks.thetas(x, y), expected["prob_greater_by_task"], rtol=1e-9)
+        np.testing.assert_allclose(found["prob_greater"], expected["prob_greater"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found["prob_greater_statistic"], float(expected["T_prob_greater"]), rtol=1e-9)
+
+
+@needed
+@pytest.mark.parametrize(("name", "number"), pairs_with("deals"))
+def test_exact_answers_of_the_reference(name, number):
+    case = CASES[name]
+    pair = case["answers"]["pairs"][number]
+    expected = pair["fixed"]
+    found, plan = evaluate(*numbers(case, pair["pair"]), weights(case), paired=case["recipe"].get("paired", False))
+    assert (plan.exact, plan.n_deals) == (True, expected["deals"])
+    assert round(found["pvalue"] * plan.n_total) == expected["count"]
+    assert round(found["interaction_pvalue"] * plan.n_total) == expected["count_R"]
+    if "count_prob_greater_numerator_first" in expected:
+        assert round(found["prob_greater_pvalue"] * plan.n_total) == expected["count_prob_greater_numerator_first"]
+    assert task_deals.smallest_pvalue(plan) == expected["smallest_pvalue"]
+    low, high = expected["interval"]
+    np.testing.assert_allclose(found["difference_ci"], [low, high], rtol=0, atol=1e-8 * (high - low))
+
+
+@needed
+@pytest.mark.parametrize(("name", "number"), pairs_with("random_deals"))
+def test_random_answers_of_the_reference(name, number):
+    case = CASES[name]
+    pair = case["answers"]["pairs"][number]
+    expected = pair["fixed"]
+    found, plan = evaluate(*numbers(case, pair["pair"]), weights(case))
+    assert not plan.exact
+    for key, other in (("", ""), ("interaction_", "_R"), ("prob_greater_", "_prob_greater")):
+        count = round(found[f"{key}pvalue"] * plan.n_total)
+        assert close_by_chance(count, plan.n_total, expected[f"pvalue_mc{other}"], expected["random_deals"])
+
+
+def brute(x, y, w, paired=False):
+    """T, R and the studentized P(X > Y) of one deal, by their definitions: task after task, run after run."""
+    d, v, theta, q = [], [], [], []
+    for a, b in zip(x, y, strict=True):
+        d.append(np.mean(a) - np.mean(b))
+        if paired:
+            v.append(np.var(np.subtract(a, b), ddof=1) / len(a))
+            continue
+        v.append(np.var(a, ddof=1) / len(a) + np.var(b, ddof=1) / len(b))
+        of_a = [np.mean([(s > t) + (s == t) / 2 for t in b]) for s in a]
+        of_b = [np.mean([(t > s) + (t == s) / 2 for s in a]) for t in b]
+        theta.append(np.mean(of_a))
+        q.append(np.var(of_a, ddof=1) / len(a) + np.var(of_b, ddof=1) / len(b))
+    d, v, w = np.array(d), np.array(v), np.array(w)
+    delta = w @ d
+    out = [delta, w**2 @ v, w @ (d - delta) ** 2, w @ v]
+    return out if paired else [*out, w @ np.array(theta) - 0.5, w**2 @ np.array(q)]
+
+
+def all_deals(x, y, paired=False):
+    """All deals of lists of runs within every task."""
+    by_task = []
+    for a, b in zip(x, y, strict=True):
+        pool = [*a, *b]
+        if paired:
+            swaps = itertools.product((False, True), repeat=len(a))
+            by_task.append(
+                [[(t, s) if swap else (s, t) for s, t, swap in zip(a, b, each, strict=True)] for each in swaps]
+            )
+            by_task[-1] = [tuple(zip(*each, strict=True)) for each in by_task[-1]]
+            continue
+        by_task.append([])
+        for chosen in itertools.combinations(range(len(pool)), len(a)):
+            by_task[-1].append(([pool[i] for i in chosen], [u for i, u in enumerate(pool) if i not in chosen]))
+    for deal in itertools.product(*by_task):
+        yield [a for a, _ in deal], [b for _, b in deal]
+
+
+def at_least(numerator, variance, own_numerator, own_variance):
+    """Whether |T| is at least the observed one; of variance 0 beyond every other, by the numerator."""
+
+    def key(number, var):
+        return (
+            (0, 0.0) if abs(number) < 1e-12 else (1, abs(number)) if var < 1e-15 else (0, abs(number) / math.sqrt(var))
+        )
+
+    (rank, size), (own_rank, own_size) = key(numerator, variance), key(own_numerator, own_variance)
+    return rank > own_rank or (rank == own_rank and size >= own_size * (1 - 1e-9))
+
+
+def draw(sizes, seed, rounded=False):
+    rng = np.random.default_rng(seed)
+    x = [rng.normal(rng.normal(), 1 + i, m) for i, (m, _) in enumerate(sizes)]
+    y = [rng.normal(rng.normal(), 2, n) for _, n in sizes]
+    return [[np.round(each).tolist() if rounded else each.tolist() for each in rows] for rows in (x, y)]
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("sizes", [[(3, 2), (2, 4)], [(3, 3), (2, 2)], [(2, 2), (3, 2), (2, 2)]])
+def test_p_values_equal_those_of_a_plain_loop(sizes, rounded):
+    for seed in range(2):
+        x, y = draw(sizes, seed, rounded)
+        w = np.arange(1.0, len(sizes) + 1)
+        w /= w.sum()
+        found, plan = evaluate(padded(x), padded(y), w)
+        delta, variance, spread, within, theta, q = brute(x, y, w)
+        shifted = [[u - delta for u in a] for a in x]
+        _, _, spread, within, _, _ = brute(shifted, y, w)
+        counts = np.zeros(3)
+        for deal, less in zip(all_deals(x, y), all_deals(shifted, y), strict=True):
+            own = brute(*deal, w)
+            _, _, own_spread, own_within, _, _ = brute(*less, w)
+            counts += [
+                at_least(own[0], own[1], delta, variance),
+                at_least(math.sqrt(own_spread), own_within, math.sqrt(spread), within),
+                at_least(own[4], own[5], theta, q),
+            ]
+        names = ["pvalue", "interaction_pvalue", "prob_greater_pvalue"]
+        assert [found[name] for name in names] == pytest.approx(counts / plan.n_total)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_paired_p_values_equal_those_of_a_plain_loop(rounded):
+    x, y = draw([(3, 3), (4, 4)], 5, rounded)
+    w = np.array([0.25, 0.75])
+    found, plan = evaluate(padded(x), padded(y), w, paired=True)
+    delta, variance, *_ = brute(x, y, w, paired=True)
+    count = sum(at_least(*brute(*deal, w, paired=True)[:2], delta, variance) for deal in all_deals(x, y, paired=True))
+    assert plan.n_deals == 2**7
+    assert found["pvalue"] * plan.n_total == pytest.approx(count)
+    assert "prob_greater" not in found
+
+
+@pytest.mark.parametrize(("sizes", "paired"), [([(4, 4), (3, 5)], False), ([(2, 7)], False), ([(6, 6), (4, 4)], True)])
+@pytest.mark.parametrize("n_resamples", [None, 500])
+def test_the_interval_ends_where_shifts_are_rejected(sizes, paired, n_resamples):
+    for seed in range(3):
+        x, y = map(padded, draw(sizes, seed))
+        found, _ = evaluate(x, y, n_resamples=n_resamples, paired=paired, alpha=0.1)
+        low, high = found["difference_ci"]
+        width = high - low
+        assert low < found["difference"] < high
+        for end, outwards in ((low, -1), (high, 1)):
+            p = [
+                evaluate(x - end - outwards * k * width, y, n_resamples=n_resamples, paired=paired)[0]["pvalue"]
+                for k in (-1e-6, 1e-6, 0.3, 2)
+            ]
+            assert p[0] > 0.1
+            assert max(p[1:]) <= 0.1
+
+
+def test_too_few_deals_leave_the_interval_unbounded():
+    x, y = map(padded, draw([(3, 3)], 0))
+    found, plan = evaluate(x, y)
+    assert task_deals.smallest_pvalue(plan) == 0.1
+    np.testing.assert_array_equal(found["difference_ci"], [-np.inf, np.inf])
+
+
+def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
+    x, y = map(padded, draw([(10, 10), (12, 12), (3, 3)], 1))
+    alone, plan = evaluate(x, y)
+    both = task_effects.evaluate(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
+    monkeypatch.setattr(task_effects, "_HELD", 1)
+    apart = task_effects.evaluate(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
+    for name, values in alone.items():
+        np.testing.assert_allclose(both[name][1], values, rtol=1e-12)
+        np.testing.assert_array_equal(apart[name], both[name])
+
+
+def test_scale_and_level_of_scores_change_no_p_value():
+    x, y = map(padded, draw([(5, 5), (4, 6)], 3))
+    level = np.array([[1e6], [-1e6]])
+    here, there = (evaluate(*each)[0] for each in ((x, y), (1e3 * x + level, 1e3 * y + level)))
+    for name in ("pvalue", "interaction_pvalue", "prob_greater_pvalue"):
+        assert here[name] == there[name]
+    np.testing.assert_allclose(there["difference_ci"], 1e3 * here["difference_ci"], rtol=1e-6)
+
+
+def test_runs_that_do_not_differ_have_no_interval():
+    x, y = np.tile([[1.0], [2.0]], (1, 4)), np.tile([[0.0], [1.0]], (1, 4))
+    found, plan = evaluate(x, y)
+    assert found["statistic"] == np.inf
+    assert found["pvalue"] == 2 / plan.n_total
+    assert np.isnan(found["difference_ci"]).all()
+    same, _ = evaluate(x, x)
+    assert (same["statistic"], same["pvalue"], same["prob_greater_pvalue"]) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 5), (12, 11)])
+def test_random_deals_are_uniform(sizes):
+    plan = task_deals.make_plan((sizes,) * 2, 4000, entropy=3)
+    rows = np.concatenate([block[0].rows for block in plan.blocks()], axis=1)
+    assert rows.shape == (2, 4000, sum(sizes)) or plan.exact
+    assert (rows.sum(axis=-1) == sizes[0]).all()
+    share = sizes[0] / sum(sizes)
+    error = math.sqrt(share * (1 - share) / rows.shape[1])
+    assert (np.abs(rows.mean(axis=1) - share) < 5 * error).all()
+    assert abs(np.corrcoef(rows[0, :, 0], rows[1, :, 0])[0, 1]) < 5 / math.sqrt(rows.shape[1])

@@ -1,0 +1,249 @@
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from across_reference import CASES, needed
+from lazy import refuse_to_compute
+
+FEW = pytest.mark.filterwarnings("ignore:so few tasks or families")
+
+
+def make(n_tasks=7, sizes=(4, 4), n_levels=5, seed=0, effect=0.7):
+    """Return curves of two algorithms or more over tasks with scales of their own."""
+    rng = np.random.default_rng(seed)
+    shape = (n_tasks, len(sizes), max(sizes), n_levels)
+    values = rng.normal(size=shape).cumsum(axis=-1) + rng.normal(size=(n_tasks, 1, 1, 1))
+    values += effect * np.arange(len(sizes))[:, np.newaxis, np.newaxis]
+    values += 0.3 * rng.normal(size=(n_tasks, len(sizes), 1, 1))
+    for place, size in enumerate(sizes):
+        values[:, place, size:] = np.nan
+    coords = {
+        "task": [f"t{i}" for i in range(n_tasks)],
+        "algorithm": list("abcdef"[: len(sizes)]),
+        "run": range(max(sizes)),
+        "training": 10.0 * np.arange(1, n_levels + 1),
+    }
+    return xr.DataArray(values, coords, ("task", "algorithm", "run", "training"), attrs={"units": "points"})
+
+
+def across(curves, **options):
+    return xcurves.across_tasks(curves, **{"n_resamples": 500, "rng": 0, **options})
+
+
+def test_the_random_claim_is_the_paired_contrast_over_task_means():
+    curves = make(9, (4, 4))
+    found = across(curves, n_resamples=None).sel(task_effect="random")
+    means = curves.mean("run").rename(task="run")
+    contrast = means.curves.contrast({"a": 1, "b": -1}, paired=True)
+    assert found.pvalue.item() == contrast.pvalue.item()
+    np.testing.assert_allclose(found.difference.item(), contrast.estimate, rtol=1e-13)
+    np.testing.assert_allclose(found.difference_ci.isel(pair=0), contrast.estimate_ci, atol=1e-9, rtol=0)
+
+
+@FEW
+def test_of_one_task_the_fixed_claim_is_pairwise():
+    curves = make(1, (5, 5, 4))
+    found = across(curves, n_resamples=None)
+    pairs = xcurves.pairwise(curves.isel(task=0)).sel(effect="algorithm")
+    fixed = found.sel(task_effect="fixed")
+    same = [0]  # equal numbers of runs: the F of two algorithms and |T| are one test
+    np.testing.assert_array_equal(fixed.pvalue[same], pairs.pvalue[same])
+    np.testing.assert_allclose(found.difference, pairs.difference, rtol=1e-12)
+    np.testing.assert_allclose(fixed.difference_ci[same], pairs.difference_ci[same], rtol=1e-8)
+    np.testing.assert_allclose(found.task_difference_ci.isel(task=0), pairs.difference_ci, rtol=1e-12)
+    assert found.interaction_pvalue.isnull().all()
+    assert found.task_sd.isnull().all()
+
+
+@needed
+def test_four_algorithms_of_the_reference():
+    case = CASES["four_algorithms9"]
+    u, names = case["answers"]["u"], case["recipe"]["algorithms"]
+    values = np.array([[u[task][name] for name in names] for task in u])[..., np.newaxis]
+    coords = {"task": list(u), "algorithm": names, "training": [1.0]}
+    curves = xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
+    with pytest.warns(UserWarning, match="runs differ"):
+        found = across(curves, n_resamples=600)
+    for claim, key in (("pvalue_adjusted", "max_t"), ("pvalue", "max_t")):
+        np.testing.assert_array_equal(found[claim].sel(task_effect="random"), case["answers"][key][claim])
+    for pair, expected in zip(found.pair, case["answers"]["pairs"], strict=True):
+        own = found.sel(pair=pair)
+        np.testing.assert_allclose(own.difference, expected["fixed"]["difference"], rtol=1e-9)
+        np.testing.assert_allclose(own.task_sd**2, expected["fixed"]["tau_squared"], rtol=1e-9)
+        np.testing.assert_allclose(own.prob_greater, expected["fixed"]["prob_greater"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(own.task_difference, expected["fixed"]["d"], rtol=1e-9)
+        np.testing.assert_allclose(own.task_stderr**2, expected["fixed"]["v"], rtol=1e-9)
+        random = own.sel(task_effect="random")
+        np.testing.assert_allclose(random.difference_ci, expected["random"]["interval"], rtol=1e-9)
+        assert random.n_resamples == expected["random"]["flips"]
+    ranks = [case["answers"]["mean_ranks"][name] for name in names]
+    np.testing.assert_allclose(found.rank_mean, ranks)
+    with pytest.warns(UserWarning, match="runs differ"):
+        one = across(curves, n_resamples=600, reference="sac").sel(task_effect="random")
+    assert one.pair.values.tolist() == ["a2c - sac", "ddpg - sac", "td3 - sac"]
+    np.testing.assert_array_equal(one.pvalue_adjusted, case["answers"]["max_t_reference"]["pvalue_adjusted"])
+    np.testing.assert_allclose(one.difference[2], -found.difference[5])
+
+
+@FEW
+def test_each_task_counts_on_its_own_grid_and_by_its_weight():
+    curves = make(3)
+    curves[0, :, :, 3:] = np.nan
+    own = curves.mean("training").mean("run")
+    d = own.sel(algorithm="a") - own.sel(algorithm="b")
+    found = across(curves, task_weights=[1, 2, 5])
+    np.testing.assert_allclose(found.task_difference.isel(pair=0), d)
+    np.testing.assert_allclose(found.difference[0], (d * [1, 2, 5]).sum() / 8)
+    np.testing.assert_array_equal(found.task_weights, [1, 2, 5])
+    by_label = xr.DataArray([5, 1, 2], {"task": ["t2", "t0", "t1"]}, ("task",))
+    xr.testing.assert_identical(across(curves, task_weights=by_label).drop_attrs(), found.drop_attrs())
+
+
+@FEW
+def test_training_weights():
+    curves = make(3)
+    curves[0, :, :, 3:] = np.nan
+    last = xr.concat([curves[:1, :, :, 2], curves[1:, :, :, 4]], "task", coords="minimal", compat="override").mean(
+        "run"
+    )
+    expected = last.sel(algorithm="a") - last.sel(algorithm="b")
+    np.testing.assert_allclose(across(curves, training_weights="final").task_difference[0], expected)
+    weights = np.array([0, 1, 3.0, 0, 0])
+    found = across(curves, training_weights=weights)
+    expected = (curves.mean("run") * weights).sum("training") / 4
+    np.testing.assert_allclose(found.task_difference[0], expected.sel(algorithm="a") - expected.sel(algorithm="b"))
+    with pytest.raises(ValueError, match=r"task 't0': training_weights gives no weight to a level of its grid"):
+        across(curves, training_weights=[0, 0, 0, 1, 1])
+
+
+def test_an_absent_algorithm_leaves_its_tasks_out_of_its_pairs_and_they_are_named():
+    curves = make(8, (4, 4, 4))
+    curves[2, 1] = np.nan
+    found = across(curves)
+    assert found.n_tasks.values.tolist() == [7, 8, 7]
+    assert found.task_difference.isel(task=2).isnull().values.tolist() == [True, False, True]
+    without = across(curves.drop_isel(task=2)).isel(pair=0)
+    np.testing.assert_allclose(found.difference[0], without.difference)
+    np.testing.assert_allclose(found.difference_ci[0].sel(task_effect="random"), without.difference_ci[1])
+    assert "a - b: without 1 tasks in which one of the two has no run: t2." in found.curves.summary()
+
+
+def test_one_run_in_a_task_leaves_the_random_claim_alone():
+    curves = make(8, (4, 4))
+    curves[0, 0, 1:] = np.nan
+    found = across(curves)
+    assert found.pvalue.isel(pair=0).isnull().values.tolist() == [True, False]
+    assert found.task_difference_ci.isel(pair=0, task=0).isnull().all()
+    assert "no claim for these tasks alone" in found.curves.summary()
+
+
+def test_families_are_flipped_whole():
+    curves = make(8).assign_coords(family=("task", list("aabbcdef")))
+    found = across(curves, task_groups="family")
+    assert found.n_resamples.sel(task_effect="random").item() == 2**6
+    assert found.attrs["task_groups"] == "family"
+    given = across(curves.drop_vars("family"), task_groups=list("aabbcdef"))
+    assert given.task_group.values.tolist() == list("aabbcdef")
+    xr.testing.assert_equal(given.drop_vars("task_group"), found.drop_vars("family"))
+    fixed = across(curves).sel(task_effect="fixed")
+    xr.testing.assert_equal(fixed.pvalue, found.pvalue.sel(task_effect="fixed"))
+
+
+@FEW
+def test_paired_runs_are_exchanged_within_runs():
+    curves = make(4, (4, 4))
+    shared = xr.DataArray(5 * np.random.default_rng(1).normal(size=(4, 4)), dims=("task", "run"))
+    together = across(curves + shared, paired=True)
+    alone = across(curves, paired=True)
+    np.testing.assert_allclose(together.pvalue, alone.pvalue)
+    np.testing.assert_allclose(together.difference_ci, alone.difference_ci, rtol=1e-8)
+    assert together.prob_greater.isnull().all()
+    curves[1, 0, 2] = np.nan
+    with pytest.raises(
+        ValueError, match=r"task 't1': paired=True needs every run in every algorithm; .* 'a' lacks run 2"
+    ):
+        across(curves, paired=True)
+
+
+@FEW
+def test_p_values_of_tasks_are_adjusted_over_tasks():
+    curves = make(5, (5, 5), effect=2.0)
+    raw = xcurves.pairwise(curves, n_resamples=500).sel(effect="algorithm").isel(pair=0)
+    from statsmodels.stats.multitest import multipletests
+
+    for correction, name in (("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
+        found = across(curves, correction=correction).task_pvalue_adjusted.isel(pair=0)
+        np.testing.assert_allclose(found, multipletests(raw.pvalue, method=name)[1])
+
+
+@FEW
+def test_lower_is_better_turns_ranks_only():
+    curves = make(5, (4, 4, 4))
+    higher, lower = across(curves), across(curves, higher_is_better=False)
+    np.testing.assert_allclose(higher.rank_mean + lower.rank_mean, 4)
+    xr.testing.assert_equal(higher.drop_vars("rank_mean"), lower.drop_vars("rank_mean"))
+
+
+def test_neither_order_nor_further_dims_change_a_number():
+    curves = make(6, (4, 4, 4))
+    found = across(curves)
+    turned = across(curves.isel(algorithm=[2, 0, 1], run=[3, 1, 0, 2]))
+    np.testing.assert_allclose(turned.sel(pair="c - a").difference, -found.sel(pair="a - c").difference)
+    np.testing.assert_array_equal(turned.sel(pair="a - b").pvalue, found.sel(pair="a - b").pvalue)
+    np.testing.assert_allclose(turned.rank_mean.sel(algorithm=["a", "b", "c"]), found.rank_mean)
+    two = xr.concat([curves, curves + 1], "metric").assign_coords(metric=["x", "y"])
+    both = across(two)
+    assert both.difference.dims == ("metric", "pair")
+    np.testing.assert_allclose(both.pvalue.sel(metric="x"), found.pvalue)
+
+
+def test_lazy_curves_stay_lazy_and_give_the_same():
+    curves = make(40, (3, 3), n_levels=4)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = across(curves.chunk(task=7))
+    assert all(variable.chunks for name, variable in lazy.data_vars.items())
+    xr.testing.assert_allclose(lazy.compute(), across(curves))
+
+
+def test_families_too_few_are_warned_of_and_not_adjusted():
+    with pytest.warns(UserWarning, match=r"so few tasks or families that no p for tasks like these reaches 0\.05"):
+        found = across(make(4))
+    assert found.pvalue_adjusted.sel(task_effect="random").isnull().all()
+    assert found.pvalue.sel(task_effect="random").notnull().all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
+        ({"reference": "z"}, r"reference must be an algorithm; got 'z'. One of 'a', 'b'"),
+        ({"task_weights": [1, 2]}, r"task_weights must have one value for each of 7 tasks; got shape \(2,\)"),
+        ({"task_weights": [0] * 7}, r"task_weights must be positive and finite; got 0"),
+        ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),
+        ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
+        ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
+        ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
+    ],
+)
+def test_options_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        across(make(), **options)
+
+
+def test_a_run_that_lacks_levels_is_named():
+    curves = make()
+    curves[1, 0, 2, 3] = np.nan
+    with pytest.raises(ValueError, match=r"task 't1': algorithm 'a', run 2 lacks 1 of 5 training levels.*align"):
+        across(curves)
+
+
+def test_sentences():
+    said = across(make(20, (10, 10), effect=2.0), n_resamples=99).curves.summary()
+    first = said.split("\n")[0]
+    assert first.startswith("Over these 20 tasks b scores ")
+    assert " higher than a on average (95 % interval " in first
+    assert " For tasks like these: " in first
+    few = across(make(20, (5, 5))).curves.summary()
+    assert "With 5 runs a side and 20 tasks no single task can be shown: its adjusted p cannot reach 0.05." in few
