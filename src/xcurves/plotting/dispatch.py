@@ -229,8 +229,8 @@ def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str,
     if len(dims) > 1:
         raise ValueError(f"{name} has the extra dims {tuple(dims)}; one can be drawn. Select: {name}.isel({dims[0]}=0)")
     (dim,) = dims
-    labels_of_dim = data[dim].to_numpy().tolist()
-    return [(say_task({dim: label}), data.isel({dim: i}).drop_vars([dim])) for i, label in enumerate(labels_of_dim)]
+    one_by_one = [data.isel({dim: i}) for i in range(data.sizes[dim])]  # with the other coordinates of the task
+    return [(say_task({dim: task[dim].item()}), task.drop_vars([dim])) for task in one_by_one]
 
 
 def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
