@@ -124,11 +124,6 @@ def number(stretches: Sequence[Ends]) -> Iterator[tuple[Floats, Floats]]:
         yield np.asarray(each + 1.0), np.array(masses)[each]
 
 
-def look_up(number: Floats, values: Floats) -> Floats:
-    """Return for levels, numbered within their stretch, the values of their clusters; NaN outside."""
-    return np.concatenate([[np.nan], values])[np.nan_to_num(number).astype(np.intp)]
-
-
 def count_at_least(null: Floats, observed: Floats) -> Floats:
     """Return how many null values, shape (task, shuffle), are at least each observed one, shape (task, level)."""
     n_levels = observed.shape[-1]

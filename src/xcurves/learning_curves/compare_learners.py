@@ -19,7 +19,7 @@ from xcurves.learning_curves.curvefit import FAR, far, largest
 from xcurves.learning_curves.fit_result import rate_units
 from xcurves.learning_curves.intervals import around
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
-from xcurves.learning_curves.predict import (
+from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
     curves_of,
     model_of,

@@ -15,7 +15,6 @@ from xcurves.kernels.backtest import backtest_error, horizon, widened
 from xcurves.kernels.learning import Fit, Model, Sizes, t_quantile
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.intervals import around, backtest_half_width, of_prediction
-from xcurves.learning_curves.kinds import FIT_POWER_LAW
 
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")
 _FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated")
@@ -25,10 +24,16 @@ _BLOCK = 1024  # curves at once, which bounds the memory
 FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 
 
+def parameters_of(model: Model) -> tuple[str, ...]:
+    """Return the names of the parameters of a model."""
+    return PARAMETERS if model.quadratic else PARAMETERS[:-1]
+
+
 @dataclass(frozen=True)
 class FitBlock:
     """Learning curves of a block of tasks: errors in, packed results out, percent in between."""
 
+    layout: Layout
     names: list[str]
     model: Model
     by_curve: bool  # curves with one fold at every size have relative weights
@@ -39,20 +44,6 @@ class FitBlock:
     n_resamples: int
     entropy: int
     alpha: float
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Names of the parameters."""
-        return PARAMETERS if self.model.quadratic else PARAMETERS[:-1]
-
-    @property
-    def layout(self) -> Layout:
-        """Layout of the results."""
-        n_parameters = len(self.parameters)
-        sizes = {"param": n_parameters, "cov_param": n_parameters, "ci_bound": 2}
-        sizes |= {"training": len(self.model.n), "n": len(self.predict_at)}
-        asked = ["quadratic"] * self.model.quadratic + ["predict_at"] * bool(len(self.predict_at))
-        return FIT_POWER_LAW.layout(sizes, *asked)
 
     def __call__(self, errors: Floats, at: Floats, *others: Any) -> Floats:
         """Fit tasks, given errors, shape (..., run, size), N, the standard errors and folds of means, and numbers."""
@@ -212,7 +203,7 @@ class FitBlock:
             "estimate_ci": by_parameter[:, np.newaxis],
             "covariance": np.multiply.outer(by_parameter, by_parameter),
         }
-        kept = slice(len(self.parameters))
+        kept = slice(len(parameters_of(self.model)))
         cuts: dict[str, Any] = dict.fromkeys(("stderr", "stderr_given_gamma", "estimate_ci"), np.s_[:, kept])
         cuts["covariance"] = np.s_[:, kept, kept]
         return {

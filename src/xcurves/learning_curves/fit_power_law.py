@@ -192,14 +192,16 @@ def fit_power_law(
         "prior_strength": prior_strength,
     }
     model = check_model(error_rates.check_sizes(errors), **given)
+    predicted = np.empty(0) if predict_at is None else check_n("predict_at", predict_at)
     block = FitBlock(
+        layout=fit_result.layout_of(model, len(predicted)),
         names=labels.task_names(errors, core),
         model=replace(model, rescaled=known),
         by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
         eager=errors.chunks is None,
         unit=unit,
         known=sigma_hat_sq is not None or known,
-        predict_at=np.empty(0) if predict_at is None else check_n("predict_at", predict_at),
+        predict_at=predicted,
         n_resamples=check_resamples(n_resamples),
         entropy=validation.check_rng(0 if rng is None and not n_resamples else rng),
         alpha=validation.check_confidence_level(confidence_level),

@@ -10,8 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
+from xcurves.core.packing import Layout
 from xcurves.kernels import wls
-from xcurves.learning_curves.curvefit import FitBlock
+from xcurves.kernels.learning import Model
+from xcurves.learning_curves.curvefit import FitBlock, parameters_of
 from xcurves.learning_curves.error_rates import FITTED, REASONS
 from xcurves.learning_curves.kinds import FIT_POWER_LAW
 
@@ -23,6 +25,15 @@ _CHECK_VARIANCES = (
 )
 
 
+def layout_of(model: Model, n_predicted: int) -> Layout:
+    """Return how the variables of one curve are packed."""
+    n_parameters = len(parameters_of(model))
+    sizes = {"param": n_parameters, "cov_param": n_parameters, "ci_bound": 2}
+    sizes |= {"training": len(model.n), "n": n_predicted}
+    asked = ["quadratic"] * model.quadratic + ["predict_at"] * bool(n_predicted)
+    return FIT_POWER_LAW.layout(sizes, *asked)
+
+
 def assemble(
     packed: xr.DataArray, block: FitBlock, errors: xr.DataArray, where: xr.DataArray, attrs: dict[str, Any]
 ) -> xr.Dataset:
@@ -30,8 +41,8 @@ def assemble(
     coords: dict[Hashable, Any] = {
         **packed.coords,
         "training": errors["training"],
-        "param": list(block.parameters),
-        "cov_param": list(block.parameters),
+        "param": list(parameters_of(block.model)),
+        "cov_param": list(parameters_of(block.model)),
         "at": bare_variable(where),
     }
     if block.predict_at.size:

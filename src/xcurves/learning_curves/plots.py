@@ -14,6 +14,7 @@ from xcurves.core.axes import INSIDE, SHADE, Style, label_of, legend, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 from xcurves.learning_curves.error_rates import REASONS
+from xcurves.learning_curves.prediction_block import predicted_curves
 from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
@@ -26,15 +27,13 @@ _LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
 
 def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors and fitted curves with intervals against n^-0.5."""
-    from xcurves.learning_curves.predict import predict  # which needs the kinds, and these the pictures
-
     levels = fit["training"].to_numpy()[_measured(fit)]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
     right, bar = levels[0] ** -0.5, (4 * levels[-1]) ** -0.5
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
-    curves = predict(fit, x**-2)
+    curves = predicted_curves(fit, x**-2)
     heights = []
     many = fit.sizes.get("algorithm", 1) > INSIDE
     for style, curve, name in _curves(fit):

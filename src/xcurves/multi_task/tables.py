@@ -19,17 +19,6 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns | {"prob_greater": result["prob_greater"], "task_sd": result["task_sd"]}, ["pair"])
 
 
-def task_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each task and pair: the difference, its interval and the p adjusted over tasks."""
-    dims = [dim for dim in (result.attrs["task"],) if dim in result.dims]
-    columns = {
-        "difference": result["task_difference"],
-        **bounds(result["task_difference_ci"]),
-        "p": result["task_pvalue_adjusted"],
-    }
-    return frame_of(columns, [*dims, "pair"])
-
-
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair and fraction of the budget: the difference, its band and the adjusted p."""
     columns = {"difference": result["difference"], **bounds(result["difference_band"]), "p": result["pvalue_adjusted"]}
