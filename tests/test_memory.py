@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SETUP = """
 import sys
 import numpy as np, xarray as xr, xcurves
@@ -57,23 +59,6 @@ assert result.n_levels == 5_000_000
 print(peak() - before)
 """
     assert float(run(code)) < 10 * 32
-
-
-@linux
-def test_the_profile_of_curves_chunked_along_training_needs_a_few_chunks():
-    """The same curves, read twice; what is asked of the profile is a number for each chunk."""
-    code = """
-import dask, dask.array as da
-values = da.random.default_rng(0).normal(size=(2, 10, 5_000_000), chunks=(2, 10, 200_000))
-before = peak()
-with dask.config.set(scheduler="threads", num_workers=2):
-    profile = xcurves.ss_profile(labelled(values), intervals=[0, 3_000_000], n_resamples=0)
-    found = profile[["interval_fraction"]].assign(last=profile.cumulative_fraction.max("training")).compute()
-np.testing.assert_allclose(found.interval_fraction.sel(effect="simple"), 0.6, atol=0.01)
-np.testing.assert_allclose(found["last"].sel(effect="simple"), 1)
-print(peak() - before)
-"""
-    assert float(run(code)) < 12 * 32
 
 
 @linux

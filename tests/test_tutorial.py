@@ -14,6 +14,8 @@ import xarray as xr
 import xcurves
 from xcurves.experiments import digits, endgames, tictactoe
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def curves():

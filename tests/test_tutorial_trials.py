@@ -67,14 +67,22 @@ TUNED_SVM = [("moons", "tuned", "SVM", 1), ("circles", "tuned", "SVM", 1)]
 
 
 def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
-    """These depend on numpy's streams alone, which do not change between versions."""
+    """These depend on numpy's streams, which do not change between versions, and on how exponentials are rounded.
+
+    Where that is as recorded they are equal. Elsewhere logarithms up to 9.2 round by 2**-49, which is 8 units in the
+    last place of their exponential.
+    """
+    units = 0 if classifiers.arithmetic == fingerprint() else 8
     made = pytest.importorskip("xcurves.experiments.classifiers")
     for algorithm, prefix in zip(made.ALGORITHMS, ("knn", "rf", "svm", "lr", "nn"), strict=True):
         for run in range(classifiers.sizes["run"]):
             seeds = np.random.SeedSequence(classifiers.seed, spawn_key=(run,)).spawn(3)
             for name, value in made.sample_hyperparameters(algorithm)(np.random.default_rng(seeds[0])).items():
                 found = classifiers[f"{prefix}_{name}"].values[run]
-                assert found == value or (value is None and np.isnan(found))
+                if isinstance(value, float):
+                    np.testing.assert_array_max_ulp(found, np.float64(value), maxulp=units)
+                else:
+                    assert found == value or (value is None and np.isnan(found))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.results import to_frame as to_frame
-    from xcurves.simulation import *  # noqa: F403
+    from xcurves.simulation import power as power
+    from xcurves.simulation import runs_needed as runs_needed
+    from xcurves.simulation import type_i_error as type_i_error
 
 _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "align": "preprocessing.alignment",

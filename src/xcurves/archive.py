@@ -108,6 +108,9 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     ------
     FileNotFoundError
         If there is nothing.
+    OSError
+        If it may not be read, if another process replaces it again and again, or if the process that wrote it was
+        stopped between its two renames of a zarr store: the message names the folder that has the archive.
     ValueError
         If it is no archive or not a whole one, if a checksum does not match, if it holds links, codecs that may run
         code or groups within themselves, or if its variables are larger than `max_bytes`.
@@ -163,7 +166,7 @@ def open_dataset(
 
     Raises
     ------
-    FileNotFoundError, ValueError, ImportError
+    FileNotFoundError, OSError, ValueError, ImportError
         As `read`; and if no file of a folder can be used, if two files hold the same run, or if it cannot be said
         which files belong together.
 

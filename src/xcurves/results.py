@@ -74,7 +74,7 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
     try:
         return what(result)
     except (KeyError, IndexError, ValueError) as error:
-        missing = [each for each in kind.variables if each not in result and each in str(error)]
+        missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
@@ -206,8 +206,10 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
             effect  error_term      f  pvalue
     0    algorithm      pooled  1.265   0.411
     1    algorithm  split_plot  0.926   0.408
-    2  interaction      pooled  0.834   0.551
-    3  interaction  split_plot  0.879   0.551
+    2    algorithm       welch  0.963   0.399
+    3  interaction      pooled  0.834   0.551
+    4  interaction  split_plot  0.879   0.551
+    5  interaction       welch    NaN     NaN
     """
     if isinstance(data, xr.DataArray):
         return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)

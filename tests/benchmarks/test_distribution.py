@@ -5,6 +5,8 @@ import pytest
 
 from benchmarks import distributions
 
+pytestmark = pytest.mark.slow
+
 JOBS = [(workload, name) for workload, jobs in distributions.contenders().items() for name in jobs]
 
 

@@ -9,6 +9,8 @@ from plain_tictactoe import PlainLearner
 from xcurves.experiments import actor_critic, endgames, tictactoe
 from xcurves.experiments.dse import dse
 
+pytestmark = pytest.mark.slow
+
 N_LEARNERS, N_GAMES = 300, 200
 N_SWINGS = 100
 N_TRIALS = 1000

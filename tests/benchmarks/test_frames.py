@@ -8,6 +8,8 @@ import pytest
 
 import xcurves
 
+pytestmark = pytest.mark.slow
+
 GRID = np.linspace(1e4, 1e6, 100)
 
 

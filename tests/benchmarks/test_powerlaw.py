@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks import learning
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def errors():

@@ -5,6 +5,8 @@ import pytest
 
 from benchmarks import profiles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def usual():

@@ -8,6 +8,8 @@ import pytest
 import xcurves
 from xcurves import simulation
 
+pytestmark = pytest.mark.slow
+
 TEST = partial(xcurves.randomized_anova, n_resamples=399)
 
 
@@ -29,7 +31,7 @@ def by_loop(n):
 
 def test_both_find_the_level():
     for rates in (by_study(100), by_loop(100)):
-        assert rates.shape == (2, 2)
+        assert rates.sizes == {"effect": 2, "error_term": 3}
         assert 0.0 <= float(rates.min()) <= float(rates.max()) < 0.15  # of 100 with a rate of .05
 
 

@@ -93,7 +93,8 @@ def test_a_warning_is_one_line_on_stderr(curves, capsys):
 
 @pytest.mark.parametrize("trouble", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, trouble):
-    (here / "r.nc").write_text("good")
+    assert main(["--output", "r.nc"]) == 0
+    good = (here / "r.nc").read_bytes()
 
     def half(self, path, **options):
         Path(path).write_text("half")
@@ -101,7 +102,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
     assert main(["--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
-    assert (here / "r.nc").read_text() == "good"
+    assert (here / "r.nc").read_bytes() == good
     assert [path.name for path in here.iterdir()] == ["r.nc"]
 
 

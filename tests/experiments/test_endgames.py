@@ -7,6 +7,8 @@ from plain_chess import plain_depths
 from plain_tictactoe import board_of, code, is_over, reachable, winner
 from xcurves.experiments import endgames
 
+pytestmark = pytest.mark.slow
+
 # Printed with the UCI table: depth of win, -1 for a draw.
 COUNTS = dict(
     zip(

@@ -212,22 +212,6 @@ def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_resamples):
             np.testing.assert_allclose(masses.largest[task, shuffle], expected, rtol=1e-12)
 
 
-@given(st.data(), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
-def test_observed_clusters_do_not_depend_on_blocks(data, seed):
-    """Cut where it may be, every level's cluster has the number and mass that it has in the whole."""
-    share = np.random.default_rng(seed).random((1, 12))
-    whole_number, whole_mass = clusters.find(share, np.full((1, 12), 0.4), (1, 1))
-    cuts = sorted(data.draw(st.sets(st.integers(1, 11))))
-    parts = [clusters.find(part, np.full(part.shape, 0.4), (1, 1)) for part in np.split(share, cuts, axis=1)]
-    found = list(clusters.number([clusters.ends(number[0], mass[0]) for number, mass in parts]))
-    for (number, _), (numbers, masses), whole in zip(parts, found, np.split(whole_number[0], cuts), strict=True):
-        np.testing.assert_array_equal(clusters.look_up(number[0], numbers), whole)
-        np.testing.assert_array_equal(np.isnan(clusters.look_up(number[0], masses)), np.isnan(whole))
-    masses = np.concatenate([masses for _, masses in found])
-    np.testing.assert_allclose(sorted(set(masses.round(12))), sorted(set(whole_mass[~np.isnan(whole_mass)].round(12))))
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 9), st.booleans())
 @settings(deadline=None)
 def test_steps_in_parts_are_those_of_plain_loops(seed, width, n_resamples, ties):

@@ -260,8 +260,9 @@ def test_a_tree_that_is_no_analysis_is_told(tmp_path):
 
 def test_a_page_is_replaced_whole_or_not_at_all(tree, tmp_path, monkeypatch):
     path = tmp_path / "r.html"
-    path.write_text("old")
     monkeypatch.setattr(pictures, "draw", lambda *_: None)
+    tree.curves.report(path)
+    old = path.read_text()
 
     def fail(self, text, **_):
         self.write_bytes(text[:100].encode())
@@ -270,7 +271,7 @@ def test_a_page_is_replaced_whole_or_not_at_all(tree, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "write_text", fail)
     with pytest.raises(OSError, match=r"^path '.*r\.html' cannot be written: No space left on device\."):
         tree.curves.report(path)
-    assert path.read_text() == "old"
+    assert path.read_text() == old
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(NotADirectoryError, match="there is no folder"):
         tree.curves.report(tmp_path / "gone" / "r.html")

@@ -58,7 +58,7 @@ def test_a_page_shows_whole_without_network_or_script(pages, browser, name, widt
     assert browser.ask("document.querySelectorAll('script, link, iframe, object, [onerror], [onload]').length") == 0
     drawn = "[...document.images].map(each => [each.complete && each.naturalWidth > 100, each.alt.length > 40])"
     assert browser.ask(drawn) == [[True, True]] * browser.ask("document.images.length")
-    assert browser.ask("document.images.length") == (12 if name == "tasks" else 5)
+    assert browser.ask("document.images.length") == (14 if name == "tasks" else 6)
 
 
 def test_a_phone_can_read_the_text(pages, browser):

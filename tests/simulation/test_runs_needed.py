@@ -152,7 +152,7 @@ def test_a_plan_comes_back_identical_and_dask_gives_the_same(pilots, tmp_path, e
     xr.testing.assert_identical(xcurves.runs_needed(pilots.chunk(run=5), n_runs=[5, 10], **QUICK), plan)
     frame = plan.curves.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert len(frame) == 8
+    assert len(frame) == 12  # 2 effects, 3 error terms, 2 numbers of runs
 
 
 def test_plans_and_studies_are_drawn(pilots):

@@ -25,9 +25,10 @@ def assign_looks(
     curves : DataArray, dims (..., algorithm, run, training)
         Scores of all runs so far.
     by : int, mapping or Series
-        So many runs of every algorithm at a time, in the order of `run`; or the batch of every run: a mapping of run
-        labels to batches, or a column of the log with the run as index, ``log.set_index("seed")["batch"]``. Batches are
-        whole numbers from 1, or other values in sorted order, such as dates.
+        So many runs of every algorithm at a time, in the order of `run`, for which dask arrays are computed; or the
+        batch of every run: a mapping of run labels to batches, or a column of the log with the run as index,
+        ``log.set_index("seed")["batch"]``. Batches are whole numbers from 1, or other values in sorted order, such as
+        dates.
     name : str, default "look"
         Name of the coordinate.
 

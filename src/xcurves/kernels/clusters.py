@@ -6,7 +6,6 @@ threshold are not above it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -92,36 +91,6 @@ def join(before: Masses, after: Masses) -> Masses:
         after.last + np.where(after.whole, before.last, 0.0),
         before.whole & after.whole,
     )
-
-
-class Ends(NamedTuple):
-    """The clusters of a stretch of levels of one task: their masses, and whether they reach its ends."""
-
-    mass: Floats
-    first: bool
-    last: bool
-
-
-def ends(number: Floats, mass: Floats) -> Ends:
-    """Return what joining needs of what `find` found, both of shape (level,)."""
-    begins = np.flatnonzero(np.diff(np.nan_to_num(number), prepend=0) > 0)
-    return Ends(mass[begins], number[0] == 1, not np.isnan(number[-1]))
-
-
-def number(stretches: Sequence[Ends]) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the numbers of the clusters of stretches that follow one another, and the masses of the whole clusters."""
-    masses: list[float] = []
-    numbers = []
-    is_open = False
-    for mass, first, last in stretches:
-        continued = int(is_open and first)
-        numbers.append(len(masses) - continued + np.arange(len(mass)))
-        if continued:
-            masses[-1] += mass[0]
-        masses += mass[continued:].tolist()
-        is_open = last
-    for each in numbers:
-        yield np.asarray(each + 1.0), np.array(masses)[each]
 
 
 def count_at_least(null: Floats, observed: Floats) -> Floats:

@@ -88,6 +88,8 @@ def across_tasks(
     ValueError, TypeError
         If an option is not as described; if a run lacks some of its task's levels or has infinite values; if
         `paired` and a task lacks a run of an algorithm.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----
@@ -115,6 +117,7 @@ def across_tasks(
     .. [1] Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized
        Behrens-Fisher problem. Stat. Probab. Lett. 36, 9-21. doi:10.1016/S0167-7152(97)00043-6
     .. [2] Hartigan, J. A. (1969). Using subsample values as typical values. J. Am. Stat. Assoc. 64, 1303-1317.
+       doi:10.1080/01621459.1969.10501057
     .. [3] Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
 
     Examples

@@ -25,13 +25,21 @@ _REFERENCES = (
 _OPTIONS = ("n_resamples", "paired", "progress")
 
 
-def several_tasks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
     dims = extra_dims(curves)
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
-    taken, _, attrs = comparable(curves)
+    taken, _, attrs = comparable(curves, least_levels)
+    n_tasks = int(taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum())
+    if n_tasks < 2:
+        raise NotApplicableError(f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared", expected=True)
     return taken, {"task": str(dims[0])}, attrs
+
+
+def several_profiles(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the curves as `several_tasks` does, of the tasks that have two training levels."""
+    return several_tasks(curves, least_levels=2)
 
 
 ACROSS_TASKS = ResultKind(
@@ -123,7 +131,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     "hold for all fractions together and for tasks like these.",
     sentences=text.profile_sentences,
     answer=text.profile_answer,
-    part=Part("profile_across_tasks", 6, several_tasks, _OPTIONS),
+    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS),
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,

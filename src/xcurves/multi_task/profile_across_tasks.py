@@ -46,8 +46,18 @@ def profile_across_tasks(
     fractions : int or sequence of float, default 20
         Fractions of a task's budget, its last level: so many equal steps, or increasing numbers in (0, 1]. Scores
         between two levels of the task's grid are on the line between them.
-    task, task_groups, paired, reference, n_resamples
-        As for `across_tasks`.
+    task : str, default "task"
+        The dim of tasks.
+    task_groups : str, sequence or DataArray, optional
+        Families of tasks, as for `across_tasks`.
+    paired : bool, default False
+        Whether run ``j`` of a task is matched over algorithms, by seed or by data.
+    reference : label, optional
+        Compare every other algorithm with this one alone, "other - reference".
+    n_resamples : int, optional
+        Ceiling on the number of flips of signs for the difference: all distinct ones if they fit, else so many random
+        ones. None: all up to a million, else 9,999. And the number of replicates for the band of a mean curve, 9,999
+        by default.
     confidence_level : float, default 0.95
         Of each band.
     progress : bool, default False
@@ -68,6 +78,8 @@ def profile_across_tasks(
     ------
     ValueError, TypeError
         As `across_tasks`; if fractions are not increasing numbers in (0, 1].
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
 
     Notes
     -----

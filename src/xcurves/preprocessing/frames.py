@@ -77,6 +77,8 @@ def to_dataarray(
         `align` refuses.
     MemoryError
         If the dense array, with every level of any run, does not fit in memory; the message says its sizes.
+    ImportError
+        If `frame` is of polars and pyarrow is not installed.
 
     Warns
     -----
@@ -176,7 +178,7 @@ def to_dataset(
 
     Raises
     ------
-    KeyError, TypeError, ValueError, MemoryError
+    KeyError, TypeError, ValueError, MemoryError, ImportError
         As `to_dataarray`; also if `values` names no column.
 
     Warns

@@ -40,6 +40,11 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) 
         If a file is cut short, is no file of evaluations, or needs pickle, which is never loaded; if `folders` does
         not fit.
 
+    Warns
+    -----
+    UserWarning
+        If a run has no episode; it is left out.
+
     Examples
     --------
     >>> import pathlib, tempfile

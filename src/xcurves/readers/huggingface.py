@@ -42,6 +42,11 @@ def trainer_state(root: str | Path, *, folders: str | Sequence[str] = paths.FOLD
     ValueError
         If a file is cut short or has no history, or if `folders` does not fit.
 
+    Warns
+    -----
+    UserWarning
+        If the history of a run is empty; it is left out.
+
     Examples
     --------
     >>> import json, pathlib, tempfile

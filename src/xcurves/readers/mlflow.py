@@ -31,6 +31,8 @@ def metrics(store: str | Path) -> pd.DataFrame:
     ------
     ImportError
         If mlflow is not installed.
+    FileNotFoundError
+        If `store` is a path at which there is nothing.
     ValueError
         If the store cannot be read, or if no run has a metric.
 

@@ -33,6 +33,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     ------
     ImportError
         If `studies` is a path and optuna is not installed.
+    FileNotFoundError
+        If `studies` is a path at which there is nothing.
     TypeError
         If `studies` is neither a path nor a mapping from names to studies.
     ValueError
@@ -83,6 +85,8 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
     ------
     ImportError
         If `studies` is a path and optuna is not installed.
+    FileNotFoundError
+        If `studies` is a path at which there is nothing.
     TypeError
         If `studies` is neither a path nor a mapping from names to studies.
     ValueError

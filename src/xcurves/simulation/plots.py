@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINES = ("effect", "error_term", "pair")
-_STYLES = {"split_plot": "-", "pooled": "--"}
+_STYLES = {"split_plot": "-", "pooled": "--", "welch": "-."}
+_MARKERS = {"pooled": "o", "welch": "s"}  # hollow; others are filled
 
 
 def draw_rates(result: xr.Dataset, ax: Axes) -> None:
@@ -29,11 +30,12 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     places = over.to_numpy() if numeric else np.arange(float(over.size))
     colours: dict[str, str] = {}
     lines = list(_lines(result))
-    for i, (name, style, line) in enumerate(lines):
+    for i, (name, term, line) in enumerate(lines):
         shift = 0.0 if numeric else 0.12 * (i - (len(lines) - 1) / 2)
         colour = colours.setdefault(name.split(",")[0], f"C{len(colours)}")
-        fill = colour if style == "-" else "white"
-        look = {"linestyle": style if numeric else "none", "color": colour, "markerfacecolor": fill}
+        fill = "white" if term in _MARKERS else colour
+        look = {"color": colour, "markerfacecolor": fill, "marker": _MARKERS.get(term, "o")}
+        look["linestyle"] = _STYLES.get(term, "-") if numeric else "none"
         _draw_line(ax, places + shift, line, label=name or None, **look)
     if not numeric:
         ax.set_xticks(places, [str(label) for label in over.to_numpy()])
@@ -55,7 +57,7 @@ def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:
         for each in (line["rate"], *(line["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS))
     )
     arms = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
-    ax.errorbar(places, rate, arms, fmt="o", markersize=4, linewidth=1.2, elinewidth=0.8, **look)
+    ax.errorbar(places, rate, arms, markersize=4, linewidth=1.2, elinewidth=0.8, **look)
 
 
 def setting_of(result: xr.Dataset) -> Hashable | None:
@@ -73,20 +75,23 @@ def overlaid(result: xr.Dataset) -> list[Hashable]:
 
 
 def _lines(result: xr.Dataset) -> Iterator[tuple[str, str, xr.Dataset]]:
-    """Yield the name, line style and rates of each p-value."""
+    """Yield the name, error term ("" if none) and rates of each p-value that the test gives."""
     dims = [dim for dim in _LINES if dim in result.dims]
     for labelled in product(*(result[dim].to_numpy().tolist() for dim in dims)):
         chosen = dict(zip(dims, labelled, strict=True))
-        yield ", ".join(labelled), _STYLES.get(chosen.get("error_term", ""), "-"), result.sel(chosen)
+        line = result.sel(chosen)
+        if bool(line["rate"].notnull().any()):
+            yield ", ".join(labelled), chosen.get("error_term", ""), line
 
 
 def say_rates(result: xr.Dataset) -> str:
     """Return what the picture of rates shows."""
     said = []
     for name, _, line in _lines(result):
-        rate = line["rate"].to_numpy().ravel().tolist()
+        known = line["rate"].to_numpy().ravel()
+        rate = known[~np.isnan(known)].tolist()
         ends = f"from {rate[0]:.3g} to {rate[-1]:.3g}" if len(rate) > 1 else f"{rate[0]:.3g}"
         said.append(f"{name}: {ends}" if name else ends)
     dim = setting_of(result)
     over = f" against {dim}" if dim is not None else ""
-    return f"Chart of the share of rejections{over}. {joined(said, '; ')}."
+    return f"Chart of the share of rejections{over}. {joined(said, '; ') or 'The test gives no p-value'}."

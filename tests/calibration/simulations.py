@@ -9,7 +9,7 @@ import xarray as xr
 
 from calibration.claims import AT_MOST, Simulation, missed, near, outside
 from xcurves.simulation import counts as rejections
-from xcurves.simulation import runs_needed as planning
+from xcurves.simulation.runs_needed import _first
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])  # 0.8 is reached from 10 runs on
@@ -27,18 +27,21 @@ def planned(data, *, true_rates, rng=None):
     """The intervals of the rates and both ends of that of the runs needed."""
     tried = xr.full_like(data, 1000)
     found = rejections.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
-    needed = planning._needed(found["rate"], found["rate_ci"], 0.8)["runs_needed_ci"]
-    low, high = (needed.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
+    interval = xr.DataArray(found["rate_ci"], {"ci_bound": ["lower", "upper"]})
+    low, high = (
+        xr.DataArray(_first(interval.sel(ci_bound=bound).to_numpy(), 0.8, SIZES.tolist()), dims="replication")
+        for bound in ("upper", "lower")  # a higher rate needs fewer runs
+    )
     truth = xr.DataArray(true_rates, dims="n_runs")
     return {
-        "rate": missed(found["rate_ci"], truth).isel(n_runs=3, drop=True),
+        "rate": missed(interval, truth).isel(n_runs=3, drop=True),
         "runs needed": outside(~(low <= TRUE) | (high < TRUE)),
     }
 
 
 SIMULATIONS = [
     Simulation(
-        "Studies",
+        "Simulations",
         name,
         partial(counts, true_rates=powers),
         partial(planned, true_rates=powers),
