@@ -15,6 +15,8 @@ from strategies import make_curves
 from xcurves.archive import read, write
 from xcurves.core import archive_formats
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["a.nc", "a.zarr"]
 
 

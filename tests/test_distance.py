@@ -17,7 +17,9 @@ fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("zarr", minversion="3")
 pytest.importorskip("dask")
 
-pytestmark = [  # strings have no place in the specification of zarr yet
+pytestmark = [
+    pytest.mark.slow,
+    # strings have no place in the specification of zarr yet
     pytest.mark.filterwarnings("ignore:.*not currently part in the Zarr format 3 specification"),
     pytest.mark.filterwarnings("ignore:.*does not have a Zarr V3 specification"),
 ]

@@ -179,6 +179,7 @@ def test_statsmodels_gives_the_same_table(curves):
         np.testing.assert_allclose(table.loc[effect, "F"], expected.loc[rows[effect], "F"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_each_task_is_analysed_as_if_alone(tasks):
     together = quiet(tasks)
     alone = {
@@ -205,11 +206,13 @@ def test_a_task_without_runs_is_nan_with_one_warning(tasks):
     assert result.n_resamples.sel(task="none") == 0
 
 
+@pytest.mark.slow
 def test_reordered_tasks_have_the_same_results(tasks):
     some = tasks.isel(task=[0, 1, 2])
     xr.testing.assert_identical(quiet(some.isel(task=[2, 0, 1])), quiet(some).isel(task=[2, 0, 1]))
 
 
+@pytest.mark.slow
 def test_several_extra_dims_stand_in_front(tasks):
     wide = tasks.isel(task=[0, 1, 2]).expand_dims(metric=["x", "y"], axis=1)
     result = quiet(wide)

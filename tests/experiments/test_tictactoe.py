@@ -11,6 +11,8 @@ from xcurves import tutorial
 from xcurves.experiments import tictactoe
 from xcurves.experiments.opponents import TABLES, Player
 
+pytestmark = pytest.mark.slow
+
 RANDOM = Player("random", 0.0)
 
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
@@ -6,6 +7,7 @@ from statsmodels.stats.multitest import multipletests
 from xcurves.kernels import adjustments
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # of the first call statsmodels makes more
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_statsmodels_holm(pvalues):

@@ -61,6 +61,7 @@ def test_sum_of_binomials_is_their_convolution(sizes, seed):
         np.testing.assert_allclose(mass, expected, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(12,), (5, 7), (4, 4, 4)])
 def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
     rng = np.random.default_rng(3)

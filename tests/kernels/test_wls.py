@@ -26,6 +26,7 @@ def test_measure_gives_means_and_sample_variances():
     assert np.isnan(spread[:, 4]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("quadratic", "scheme", "strength", "n_curves"),
     [

@@ -10,9 +10,10 @@ import xarray as xr
 import xcurves
 from places import SHARED
 
-pytestmark = pytest.mark.skipif(
-    not SHARED.exists(), reason=f"no reference data in {SHARED.name}/ beside the repository"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not SHARED.exists(), reason=f"no reference data in {SHARED.name}/ beside the repository"),
+]
 
 TIANSHOU = {"run": "seed", "training": "env_step", "extra": "task"}
 TDMPC2 = {"run": "seed", "training": "step", "extra": "task"}

@@ -8,6 +8,8 @@ import pytest
 from xcurves.readers import hydra as reader
 from xcurves.readers import read
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("hydra")
 pytest.importorskip("yaml")
 APP = """

@@ -10,7 +10,7 @@ import pytest
 from xcurves.readers import mlflow as reader
 from xcurves.readers import read
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SCORES = np.random.default_rng(0).normal(size=(2, 3, 4))
 
 

@@ -13,7 +13,10 @@ import xcurves
 from browser import EXECUTABLE, Browser
 from strategies import make_curves
 
-pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium"),
+]
 
 TOO_WIDE = """
 [...document.querySelectorAll("main *, header *")].filter(
