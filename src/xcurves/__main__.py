@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if is_sequential:
                 status = sequential.run(options)
             else:
-                from xcurves.cli.job import run
+                from xcurves.cli.job import run_job
 
-                run(options)
+                run_job(options)
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -27,7 +27,7 @@ _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
-def run(options: argparse.Namespace) -> list[Path]:
+def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
     _check_places(options)
     opened = open_archive(options)

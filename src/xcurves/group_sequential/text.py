@@ -24,7 +24,7 @@ _HOW = (
 
 def sequential_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield what each task shows and what to do next, then what holds for all."""
-    names = result_names(result)
+    names = pair_names(result)
     for task, name in zip(labels.tasks_of(result, "undecided"), names, strict=True):
         yield f"{name}{_after_look(task)}"
         yield from (f"{name}{each}" for each in _notes(task))
@@ -61,7 +61,7 @@ def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     return latest.assign(_look=n_done)
 
 
-def result_names(result: xr.Dataset) -> list[str]:
+def pair_names(result: xr.Dataset) -> list[str]:
     """Return the prefix of each task."""
     return labels.result_names(result["undecided"])
 

@@ -225,7 +225,7 @@ def fit_power_law(
     result = fit_result.assemble(packed, block, errors, where, attrs)
     if errors.chunks is None:
         by_folds = not (aggregates or block.known) and scheme != "relative"
-        fit_result.warn(result, block.names, folded if by_folds else None)
+        fit_result.warn_of_fits(result, block.names, folded if by_folds else None)
     return result
 
 

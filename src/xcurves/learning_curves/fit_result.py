@@ -82,7 +82,7 @@ def _contradicted(folded: xr.DataArray, result: xr.Dataset) -> NDArray[np.bool_]
     return np.asarray(wls.variance_pvalue(folds, spread, expected) < 0.001 / len(folds))
 
 
-def warn(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
+def warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
     """Give one warning of all in a computed result that a reader would not expect."""
     gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
     fitted = unfit == FITTED

@@ -77,7 +77,7 @@ FIT_POWER_LAW = ResultKind(
     part=Part("power_law", 3, applicable_errors, refuses=True),
     views={
         "curve": View(
-            plots.draw_curves,
+            plots.draw_learning_curves,
             "Error against training size, so scaled that an exponent of -0.5 is a straight line. Markers are mean "
             "errors, shades intervals of the curve. A star names curves that miss their own last octaves.",
             plots.say_curves,

@@ -25,7 +25,7 @@ _TICKS = 7
 _LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
 
 
-def draw_curves(fit: xr.Dataset, ax: Axes) -> None:
+def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors and fitted curves with intervals against n^-0.5."""
     levels = fit["training"].to_numpy()[_measured(fit)]
     if not levels.size:

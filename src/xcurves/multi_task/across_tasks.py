@@ -16,7 +16,7 @@ from xcurves.multi_task.comparison_block import CORRECTIONS, ComparisonBlock
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups, TaskWeights
 from xcurves.multi_task.run_scores import score_runs
-from xcurves.multi_task.spreads import UNLIKE, spread_ratio
+from xcurves.multi_task.spreads import UNLIKE, task_spread_ratio
 
 TaskTrainingWeights = Literal["final"] | xr.DataArray | None
 
@@ -136,7 +136,7 @@ def across_tasks(
     curves = check_curves(curves, reserved=ACROSS_TASKS.reserved())
     task = options.check_task(curves, task)
     weights = options.check_task_weights(curves, task, task_weights)
-    levels = options.check_training_weights(curves, training_weights)
+    levels = options.check_task_training_weights(curves, training_weights)
     validation.check_choice("correction", correction, tuple(CORRECTIONS))
     joined = joining.Joined.of(curves, task, reference, task_groups)
     sizes = {"pair": len(joined.pairs), "task_effect": 2, "ci_bound": 2, joining.TASKS: curves.sizes[task]}
@@ -181,7 +181,7 @@ def across_tasks(
 def _warn(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
     names = ACROSS_TASKS.task_names(result.isel({result.attrs["task"]: 0}, drop=True))
-    ratios = np.atleast_1d(spread_ratio(result)).ravel()
+    ratios = np.atleast_1d(task_spread_ratio(result)).ravel()
     for place in np.flatnonzero(ratios > UNLIKE)[:1]:
         if "normalize(" not in result.attrs["history"]:
             provenance.warn(

@@ -66,7 +66,7 @@ ACROSS_TASKS = ResultKind(
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
         "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
-    coords={"pair": (), "task_effect": tables.CLAIMS, "ci_bound": CI_BOUNDS},
+    coords={"pair": (), "task_effect": tables.TASK_CLAIMS, "ci_bound": CI_BOUNDS},
     coord_vars=PAIR_COORDS,
     rows=("pair", "task_effect"),
     references=_REFERENCES,
@@ -94,10 +94,10 @@ ACROSS_TASKS = ResultKind(
             default=False,
         ),
         "prob_greater": View(
-            plots.draw_prob_greater,
+            plots.draw_improvement,
             "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
             "where shown to differ from one half on these tasks.",
-            plots.say_prob_greater,
+            plots.say_improvement,
             default=False,
         ),
     },
@@ -126,11 +126,11 @@ PROFILE_ACROSS_TASKS = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("pair", "budget_fraction"),
     references=_REFERENCES[2:],
-    table=tables.profile_table,
+    table=tables.aggregate_table,
     table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
     "hold for all fractions together and for tasks like these.",
-    sentences=text.profile_sentences,
-    answer=text.profile_answer,
+    sentences=text.aggregate_sentences,
+    answer=text.aggregate_answer,
     part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS),
     views={
         "mean_curve": View(
@@ -140,9 +140,9 @@ PROFILE_ACROSS_TASKS = ResultKind(
             profile_plots.say_mean_curves,
         ),
         "difference": View(
-            profile_plots.draw_differences,
+            profile_plots.draw_aggregate_differences,
             "Mean differences over tasks with bands that hold at all fractions together, for tasks like these.",
-            profile_plots.say_differences,
+            profile_plots.say_aggregate_differences,
             default=False,
         ),
     },

@@ -122,7 +122,7 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     return values
 
 
-def check_training_weights(curves: xr.DataArray, weights: Any) -> xr.DataArray | None:
+def check_task_training_weights(curves: xr.DataArray, weights: Any) -> xr.DataArray | None:
     """Return weights on (training), or None."""
     if weights is None or (isinstance(weights, str) and weights == "final"):
         return None

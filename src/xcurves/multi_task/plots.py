@@ -199,7 +199,7 @@ def say_ranks(result: xr.Dataset) -> str:
     )
 
 
-def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
+def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
     names = result["algorithm"].to_numpy().tolist()
     values, shown = np.full((len(names), len(names)), np.nan), np.zeros((len(names), len(names)), bool)
@@ -223,7 +223,7 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     ax.figure.colorbar(image, ax=ax, shrink=0.8)
 
 
-def say_prob_greater(result: xr.Dataset) -> str:
+def say_improvement(result: xr.Dataset) -> str:
     """Return what the matrix shows."""
     pairs = zip(result["pair"].to_numpy().tolist(), result["prob_greater"].to_numpy().tolist(), strict=True)
     said = joined([f"{pair}: {p:.2f}" for pair, p in pairs], "; ")

@@ -59,7 +59,7 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
         ax.set_ylim(low - row * (len(places) + 0.5), high)
 
 
-def draw_differences(result: xr.Dataset, ax: Axes) -> None:
+def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the mean difference of every pair with its band."""
     at = 100 * result["budget_fraction"].to_numpy()
     ax.axhline(0, color="0.6", linewidth=1)
@@ -81,7 +81,7 @@ def say_mean_curves(result: xr.Dataset) -> str:
     return f"Mean curves over tasks against the share of the budget; at its end {joined(said)}. {_say_pairs(result)}"
 
 
-def say_differences(result: xr.Dataset) -> str:
+def say_aggregate_differences(result: xr.Dataset) -> str:
     """Return what the picture of differences shows."""
     last = result["difference"].isel(budget_fraction=-1)
     said = [f"{each['pair'].item()} {each.item():.3g}" for each in last]

@@ -17,7 +17,7 @@ def run_sd(result: xr.Dataset) -> xr.DataArray:
     return (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
 
 
-def spread_ratio(result: xr.Dataset) -> Floats:
+def task_spread_ratio(result: xr.Dataset) -> Floats:
     """Return how many times as much runs differ in one task as in another, of tasks in which they do."""
     sd = run_sd(result)
     task = result.attrs["task"]

@@ -7,7 +7,7 @@ import xarray as xr
 
 from xcurves.core.tables import bounds, frame_of
 
-CLAIMS = ("fixed", "random")
+TASK_CLAIMS = ("fixed", "random")
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns | {"prob_greater": result["prob_greater"], "task_sd": result["task_sd"]}, ["pair"])
 
 
-def profile_table(result: xr.Dataset) -> pd.DataFrame:
+def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair and fraction of the budget: the difference, its band and the adjusted p."""
     columns = {"difference": result["difference"], **bounds(result["difference_band"]), "p": result["pvalue_adjusted"]}
     return frame_of(columns, ["pair", "budget_fraction"])

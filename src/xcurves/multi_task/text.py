@@ -11,9 +11,9 @@ import xarray as xr
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined, span
-from xcurves.multi_task.spreads import UNLIKE, run_sd, spread_ratio
+from xcurves.multi_task.spreads import UNLIKE, run_sd, task_spread_ratio
 
-CLAIMS = (
+CLAIMS_IN_WORDS = (
     "For these tasks (fixed): had other runs been made on these very tasks. For tasks like these (random): had other "
     "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
     "about their mean."
@@ -33,7 +33,7 @@ def across_sentences(result: xr.Dataset) -> Iterator[str]:
         yield from _scales(one, name, task)
     if result.sizes["pair"] > 1:
         yield ADJUSTED
-    yield CLAIMS
+    yield CLAIMS_IN_WORDS
     if "task_groups" in result.attrs:
         families = result.attrs["task_groups"]
         yield f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
@@ -242,7 +242,7 @@ def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
     """Yield a caution if runs differ much more in some tasks than in others."""
     if task not in result.dims:
         return
-    ratio = spread_ratio(result).item()
+    ratio = task_spread_ratio(result).item()
     if ratio > UNLIKE and "normalize(" not in result.attrs.get("history", ""):
         sd = run_sd(result)
         most = sd[task].to_numpy()[int(np.nanargmax(sd.to_numpy()))]
@@ -252,7 +252,7 @@ def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
         )
 
 
-def profile_sentences(result: xr.Dataset) -> Iterator[str]:
+def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield where every pair differs, then what the bands mean."""
     for one, name in _benchmarks(result, "n_tasks"):
         for pair in _pairs(one):
@@ -277,7 +277,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
 
 
-def profile_answer(result: xr.Dataset) -> str:
+def aggregate_answer(result: xr.Dataset) -> str:
     """Return in one sentence where pairs differ."""
     said = [name + _profile_claim(pair) for one, name in _benchmarks(result, "n_tasks") for pair in _pairs(one)]
     return said[0] if len(said) == 1 else joined(said, " ")
