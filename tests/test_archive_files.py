@@ -261,7 +261,7 @@ def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
 @pytest.mark.slow
 def test_threads_write_and_read_one_archive(tmp_path):
     code = """
-import sys, warnings
+import sys, warnings, xcurves
 from concurrent.futures import ThreadPoolExecutor
 scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
 tree = scores.curves.analyze(include=["anova", "pairwise"], n_resamples=99, rng=0)

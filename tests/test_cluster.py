@@ -15,6 +15,7 @@ from strategies import make_curves, simulate_errors
 from xcurves.core import chunking as blocks
 
 distributed = pytest.importorskip("distributed")
+ROUNDED = ("ss_null_upper", "ss_null_upper_simultaneous")  # BLAS rounds products by the shape of the matrices
 pytestmark = pytest.mark.cluster
 
 
@@ -59,7 +60,11 @@ def learners():
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few runs; in a worker, facts of the result
 def test_workers_give_the_same(client, tasks, method):
-    xr.testing.assert_identical(method(tasks.chunk(task=5)).compute(), method(tasks))
+    by_workers, here = method(tasks.chunk(task=5)).compute(), method(tasks)
+    rounded = [name for name in ROUNDED if name in here]
+    xr.testing.assert_identical(by_workers.drop_vars(rounded), here.drop_vars(rounded))
+    for name in rounded:
+        np.testing.assert_allclose(by_workers[name], here[name], rtol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,16 @@ def test_the_core_alone_has_no_more_than_it_depends_on(core):
 
 
 def test_the_command_line_needs_the_core_alone(core, tmp_path):
-    command = [core, "-I", "-m", "xcurves", "--include", "all", "--n-resamples", "99"]
+    command = [core, "-I", "-m", "xcurves", "--n-resamples", "99"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in (tmp_path / "tictactoe-analysis").iterdir())[:2] == ["anova.nc", "curves.nc"]
+    assert [path.name for path in tmp_path.iterdir()] == ["tictactoe-anova.nc"]
+
+
+def test_a_whole_analysis_names_the_extra_that_its_archive_needs(core, tmp_path):
+    command = [core, "-I", "-m", "xcurves", "--include", "all", "--n-resamples", "99"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a tree needs h5netcdf and h5py. Install it: pip install 'xcurves[io]'" in done.stderr
+    assert not list(tmp_path.iterdir())
     assert sys.executable != core

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance, validation
+from xcurves.core.chunking import coarsen
 from xcurves.core.task_blocks import apply_block
 from xcurves.core.validation import check_curves
 from xcurves.learning_curves import error_rates, fit_result
@@ -175,6 +176,7 @@ def fit_power_law(
     """
     core = core_dims(errors)
     errors = check_curves(errors, core=core, name="errors", reserved=_RESERVED)
+    errors = coarsen(errors, core)
     unit = error_rates.check_unit(errors, units)
     error_rates.refuse_accuracy(errors, unit)
     aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)

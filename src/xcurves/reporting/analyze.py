@@ -128,7 +128,8 @@ def analyze(
         raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
     _warn(results, refused)
     references = provenance.references_of(results.values())
-    attrs = provenance.result_attrs("analyze", curves, references, entropy, include=", ".join(wanted), **given)
+    asked = ", ".join(name for name in wanted if name in results or name in told)
+    attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
     if left_out:
         attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())
     name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
