@@ -8,6 +8,8 @@ import xarray as xr
 import xcurves
 from strategies import absent, make_curves
 
+pytestmark = pytest.mark.slow
+
 ENGINES = ["scipy", "h5netcdf", "netcdf4", "zarr"]
 
 

@@ -10,6 +10,8 @@ from strategies import make_curves
 from xcurves.archive import open_dataset, write
 from xcurves.core import archive_formats
 
+pytestmark = pytest.mark.slow
+
 ENGINES = ["scipy", "h5netcdf", "netcdf4", "zarr"]
 
 

@@ -10,6 +10,8 @@ import xarray as xr
 from plain_pendulum import SETTINGS, plain_episode
 from xcurves.experiments import actor_critic, pendulum, ppo, swingup
 
+pytestmark = pytest.mark.slow
+
 
 def doya(angle, speed, torque, seconds):
     """Doya's equation with m = l = 1, integrated by SciPy to the last digits."""

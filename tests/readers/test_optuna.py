@@ -7,7 +7,7 @@ from xcurves.readers import optuna as reader
 from xcurves.readers import read
 
 optuna = pytest.importorskip("optuna")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")]
 
 
 def objective(trial):
