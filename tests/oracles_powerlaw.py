@@ -15,7 +15,7 @@ GRID = [round(-0.99 + 0.01 * i, 2) for i in range(99)]
 
 
 def variance_model(curve, sigma0_sq=0.02, floor=True):
-    """σ̂² and σ_i² by size (METHODS: least squares of s_i² - σ0² on 1/n_i with weights F_i - 1)."""
+    """σ̂² and σ_i² by size (least squares of s_i² - σ0² on 1/n_i with weights F_i - 1)."""
     over = under = 0.0
     for n, errors in curve.items():
         if len(errors) > 1:
