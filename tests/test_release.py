@@ -95,3 +95,18 @@ def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment
     code = "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
     shown = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == f"{project['version']} 10\n"
+
+
+def test_the_paper_has_its_sections_and_cites_what_its_bibliography_has():
+    paper = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    sections = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+    headings = [*sections, "AI usage disclosure", "Acknowledgements", "References"]
+    assert re.findall(r"^# (.*)$", paper, re.MULTILINE) == headings
+    listed = re.findall(r"^@\w+\{(.*),$", (ROOT / "docs" / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"@([a-z]+\d{4}\w+)", paper)) == set(listed)
+    figures = re.findall(r"\]\(([^)]+\.(?:svg|png))\)", paper)
+    assert figures
+    assert [figure for figure in figures if not (ROOT / "docs" / figure).exists()] == []
+    scripts = re.findall(r"`python (\S+\.py)`", paper)
+    assert len(scripts) == len(figures)
+    assert [script for script in scripts if not (ROOT / script).exists()] == []
