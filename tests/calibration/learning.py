@@ -268,9 +268,7 @@ SIMULATIONS = [
         full=11_000,  # of which one in a hundred has no multiplier
     ),
     Simulation(FAMILY, "folds 16 8 4 2 1, from 400 to 1600", curves, changed, {"change": CLOSE}, short=2_000),
-    Simulation(
-        FAMILY, "folds 16 8 4 2 1, α and η", curves, asymptote_and_scale, dict.fromkeys(("alpha", "eta"), GOOD)
-    ),
+    Simulation(FAMILY, "folds 16 8 4 2 1, α and η", curves, asymptote_and_scale, dict.fromkeys(("alpha", "eta"), GOOD)),
     *(
         Simulation(
             FAMILY,

@@ -115,7 +115,8 @@ def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int 
     length = len(arrays[0])
     if length <= size:
         return function(*arrays)
-    return np.concatenate([function(*(each[start : start + size] for each in arrays)) for start in range(0, length, size)])
+    blocks = [slice(start, start + size) for start in range(0, length, size)]
+    return np.concatenate([function(*(each[some] for each in arrays)) for some in blocks])
 
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
@@ -255,8 +256,9 @@ def covariance(
     free = np.flatnonzero(~bound)
     if free.size:
         slopes = powerlaw.gradient(theta[free], n, at[free])
+        places = np.array(used)
         inner = _sandwich([slopes[..., i] for i in used], weights[free], known[free])
-        found[np.ix_(free, used, used)] = inner
+        found[np.ix_(free, places, places)] = inner
     zero = np.flatnonzero(bound)
     if zero.size:
         tangent = _tangent(theta[zero], at[zero], [i for i in used if i != powerlaw.RELIANCE])

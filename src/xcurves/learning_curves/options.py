@@ -96,8 +96,8 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
 
 def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
     """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
-    measured = ~np.isnan(errors)
-    measured = measured.any(axis=-2) if folds else measured
+    has = ~np.isnan(errors)
+    measured = np.asarray(has.any(axis=-2) if folds else has)
     return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
 
 
