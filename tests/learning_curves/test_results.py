@@ -1,6 +1,7 @@
 """Tables, sentences, pictures and archives of learning curves."""
 
 from functools import partial
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -159,7 +160,7 @@ def test_pictures_of_many_learners_name_each_beside_the_panel():
     looks = {(line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()}
     assert len(looks) == 28
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
-    assert not [here for here, after in zip(boxes, boxes[1:], strict=False) if here.x1 >= after.x0]
+    assert not [here for here, after in pairwise(boxes) if here.x1 >= after.x0]
     mpl.pyplot.close(ax.figure)
 
 
