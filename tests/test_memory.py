@@ -149,3 +149,18 @@ assert time.process_time() - start < 10
 print(peak() - before)
 """
     assert float(run(code, OPENBLAS_NUM_THREADS="1")) < 100
+
+
+@linux
+def test_a_hundred_thousand_matched_trials_and_a_million_resampled_ones_need_bounded_memory():
+    code = """
+values = np.random.default_rng(0).normal(size=(2, 1_000_000))
+scores = xr.DataArray(values, {"algorithm": ["a", "b"]}, ("algorithm", "run"))
+few = scores[:, :100]
+few.curves.compare_distributions(paired=True, n_resamples=9), few.curves.performance_cdf(interval="bca", rng=0)
+before = peak()
+scores[:, :100_000].curves.compare_distributions(paired=True, n_resamples=99, rng=0)
+scores.curves.performance_cdf(interval="bca", n_resamples=500, rng=0)
+print(peak() - before)
+"""
+    assert float(run(code)) < 300

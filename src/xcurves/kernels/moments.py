@@ -85,7 +85,7 @@ def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) 
 
 
 def packed_size(n_curves: int, rank: int | None = None) -> int:
-    """Return the length of the packed moments of `n_curves` curves, with a factor of `rank` columns if that is given."""
+    """Return the length of the packed moments of `n_curves` curves; `rank` is that of a factor, if there is one."""
     return 3 + 2 * n_curves + n_curves * (n_curves if rank is None else rank)
 
 
