@@ -460,3 +460,21 @@ def test_quantiles_beyond_all_trials_end_at_the_bounds():
     np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
     np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
     np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_many_trials_have_the_intervals_of_large_samples(interval):
+    """Means of 20,000 and of 200,000 trials: normal limits; neighbours and chunks change none."""
+    values = np.random.default_rng(0).normal(size=(2, 200_000))
+    values[1, 20_000:] = np.nan
+    scores = xr.DataArray(values, {"algorithm": ["a", "b"]}, ("algorithm", "run"))
+    options = {"interval": interval, "n_resamples": 2_000, "rng": 0}
+    found = scores.curves.performance_cdf(**options)
+    for place, n in enumerate((200_000, 20_000)):
+        width = np.diff(found.statistic_ci.sel(param="score_mean").isel(algorithm=place)).item()
+        expected = 2 * 1.959964 * np.nanstd(values[place]) / np.sqrt(n)
+        assert width == pytest.approx(expected, rel=0.1)
+        alone = scores.isel(algorithm=[place]).curves.performance_cdf(**options)
+        np.testing.assert_array_equal(found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci)
+    lazy = scores.chunk(algorithm=1).curves.performance_cdf(**options)
+    np.testing.assert_array_equal(lazy.statistic_ci, found.statistic_ci)

@@ -99,7 +99,7 @@ def _longest_null(found: list[dict[str, Any]]) -> int:
 def check_moments(part: moments.Moments, names: list[str]) -> None:
     """Refuse tasks whose squares overflow or vanish."""
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.abs(part.means).max(axis=-1) ** 2 + np.trace(part.comoment, axis1=-2, axis2=-1)
+        squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
     run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,10 +28,10 @@ _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level"
 
 
 def check_confidence_level(confidence_level: float) -> float:
-    """Return alpha = 1 - confidence_level, rounded to 12 digits: 1 - 0.9 is not 0.1 in binary."""
+    """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
-    return round(1 - float(confidence_level), 12)
+    return round(1 - float(confidence_level), 12) or float(1 - Decimal(repr(float(confidence_level))))
 
 
 def check_alpha(alpha: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.packing import Floats, Layout
+from xcurves.core.task_blocks import equal_rows
 from xcurves.kernels import bootstrap, ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.summaries import Summaries
@@ -167,9 +168,8 @@ class DistributionBlock:
             trials = trials.reshape(len(trials), self.shape[0], -1, 1)
             trials = np.sort(trials, axis=2) if self.shape[0] > 1 else x.reshape(trials.shape)
         present = ~np.isnan(trials)
-        _, group = np.unique(present.reshape(len(present), -1), axis=0, return_inverse=True)
-        for number in range(group.max(initial=-1) + 1):
-            tasks = np.flatnonzero((group.ravel() == number) & wanted)
+        for equal in equal_rows(present.reshape(len(present), -1)):
+            tasks = equal[wanted[equal]]
             if tasks.size:
                 yield self._fold(tasks, trials[tasks], present[tasks[0]])
 
@@ -187,7 +187,17 @@ class DistributionBlock:
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
         bca = self.interval == "bca"
-        return bootstrap.intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
+
+        def of(x: Floats, design: bootstrap.Design) -> Floats:
+            return bootstrap.intervals(x, part.order, design, statistics, length, self.alpha, bca=bca)
+
+        if part.design.unit is not None or part.x.shape[-1] <= bootstrap.MANY:
+            return of(part.x, part.design)
+        fine, kept = self.wanted.boundaries(part.x)
+        grouped = (
+            bootstrap.group_neighbours(x, part.design, fine, ranks) for x, ranks in zip(part.x, kept, strict=True)
+        )
+        return np.concatenate([of(x[np.newaxis], design) for x, design in grouped])
 
     def _with_points(self, part: Alike) -> tuple[Floats, Floats]:
         """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
 from xcurves.kernels.shuffles import Order, Plan
@@ -23,6 +24,10 @@ def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     total = features.sum(axis=-1)[:, np.newaxis]
     if by_splits(plan):
         yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
+        return
+    if plan.large:
+        for number in range(plan.n_blocks):
+            yield sums_over_groups(plan, number, np.ascontiguousarray(features.T)).transpose(2, 1, 0)
         return
     rows = max(1, _AT_ONCE // (sum(plan.sizes) * len(plan.sizes)))
     for order in plan.blocks():

@@ -59,6 +59,17 @@ class Summaries:
         tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
 
+    def boundaries(self, x: Floats) -> tuple[Floats, Ints]:
+        """Return ranks about which statistics of resamples change with the rank, and those of thresholds and targets.
+
+        These are ranks of sorted samples, shape (task, trial); of a tail's mean the boundary trial matters only where
+        it is taken whole.
+        """
+        cuts = np.concatenate([self.levels, 1 - self.levels]) if self.conditional else np.zeros(0)
+        points = np.concatenate([self.thresholds, self.targets])[np.newaxis]
+        kept = np.concatenate([ecdf.count(x, points, "below"), ecdf.count(x, points)], axis=-1)
+        return x.shape[-1] * np.append(cuts, 0.5), kept
+
     def observe(self, x: Floats, n: Ints) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial.
 

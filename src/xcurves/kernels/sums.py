@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, is_factor, trace
 
 
 class Design(NamedTuple):
@@ -27,8 +28,8 @@ class Design(NamedTuple):
     ----------
     means : ndarray, shape (task, N)
         Means of the level-centred curves; if paired, centred within runs too.
-    comoment : ndarray, shape (task, N, N)
-        Co-moments of the curve-centred curves; if paired, centred within runs too.
+    comoment : ndarray, shape (task, N, N) or (task, N, r)
+        Co-moments of the curve-centred curves, or a factor of these; if paired, centred within runs too.
     n_levels : int
         Number of training levels.
     sizes : tuple of int
@@ -89,17 +90,18 @@ def make_design(
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
-    return np.stack([n_levels * (means**2).sum(axis=-1), np.trace(comoment, axis1=-2, axis2=-1)])
+    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])
 
 
 def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Take the mean over algorithms out of every run."""
     shape = (len(sizes), sizes[0])
     grid = means.reshape(-1, *shape)
-    products = comoment.reshape(-1, *shape, *shape)
     grid = grid - grid.mean(axis=1, keepdims=True)
+    products = comoment.reshape(len(comoment), *shape, *(comoment.shape[2:] if is_factor(comoment) else shape))
     products = products - products.mean(axis=1, keepdims=True)
-    products = products - products.mean(axis=3, keepdims=True)
+    if not is_factor(comoment):
+        products = products - products.mean(axis=3, keepdims=True)
     return grid.reshape(means.shape), products.reshape(comoment.shape)
 
 
@@ -107,11 +109,18 @@ def effect_sums(design: Design) -> Floats:
     """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
     starts = np.cumsum((0, *design.sizes[:-1]))
     means = np.add.reduceat(design.means, starts, axis=-1)
-    products = np.add.reduceat(np.add.reduceat(design.comoment, starts, axis=-1), starts, axis=-2)
     algorithm = design.n_levels * (means**2 / design.sizes).sum(axis=-1)
-    interaction = (np.diagonal(products, axis1=-2, axis2=-1) / design.sizes).sum(axis=-1)
+    interaction = (_own_products(design.comoment, starts) / design.sizes).sum(axis=-1)
     sums = np.stack([algorithm, interaction])
     return np.where(sums <= design.rounding, 0.0, sums)
+
+
+def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Return the products of the sums over groups of curves, which begin at `starts`, with themselves."""
+    sums = np.add.reduceat(comoment, starts, axis=-2)
+    if is_factor(comoment):
+        return np.asarray(np.einsum("...gr,...gr->...g", sums, sums))
+    return np.asarray(np.diagonal(np.add.reduceat(sums, starts, axis=-1), axis1=-2, axis2=-1))
 
 
 def shared_sums(design: Design, sums: Floats) -> Floats:

@@ -162,17 +162,27 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     n_tasks, width = merged.order.shape
     hits = np.full(n_tasks, plan.n_total - plan.n_resamples)
     n_runs = width // 2
-    for order in plan.blocks():
-        sign = np.ones((len(order), width), np.int32)
-        np.put_along_axis(sign, order[:, :n_runs], -1, axis=1)
+    for number in range(plan.n_blocks):
+        sign = _signs(plan, number)
         rows = max(1, _HELD // sign.size)
         for start in range(0, n_tasks, rows):
             part = slice(start, start + rows)
             walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)  # (task, trial, shuffle)
-            walk[~merged.end[part]] = 0
-            furthest = np.abs(walk).max(axis=1).astype(np.int64)
+            if not merged.end[part].all():
+                walk[~merged.end[part]] = 0
+            furthest = np.maximum(walk.max(axis=1), -walk.min(axis=1)).astype(np.int64)
             hits[part] += np.count_nonzero(furthest * n_runs >= gap[part, np.newaxis], axis=-1)
     return np.asarray(hits / plan.n_total)
+
+
+def _signs(plan: Plan, number: int) -> NDArray[np.int8]:
+    """Return -1 for the trials of the first group in a block of reassignments, 1 for others, shape (row, trial)."""
+    if plan.large:
+        return 1 - 2 * plan.first_group(number).view(np.int8)
+    order = plan.block(number)
+    sign = np.ones(order.shape, np.int8)
+    np.put_along_axis(sign, order[:, : order.shape[1] // 2], -1, axis=1)
+    return sign
 
 
 def stratified_probability(x: Floats, y: Floats) -> Floats:
