@@ -269,7 +269,7 @@ class DataArrayCurves:
         interval: Interval = "exact",
         n_resamples: int | None = None,
         strata: Dims | None = None,
-        unit: str | None = None,
+        unit: Dims | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
@@ -290,13 +290,14 @@ class DataArrayCurves:
         paired: bool = False,
         correction: Literal["holm", "bonferroni"] = "holm",
         strata: Dims | None = None,
+        unit: Dims | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.compare_distributions`."""
         return xcurves.compare_distributions(
             self._curves, dim=dim, n_resamples=n_resamples, paired=paired, correction=correction, strata=strata,
-            confidence_level=confidence_level, rng=rng,
+            unit=unit, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented

@@ -37,7 +37,7 @@ def performance_cdf(
     interval: Interval = "exact",
     n_resamples: int | None = None,
     strata: Dims | None = None,
-    unit: str | None = None,
+    unit: Dims | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -48,7 +48,7 @@ def performance_cdf(
     scores : DataArray, dims (..., \*dim)
         One score for each trial, NaN where there is none. All dims but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
-        What the trials are.
+        What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     scores_at : sequence of float, optional
         Scores at which the CDF is wanted.
     probabilities : sequence of float, optional
@@ -73,9 +73,11 @@ def performance_cdf(
     n_resamples : int, optional
         Number of bootstrap resamples; by default 9,999.
     strata : str or sequence of str, optional
-        Dims of `dim` within whose labels the bootstrap resamples: a fixed set of tasks.
-    unit : str, optional
-        Dim of `dim` whose labels are resampled whole: trials that share a hyper-parameter draw.
+        Dims of `dim` within whose labels the bootstrap resamples: a fixed set of tasks. ``()``: there are none, all
+        trials are one pool.
+    unit : str or sequence of str, optional
+        Dims of `dim` whose labels are resampled whole: trials that share a hyper-parameter draw. All dims of `dim`:
+        every trial is independent, which allows exact intervals too.
     confidence_level : float, default 0.95
         Of each interval, and of the band as a whole.
     rng : int, Generator or None
@@ -95,7 +97,8 @@ def performance_cdf(
     Raises
     ------
     ValueError, TypeError
-        If dims or options are not as described, if scores are infinite, or if a score violates `bounds`.
+        If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
+        are infinite, or if a score violates `bounds`.
 
     Warns
     -----
@@ -122,7 +125,9 @@ def performance_cdf(
     this changes intervals less than the random resamples do.
 
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
-    as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`.
+    as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`. Taken for independent trials, ten
+    runs of each of 26 tasks that differ by three times the spread of runs have an "exact" interval of the median that
+    misses that of all such tasks in .46 of cases.
 
     References
     ----------
@@ -182,7 +187,7 @@ def performance_cdf(
         interval=interval,
         n_resamples=None if interval == "exact" else block.n_resamples,
         strata=", ".join(within) or None,
-        unit=unit,
+        unit=options.say_unit(dims, outer, unit),
     )
     coords: dict[Hashable, Any] = {**packed.coords, **cdf_labels.coords(block)}
     result = PERFORMANCE_CDF.dataset(block.layout.unpack(packed), coords, attrs, scores)
@@ -219,7 +224,7 @@ def _folded(
 ) -> tuple[int, int, int]:
     """Return the numbers of strata, of units in a stratum and of trials in a unit, to which the core dims fold."""
     rest = core[len(within) :]
-    units, trials = (rest[:1], rest[1:]) if outer else (rest, ())
+    units, trials = (rest[: len(outer)], rest[len(outer) :]) if outer else (rest, ())
     n_strata, n_units, n_trials = (prod(sizes[name] for name in names) for names in (within, units, trials))
     return n_strata, n_units, n_trials
 

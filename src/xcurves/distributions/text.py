@@ -125,15 +125,23 @@ def _interval(value: float, low: float, high: float) -> str:
 
 def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
     if interval == "exact":
-        return _HOW[interval]
-    whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
+        return _HOW[interval] + _say_pool(result)
+    by_unit = "unit" in result.attrs and result.attrs["unit"] != result.attrs["dim"]
+    whole = f", of whole labels of {result.attrs['unit']!r}" if by_unit else ""
     within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    stratified, what = "strata" in result.attrs, "units" if by_unit else "trials"
     poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
     where = " in the smallest stratum" * stratified
     few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
     none = f" From one{where} there are none." * bool((n_units == 1).any())
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}{_say_pool(result)}"
+
+
+def _say_pool(result: xr.Dataset) -> str:
+    """Say that trials along several dims are taken for independent, where the call said so."""
+    dim = str(result.attrs.get("dim", "run"))
+    pooled = ", " in dim and "strata" not in result.attrs and result.attrs.get("unit", dim) == dim
+    return f" Here all trials along {dim} are taken for independent ones of one distribution." * pooled
 
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -152,6 +160,7 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
         f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
+        f"{_say_pool(result)}"
     )
 
 

@@ -159,11 +159,9 @@ def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
 
 
 def _stratum_sizes(design: Design) -> Floats:
-    """Return the number of independent values that every effect and error share, shape (effect, error_term)."""
-    n_groups, n_curves, n_levels = len(design.sizes), sum(design.sizes), design.n_levels
-    n_units = (n_groups - 1) * design.sizes[0] if design.paired else n_curves
-    pooled = n_curves * n_levels
-    return np.array([[pooled, n_units], [pooled, n_units * (n_levels - 1)]], float)
+    """Return how many values every effect and error are of, shape (effect, error_term): scores, or means of curves."""
+    n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
+    return np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
 
 
 def f_ratios(design: Design, sums: Floats) -> Floats:

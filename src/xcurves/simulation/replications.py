@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -42,15 +42,19 @@ class Replications:
     alpha: float
     entropy: int
 
-    def __call__(self, cell: Cell, number: int, size: int) -> Record:
-        """Return, as texts, the counts of one block, their layout, and that of the data sets."""
+    def pvalues(self, cell: Cell, number: int, size: int) -> tuple[xr.DataArray, xr.DataArray]:
+        """Return the p-values of one block, the dim `replication` first, and its data sets."""
         draw, shuffle = np.random.SeedSequence([self.entropy, cell.number, number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
         seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
-        p = _pick(self.test(curves, **seed), self.pvalue, size)
+        return _pick(self.test(curves, **seed), self.pvalue, size), curves
+
+    def __call__(self, cell: Cell, number: int, size: int) -> Record:
+        """Return, as texts, the counts of one block, their layout, and that of the data sets."""
+        p, curves = self.pvalues(cell, number, size)
         values = p.to_numpy().reshape(size, -1)
         undefined = np.isnan(values)
         rejected = provenance.significant(values, self.alpha) & ~undefined
@@ -105,7 +109,7 @@ def run_replications(
         kept = [Archive(place, simulation.identity(cell, block)) for place, cell in zip(places, cells, strict=True)]
         todo = [each for each in work if each.index(block) not in kept[each.cell].done]
         finished = _by_dask(simulation, cells, todo) if dask else _in_turn(simulation, cells, todo)
-        with _one_warning():
+        with OneWarning():
             for each in progress_bar(progress, "data sets")(range(len(todo))):
                 kept[todo[each].cell].append({todo[each].index(block): next(finished)})
     wanted = [each.index(block) for each in work if each.cell == 0]
@@ -119,15 +123,25 @@ def run_replications(
     return counted
 
 
-@contextmanager
-def _one_warning() -> Iterator[None]:
-    """Repeat the first of many warnings, with the number of the others."""
-    with warnings.catch_warnings(record=True) as caught:
+class OneWarning:
+    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others.
+
+    It is no generator, so that the frame which leaves it is one of this package: the warning names the caller's line.
+    """
+
+    def __enter__(self) -> None:
+        self._catching = warnings.catch_warnings(record=True)
+        caught = self._catching.__enter__()
+        self._caught = [] if caught is None else caught
         warnings.simplefilter("always")
-        yield
-    if caught:
-        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        provenance.warn(f"{caught[0].message}{more}")
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
+        self._catching.__exit__(kind, *raised)
+        if self._caught and kind is None:
+            said = re.sub(rf"^{REPLICATION} ", "data set ", str(self._caught[0].message))
+            said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
+            more = f" (and {len(self._caught) - 1} more warnings)" if len(self._caught) > 1 else ""
+            provenance.warn(f"{said}{more}")
 
 
 def _in_turn(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[Record]:

@@ -15,5 +15,8 @@ def rate_table(result: xr.Dataset) -> pd.DataFrame:
 
 def plan_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each number of runs."""
-    needed = result["runs_needed"].expand_dims(n_runs=result["n_runs"])
-    return frame_of({"power": result["rate"], **bounds(result["rate_ci"]), "needed": needed}, ["n_runs"])
+    needed, assured = (
+        result[name].expand_dims(n_runs=result["n_runs"]) for name in ("runs_needed", "runs_needed_assured")
+    )
+    columns = {"power": result["rate"], **bounds(result["rate_ci"]), "needed": needed, "assured": assured}
+    return frame_of(columns, ["n_runs"])
