@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from places import TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
 
@@ -183,7 +184,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
 
 def test_a_folder_of_any_other_name_is_not_in_the_way(here):
     (here / "here").mkdir()
-    assert main(["--n-resamples", "99"]) == 0
+    assert main([TICTACTOE, "--n-resamples", "99"]) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
@@ -205,7 +206,7 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
-    assert refusal("--output", "r.nc") == (
+    assert refusal(TICTACTOE, "--output", "r.nc") == (
         "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
 
@@ -324,7 +325,7 @@ def test_nobody_reads_the_output(here):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "xcurves", "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
