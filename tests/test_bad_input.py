@@ -265,11 +265,11 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         (["--rng", "-1"], "--rng must not be negative; got -1. Give a whole number from 0"),
         (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
         (
-            ["--select", "algorithm=sac"],
+            [TICTACTOE, "--select", "algorithm=sac"],
             "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
         ),
-        (["--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
-        (["--select", "algorithm=rate 0.1"], "only algorithm"),
+        ([TICTACTOE, "--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
+        ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (
             ["--align", "some"],
             "--align takes intersection, union, final, levels such as 0,1000,5000, or START:STOP:STEP; got 'some'. "
