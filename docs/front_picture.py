@@ -18,7 +18,9 @@ def draw(path: Path) -> None:
     with plt.rc_context({"svg.hashsalt": "xcurves", "svg.fonttype": "none", "font.size": 10}):
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2), width_ratios=[3, 2], layout="constrained")
         profile.curves.plot("mean_curve", ax=left)
-        left.set(title="over 16 tasks, 5 runs each", ylabel="mean accuracy (%)", xlabel="share of training examples (%)")
+        left.set(
+            title="over 16 tasks, 5 runs each", ylabel="mean accuracy (%)", xlabel="share of training examples (%)"
+        )
         pair.curves.plot("forest", ax=right)
         right.set(title="in each task")
         figure.savefig(path, metadata={"Date": None})

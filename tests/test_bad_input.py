@@ -268,7 +268,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
             [TICTACTOE, "--select", "algorithm=sac"],
             "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
         ),
-        ([TICTACTOE, "--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
+        (
+            [TICTACTOE, "--select", "task=x"],
+            "--select task=x: 'task' is no dim of score. It has algorithm, run, training",
+        ),
         ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (
             ["--align", "some"],
@@ -325,7 +328,10 @@ def test_nobody_reads_the_output(here):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")

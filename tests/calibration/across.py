@@ -16,7 +16,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
+from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near
 
 RESAMPLES = 199
 BOOTSTRAPS = 299
@@ -109,7 +109,9 @@ def bootstrapped(x, y, generator):
 def intervals(data, *, shift=0.0, rng=None):
     """Whether intervals miss the mean difference over all tasks that there are."""
     found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
-    return {claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift) for claim in ("fixed", "random")}
+    return {
+        claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift) for claim in ("fixed", "random")
+    }
 
 
 def several(n_datasets, *, n_algorithms=5, n_tasks=20, n_runs=4, tau=0.5, rng):
@@ -158,7 +160,9 @@ def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
     curves = along(n_datasets, n_tasks=n_tasks, n_runs=n_runs, tau=0.0, rng=rng).isel(algorithm=[0])
     means, spreads = tasks.normal(size=n_tasks), tasks.uniform(0.25, 0.75, n_tasks)
     rise = np.linspace(0, 1, 8) * tasks.lognormal(0, 0.3, (n_tasks, 1))
-    return curves * xr.DataArray(spreads, dims="task") + xr.DataArray(means[:, np.newaxis] + rise, dims=("task", "training"))
+    return curves * xr.DataArray(spreads, dims="task") + xr.DataArray(
+        means[:, np.newaxis] + rise, dims=("task", "training")
+    )
 
 
 @lru_cache
@@ -222,7 +226,9 @@ SIMULATIONS = [
     _tests(
         "Across tasks",
         "no difference, 26 tasks × 5",
-        _claims(EXACT, EXACT, EXACT, EXACT, AT_MOST, AT_MOST, AT_MOST, near(0.04, 0.08), near(0.04, 0.08), fails(0.055)),
+        _claims(
+            EXACT, EXACT, EXACT, EXACT, AT_MOST, AT_MOST, AT_MOST, near(0.04, 0.08), near(0.04, 0.08), fails(0.055)
+        ),
     ),
     _tests(
         "Across tasks",
@@ -244,7 +250,9 @@ SIMULATIONS = [
     _tests(
         "Across tasks",
         "each better on half of the tasks by 2, 26 × 5",
-        _claims(ROUGHLY, AT_MOST, ROUGHLY, AT_MOST, fails(0.9), AT_MOST, AT_MOST, ROUGHLY, near(0.03, 0.09), near(0, 0.12)),
+        _claims(
+            ROUGHLY, AT_MOST, ROUGHLY, AT_MOST, fails(0.9), AT_MOST, AT_MOST, ROUGHLY, near(0.03, 0.09), near(0, 0.12)
+        ),
         turns=2.0,
     ),
     _tests(
@@ -289,7 +297,11 @@ SIMULATIONS = [
         )
         for setting, fixed, options in (
             ("one difference, 0.6, in all of 26 tasks × 5", near(0.03, 0.07), {"shift": 0.6}),
-            ("one difference, 10 × 3, spread 3 v 1", near(0.03, 0.1), {"shift": 0.6, "n_tasks": 10, "n_runs": 3, "spread": 3.0}),
+            (
+                "one difference, 10 × 3, spread 3 v 1",
+                near(0.03, 0.1),
+                {"shift": 0.6, "n_tasks": 10, "n_runs": 3, "spread": 3.0},
+            ),
             ("tasks drawn anew, τ = 1, 26 × 5", fails(0.2), {"shift": 0.6, "tau": 1.0}),
         )
     ),

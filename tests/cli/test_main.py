@@ -57,7 +57,9 @@ def test_curves_without_tasks_get_an_anova(capsys, here):
 
 
 def test_it_runs_as_a_module(here):
-    done = subprocess.run([sys.executable, "-m", "xcurves", TICTACTOE, "--output", "r.nc"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--output", "r.nc"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "Training" in done.stdout
     assert (here / "r.nc").exists()

@@ -339,7 +339,16 @@ def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    command = [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "100_000_000", "--confidence-level", "0.9999"]
+    command = [
+        sys.executable,
+        "-m",
+        "xcurves",
+        TICTACTOE,
+        "--n-resamples",
+        "100_000_000",
+        "--confidence-level",
+        "0.9999",
+    ]
     job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     shown = b""

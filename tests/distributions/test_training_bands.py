@@ -37,7 +37,9 @@ def test_the_band_is_that_of_a_plain_loop():
 
     drawn = np.array([iqm(means + sign * residual) for sign in signs])
     spread = [
-        np.sqrt((((s * residual) - (s * residual).mean(axis=1, keepdims=True)) ** 2).sum((0, 1)) / (residual**2).sum((0, 1)))
+        np.sqrt(
+            (((s * residual) - (s * residual).mean(axis=1, keepdims=True)) ** 2).sum((0, 1)) / (residual**2).sum((0, 1))
+        )
         for s in signs
     ]
     sd = drawn.std(axis=0)
@@ -64,7 +66,9 @@ def test_estimates_and_pointwise_intervals_are_as_without():
     along = banded(curves, threshold=1.0)
     with pytest.warns(UserWarning, match="few for a bootstrap"):
         alone = xcurves.performance_cdf(curves, **SETTINGS, threshold=1.0)
-    xr.testing.assert_identical(along.drop_vars("statistic_ci").drop_attrs(), alone.drop_vars("statistic_ci").drop_attrs())
+    xr.testing.assert_identical(
+        along.drop_vars("statistic_ci").drop_attrs(), alone.drop_vars("statistic_ci").drop_attrs()
+    )
     ends = along.statistic_ci
     assert ends.dims == alone.statistic_ci.dims
     assert ends.attrs["interval"] == "random signs of residual runs, simultaneous over training"

@@ -44,7 +44,9 @@ def statistic_bands(
     deviation, largest = np.empty(estimate.shape), np.zeros((n_replicates, estimate.shape[1]))
     for start in range(0, len(x), n_levels):
         part = slice(start, start + n_levels)
-        drawn, spread = _replicates(means[part], residual[part], member / np.sqrt(sizes), observe, n_replicates, entropy)
+        drawn, spread = _replicates(
+            means[part], residual[part], member / np.sqrt(sizes), observe, n_replicates, entropy
+        )
         deviation[part] = drawn.std(axis=0)
         scale = deviation[part] * spread[..., np.newaxis]
         apart = np.abs(drawn - drawn.mean(axis=0))
@@ -53,7 +55,9 @@ def statistic_bands(
             t = np.divide(apart, scale, out=np.zeros_like(apart), where=some)
         np.maximum(largest, t.max(axis=1), out=largest)
     place = int(np.ceil((1 - alpha) * (n_replicates + 1) - 1e-9)) - 1
-    critical = np.partition(largest, place, axis=0)[place] if place < n_replicates else np.full(largest.shape[1], np.inf)
+    critical = (
+        np.partition(largest, place, axis=0)[place] if place < n_replicates else np.full(largest.shape[1], np.inf)
+    )
     half = np.where(np.isfinite(critical), critical, np.nan) * deviation
     return np.stack([estimate - half, estimate + half], axis=-1)
 
