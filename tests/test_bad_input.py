@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from places import TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
 
@@ -183,7 +184,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
 
 def test_a_folder_of_any_other_name_is_not_in_the_way(here):
     (here / "here").mkdir()
-    assert main(["--n-resamples", "99"]) == 0
+    assert main([TICTACTOE, "--n-resamples", "99"]) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
@@ -205,7 +206,7 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
-    assert refusal("--output", "r.nc") == (
+    assert refusal(TICTACTOE, "--output", "r.nc") == (
         "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
 
@@ -264,11 +265,14 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         (["--rng", "-1"], "--rng must not be negative; got -1. Give a whole number from 0"),
         (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
         (
-            ["--select", "algorithm=sac"],
+            [TICTACTOE, "--select", "algorithm=sac"],
             "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
         ),
-        (["--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
-        (["--select", "algorithm=rate 0.1"], "only algorithm"),
+        (
+            [TICTACTOE, "--select", "task=x"],
+            "--select task=x: 'task' is no dim of score. It has algorithm, run, training",
+        ),
+        ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (
             ["--align", "some"],
             "--align takes intersection, union, final, levels such as 0,1000,5000, or START:STOP:STEP; got 'some'. "
@@ -324,7 +328,10 @@ def test_nobody_reads_the_output(here):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "xcurves", "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")

@@ -19,6 +19,9 @@ def open_dataset(name: str) -> xr.Dataset:
         100 games; `training` counts games. ``tictactoe_100`` (3, 100, 8): the same, 100 runs, of which the first ten
         are those.
 
+        ``benchmark``: `accuracy` in percent of five classifiers on sixteen tasks, dims (task, algorithm, run, training)
+        of sizes (16, 5, 5, 6); `training` counts examples, NaN where a task has not so many.
+
         ``chess`` and ``endgame`` (3, 20, 10): `accuracy` in percent of decision trees, the first grown by entropy, on
         20 folds of king and rook against king and of final boards of tic-tac-toe; `training` counts examples. Run j
         is the same fold for all algorithms (``paired=True``), and folds share training data.

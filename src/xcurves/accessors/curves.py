@@ -270,6 +270,7 @@ class DataArrayCurves:
         n_resamples: int | None = None,
         strata: Dims | None = None,
         unit: Dims | None = None,
+        simultaneous: Literal["training"] | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
@@ -277,8 +278,8 @@ class DataArrayCurves:
         return xcurves.performance_cdf(
             self._curves, dim=dim, scores_at=scores_at, probabilities=probabilities, cvar_level=cvar_level, cvar=cvar,
             iqm=iqm, threshold=threshold, target=target, bounds=bounds, higher_is_better=higher_is_better,
-            interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, confidence_level=confidence_level,
-            rng=rng,
+            interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, simultaneous=simultaneous,
+            confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented

@@ -15,9 +15,9 @@ _DESCRIPTION = """Compare algorithms by their performance curves, from logs to t
 
 Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms, so
 dependence along a curve does no harm. Prints the ANOVA table and what it means, and writes all results as netCDF.
-Without ARCHIVE it analyses curves that come with the package."""
+Without ARCHIVE it compares five classifiers over sixteen tasks, whose curves come with the package."""
 _EPILOG = """examples:
-  The curves that come with the package; results in tictactoe-anova.nc:
+  The curves that come with the package; results in benchmark-across_tasks.nc, a page in benchmark.html:
     python -m xcurves
   A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
     python -m xcurves returns.csv --value return --algorithm agent --run seed --training step --extra task

@@ -21,7 +21,7 @@ from xcurves.core.labels import DIMS
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 
-EXAMPLE = "tictactoe"
+EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
 _FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 

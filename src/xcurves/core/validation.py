@@ -69,7 +69,7 @@ def check_flag(name: str, value: bool) -> bool:
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if value not in choices:
-        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
         raise ValueError(f"{name} must be {said}; got {value!r}")
     return value
 

@@ -83,6 +83,9 @@ def warn_of_groups(result: xr.Dataset, block: DistributionBlock, empty: Sequence
         n_units == 1, block.names, lambda _: f"one {what}{where} shows no spread; the intervals are NaN", "groups"
     )
 
+    if "simultaneous" in result.attrs:  # its replicates are no bootstrap
+        return
+
     def few(group: int) -> str:
         return (
             f"{n_units[group]} {what}s{where} are few for a bootstrap: intervals are too short, the more so for tails "

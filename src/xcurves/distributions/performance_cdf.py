@@ -16,6 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import cdf_labels, options
 from xcurves.distributions.kinds import EFRON, JORDAN, MASSART, PERFORMANCE_CDF
 from xcurves.distributions.options import Dims, Numbers
+from xcurves.distributions.training_bands import check_simultaneous, simultaneous_intervals
 from xcurves.distributions.trials import DistributionBlock, Interval
 from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
 from xcurves.kernels.summaries import Summaries
@@ -38,6 +39,7 @@ def performance_cdf(
     n_resamples: int | None = None,
     strata: Dims | None = None,
     unit: Dims | None = None,
+    simultaneous: Literal["training"] | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -78,6 +80,9 @@ def performance_cdf(
     unit : str or sequence of str, optional
         Dims of `dim` whose labels are resampled whole: trials that share a hyper-parameter draw. All dims of `dim`:
         every trial is independent, which allows exact intervals too.
+    simultaneous : {None, "training"}
+        "training": the intervals of each statistic hold at all training levels together. `scores` are curves then, of
+        runs that have all levels, and `interval` is "percentile".
     confidence_level : float, default 0.95
         Of each interval, and of the band as a whole.
     rng : int, Generator or None
@@ -124,6 +129,12 @@ def performance_cdf(
     16,384 trials in one stratum, a thousand groups of trials next to each other in order are resampled in their place;
     this changes intervals less than the random resamples do.
 
+    *Along training*, with ``simultaneous="training"``: whole residual runs, about their stratum's mean and scaled by
+    :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. Of
+    10 or 26 tasks of five runs the band of the IQM covers .95 and .96 of simulated curves; of one group of ten runs .91.
+    NaN with one trial in a stratum, where runs are too few for a finite band, and for the shares above a threshold.
+    Intervals of F and F⁻¹ remain pointwise.
+
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
     as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`. Taken for independent trials, ten
     runs of each of 26 tasks that differ by three times the spread of runs have an "exact" interval of the median that
@@ -152,6 +163,7 @@ def performance_cdf(
     dims = options.check_dims(dim)
     scores = check_curves(scores, core=dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
     within, outer = options.check_design(dims, strata, unit, interval, n_resamples)
+    training = check_simultaneous(simultaneous, scores, dims, interval, outer)
     core = [*within, *outer, *(name for name in dims if name not in (*within, *outer))]
     wanted = options.check_statistics(cvar_level, cvar, iqm, threshold, target, higher_is_better)
     at = None if scores_at is None else options.check_numbers("scores_at", scores_at)
@@ -188,10 +200,13 @@ def performance_cdf(
         n_resamples=None if interval == "exact" else block.n_resamples,
         strata=", ".join(within) or None,
         unit=options.say_unit(dims, outer, unit),
+        simultaneous=simultaneous,
     )
     coords: dict[Hashable, Any] = {**packed.coords, **cdf_labels.coords(block)}
     result = PERFORMANCE_CDF.dataset(block.layout.unpack(packed), coords, attrs, scores)
     cdf_labels.say_intervals(result, block)
+    if training:
+        result = simultaneous_intervals(result, scores, core, block)
     if scores.chunks is None:
         cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims))
     return result.set_coords([name for name in ("n_trials", "n_units") if name in result])

@@ -26,6 +26,10 @@ _HOW = {
     "percentile": "Intervals are percentile bootstrap intervals",
     "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
 }
+_ALONG = (
+    "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
+    "random signs. Intervals of F and of its inverse are pointwise."
+)
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
     "spread as well: it covers less than it says if the smaller sample is the more spread one.",
@@ -82,7 +86,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         yield f"{name}{n_trials[group]} trials: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
-    what = _say_intervals(result, interval, n_trials, n_units)
+    what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
     yield f"In brackets: {level:g} % intervals, where there is one. {what}"
 
 

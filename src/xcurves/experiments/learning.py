@@ -90,9 +90,9 @@ def cross_validation(
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
         held_out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-        order = rest[_in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
+        order = rest[in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
         for column, level in enumerate(levels):
-            accuracy[:, fold, column] = _right(estimators, x, y, order[:level], held_out, [seed, fold, level])
+            accuracy[:, fold, column] = percent_right(estimators, x, y, order[:level], held_out, [seed, fold, level])
     attrs = {
         "title": f"accuracy on {n_folds} folds by number of training examples",
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
@@ -171,7 +171,7 @@ def partition_errors(
     for column, (size, count) in enumerate(zip(sizes, folds, strict=True)):
         parts = pool[:, : count * size // len(classes)].reshape(len(classes), count, -1)
         for fold in range(count):
-            right = _right(estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size])
+            right = percent_right(estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size])
             error[:, fold, column] = 100 - right
     attrs = {
         "title": f"test error by number of training examples, disjoint parts of {sizes[-1]}, {len(test)} held out",
@@ -237,7 +237,7 @@ def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:
     return fold
 
 
-def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
+def in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     """Return a random order whose every beginning has nearly the same share of each class as the whole."""
     shuffled = rng.permutation(len(y))
     _, kind, counts = np.unique(y[shuffled], return_inverse=True, return_counts=True)
@@ -247,7 +247,7 @@ def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     return np.asarray(shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")])
 
 
-def _right(
+def percent_right(
     estimators: Mapping[str, Any], x: NDArray[Any], y: NDArray[Any], train: Ints, test: Ints, entropy: Sequence[int]
 ) -> Floats:
     """Return the percentage of test examples that every estimator gets right."""
