@@ -111,13 +111,17 @@ def _present(rows: Floats, n_runs: int) -> Floats:
 def terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [
-        Terms(*(np.zeros((n, look.n_assignments)) for n in (2, 3, 3)), np.zeros(3)) if defined else None
+        _no_terms(look.n_assignments) if defined else None
         for look, defined in zip(looks, is_defined(runs), strict=True)
     ]
     n_tasks = runs.sizes.shape[1]
     for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
         _add_tasks(out, runs, looks, slice(start, min(start + _TASKS, n_tasks)))
     return out
+
+
+def _no_terms(n_assignments: int) -> Terms:
+    return Terms(*(np.zeros(shape) for shape in ((2, n_assignments), (3, n_assignments), (3, n_assignments), 3)))
 
 
 def is_defined(runs: Runs) -> NDArray[np.bool_]:

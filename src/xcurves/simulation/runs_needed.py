@@ -49,7 +49,8 @@ def runs_needed(
         Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
         algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
     test : function, optional
-        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments.
+        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments. Of a test that is
+        looked at several times (`sequential`), l runs are the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
@@ -82,7 +83,8 @@ def runs_needed(
         On (n_runs) after the p-value's dims (effect, error_term by default): `rate`, the power with so many runs,
         `rate_ci` (ci_bound), `n_replications`. Without n_runs: `runs_needed`, the smallest number tried from which on
         the power is reached, and `runs_needed_ci`, the same of the upper and of the lower bounds of `rate_ci`. NaN: not
-        reached by any number tried. If it is the smallest number tried, fewer runs may do.
+        reached by any number tried. If it is the smallest number tried, fewer runs may do. For a test that is looked at
+        several times `expected_runs` (n_runs), as of `simulation.power`.
 
     Raises
     ------
