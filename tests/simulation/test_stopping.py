@@ -85,5 +85,5 @@ def test_expected_runs_go_on_from_an_archive(tmp_path):
 def test_a_test_of_one_look_has_no_expected_runs():
     test = partial(xcurves.randomized_anova, n_resamples=19)
     assert "expected_runs" not in simulation.power(
-        partial(simulation.autoregressive, n_runs=3), test, n_replications=2, rng=0
+        partial(simulation.autoregressive, n_runs=6), test, n_replications=2, rng=0
     )
