@@ -114,13 +114,14 @@ class DataArrayCurves:
         higher_is_better: bool = True,
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
+        intervals: bool = True,
         rng: validation.Rng = 0,
     ) -> xr.Dataset:
         """Call :func:`xcurves.sequential`."""
         return xcurves.sequential(
             self._curves, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
             reference=reference, higher_is_better=higher_is_better, n_resamples=n_resamples,
-            confidence_level=confidence_level, rng=rng,
+            confidence_level=confidence_level, intervals=intervals, rng=rng,
         )  # fmt: skip
 
     @documented

@@ -19,10 +19,13 @@ _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (
 _RATE = "share of data sets in which the test rejects"
 _RATE_CI = "exact binomial interval of the rate"
 _N_REPLICATIONS = "number of data sets with a p-value"
+_EXPECTED = "mean number of runs per algorithm until all its pairs are decided"
+_LOOKS = "a test that is looked at several times"
 _VARIABLES = {
     "rate": Var(_OF_PVALUE, _RATE),
     "rate_ci": Var((*_OF_PVALUE, "ci_bound"), _RATE_CI),
     "n_replications": Var(_OF_PVALUE, _N_REPLICATIONS, dtype=np.int64),
+    "expected_runs": Var(("task",), _EXPECTED, when=_LOOKS),
 }
 
 TYPE_I_ERROR = ResultKind(
@@ -85,6 +88,7 @@ RUNS_NEEDED = ResultKind(
         "rate": Var((*_OF_PVALUE, "n_runs"), _RATE),
         "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), _RATE_CI),
         "n_replications": Var((*_OF_PVALUE, "n_runs"), _N_REPLICATIONS, dtype=np.int64),
+        "expected_runs": Var(("task", "n_runs"), _EXPECTED, when=_LOOKS),
     },
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),

@@ -115,7 +115,7 @@ def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
     found = []
     for first in range(0, N_SETS, at_once):
         n_sets = min(at_once, N_SETS - first)
-        p, _ = simulation.pvalues(Cell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
+        _, p, _ = simulation.tested(Cell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
         values = p.to_numpy().reshape(n_sets, sets.n_datasets, *p.shape[1:])
         tried = np.count_nonzero(~np.isnan(values), axis=1)
         rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)

@@ -23,6 +23,7 @@ from xcurves.core.checkpoint_files import Archive, alone
 from xcurves.core.progress import progress_bar
 from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.grid import Cell
+from xcurves.simulation.stopping import runs_until_decided
 
 Generator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
@@ -42,26 +43,29 @@ class Replications:
     alpha: float
     entropy: int
 
-    def pvalues(self, cell: Cell, number: int, size: int) -> tuple[xr.DataArray, xr.DataArray]:
-        """Return the p-values of one block, the dim `replication` first, and its data sets."""
+    def tested(self, cell: Cell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
+        """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
         draw, shuffle = np.random.SeedSequence([self.entropy, cell.number, number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
         seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
-        return _pick(self.test(curves, **seed), self.pvalue, size), curves
+        result = self.test(curves, **seed)
+        return result, _pick(result, self.pvalue, size), curves
 
     def __call__(self, cell: Cell, number: int, size: int) -> Record:
         """Return, as texts, the counts of one block, their layout, and that of the data sets."""
-        p, curves = self.pvalues(cell, number, size)
+        result, p, curves = self.tested(cell, number, size)
         values = p.to_numpy().reshape(size, -1)
         undefined = np.isnan(values)
         rejected = provenance.significant(values, self.alpha) & ~undefined
         counts = np.stack([rejected.sum(axis=0), undefined.sum(axis=0), (~undefined).sum(axis=0)])
         layout = [[str(dim), p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]] for dim in p.dims[1:]]
         data = {str(dim): size for dim, size in curves.sizes.items() if dim != REPLICATION}
-        texts = {"counts": counts.tolist(), "layout": layout, "data": data}
+        runs = runs_until_decided(result, self.pvalue, self.alpha)
+        summed = [] if runs is None else [list(runs.dims[1:]), runs.sum(REPLICATION).to_numpy().tolist()]
+        texts = {"counts": counts.tolist(), "layout": layout, "data": data, "runs": summed}
         return {name: json.dumps(text) for name, text in texts.items()}
 
     def identity(self, cell: Cell, block: int) -> dict[str, str | int | float]:
@@ -189,7 +193,8 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     values = result.to_numpy()
     if values.dtype.kind not in "fiu" or bool(((values < 0) | (values > 1)).any()):
         raise ValueError(f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1")
-    return result.transpose(REPLICATION, ...)
+    last: xr.DataArray = result.min("look") if "look" in result.dims else result  # a sequential p never rises
+    return last.transpose(REPLICATION, ...)
 
 
 def _count(records: xr.Dataset, name: str) -> xr.Dataset:
@@ -207,7 +212,12 @@ def _count(records: xr.Dataset, name: str) -> xr.Dataset:
     shape = [len(values) if isinstance(values, list) else values for _, values in layout]
     counts = np.sum([json.loads(each) for each in records["counts"].to_numpy().tolist()], axis=0).reshape(-1, *shape)
     attrs = {"layout": str(records["layout"].to_numpy()[0])}
-    return xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords, attrs)
+    counted = xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords, attrs)
+    runs = [json.loads(each) for each in records["runs"].to_numpy().tolist()]
+    if runs[0]:
+        total = (counted["undefined"] + counted["tried"]).to_numpy().flat[0]
+        counted["runs"] = (runs[0][0], np.sum([each for _, each in runs], axis=0) / total)
+    return counted
 
 
 def _said(function: Any) -> str:

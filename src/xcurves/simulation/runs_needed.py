@@ -50,7 +50,8 @@ def runs_needed(
         Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
         algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
     test : function, optional
-        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments.
+        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments. Of a test that is
+        looked at several times (`sequential`), l runs are the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
@@ -84,7 +85,8 @@ def runs_needed(
         `rate_ci` (ci_bound), of the draws, `n_replications`. Without n_runs: `runs_needed`, the smallest number tried
         from which on the power is reached; `runs_needed_assured`, the number that reaches it with assurance 0.8, in
         view of how few pilots there are; `runs_needed_ci` (ci_bound), over pilots. Infinite: not reached by any number
-        tried; NaN: the test gives no p-value. If it is the smallest number tried, fewer runs may do.
+        tried; NaN: the test gives no p-value. If it is the smallest number tried, fewer runs may do. For a test
+        that is looked at several times `expected_runs` (n_runs), as of `simulation.power`.
 
     Raises
     ------

@@ -56,6 +56,9 @@ def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
         f"Each rate is of {span(tried)} data sets; intervals are exact binomial ones at "
         f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself."
     )
+    if "expected_runs" in result:
+        runs = set(result["expected_runs"].to_numpy().ravel().tolist())
+        yield f"Stopped once all its pairs are decided, an algorithm takes {span(runs, '.3g')} runs on average."
 
 
 def _claimed(one: xr.Dataset, claim: Claim) -> str:
@@ -135,7 +138,13 @@ def _needed(task: xr.Dataset) -> str:
         most = task["rate"].isel(n_runs=-1).item()
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g} ({might})."
     got = task["rate"].sel(n_runs=needed).item()
-    return f"{needed:g} runs per algorithm detect the difference in {got:.3g} of cases (wanted: {power:g}; {might})."
+    at_most = ""
+    if "expected_runs" in task:
+        runs = task["expected_runs"].sel(n_runs=needed).item()
+        at_most = f"at most, {runs:.3g} on average, "
+    return (
+        f"{needed:g} runs per algorithm {at_most}detect the difference in {got:.3g} of cases (wanted: {power:g}; {might})."
+    )
 
 
 def _level_claim(one: xr.Dataset, alpha: float) -> str:
