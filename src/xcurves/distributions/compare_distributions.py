@@ -41,8 +41,8 @@ def compare_distributions(
     Parameters
     ----------
     scores : DataArray, dims (..., algorithm, \*dim)
-        One score for each trial, NaN where there is none; +inf for times that were never reached, as `time_to_threshold`
-        returns them. All dims but `algorithm` and `dim` broadcast.
+        One score for each trial, NaN where there is none; +inf for times that were never reached, of
+        `time_to_threshold`. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are.
     n_resamples : int, optional
@@ -70,8 +70,8 @@ def compare_distributions(
         these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. `pair` has labels ``"a - b"``, with
         coordinates `algorithm_a`, `algorithm_b`, the shares of their trials that are +inf, `share_infinite_a` and
         `share_infinite_b`, and, with strata, `n_units`: the number of trials of either in the smallest stratum. NaN
-        (and 0) where an algorithm has no trial, or none in a stratum. Trials of +inf are compared by rank, equal to each
-        other; a difference of two of them is NaN.
+        (and 0) where an algorithm has no trial, or none in a stratum. Trials of +inf are compared by rank, equal to
+        each other; a difference of two of them is NaN.
 
     Raises
     ------

@@ -46,8 +46,8 @@ def performance_cdf(
     Parameters
     ----------
     scores : DataArray, dims (..., \*dim)
-        One score for each trial, NaN where there is none; +inf for times that were never reached, as `time_to_threshold`
-        returns them. All dims but `dim` broadcast, `training` too.
+        One score for each trial, NaN where there is none; +inf for times that were never reached, of
+        `time_to_threshold`. All dims but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
         What the trials are.
     scores_at : sequence of float, optional

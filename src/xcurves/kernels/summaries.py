@@ -130,8 +130,9 @@ class Summaries:
         none = np.zeros((*lead, len(self.thresholds)), bool)
         partial = np.repeat(some & self.higher, len(self.thresholds), axis=-1)
         gap = np.repeat(some & (not self.higher), len(self.targets), axis=-1)
-        infinite = self._in_order(np.broadcast_to(tail, (*lead, tail.shape[-1])), some, partial, none, gap)
-        found = np.where(infinite & ~np.isnan(found), np.inf, found)
+        tail = np.broadcast_to(tail, (*lead, tail.shape[-1]))
+        infinite = self._in_order(*(each.astype(np.float64) for each in (tail, some, partial, none, gap)))
+        found = np.where((infinite > 0) & ~np.isnan(found), np.inf, found)
         found[..., _DEVIATION] = np.where(some[..., 0], np.nan, found[..., _DEVIATION])
         return found
 
@@ -171,7 +172,9 @@ class Summaries:
         places = np.maximum(n_finite - 1, 0)[:, np.newaxis, np.newaxis]
         every = np.broadcast_to(cumulative, (len(x), *cumulative.shape[1:]))
         finite = np.where(n_finite[:, np.newaxis] > 0, np.take_along_axis(every, places, axis=-1)[..., 0], 0)
-        return self._with_infinity(statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis])
+        return self._with_infinity(
+            statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
+        )
 
     def _resampled_means(self, z: Floats, centred: Floats, finite: Floats, inner: Floats, total: Floats) -> Floats:
         """Return the means of functions of the scores: squares about the centre, partial means, shares, capped.
@@ -229,8 +232,8 @@ class Summaries:
             gap = np.abs(target - (capped + _times(cap, outside)) / _positive(per))
             empty = np.full((len(x), len(self.thresholds)), np.nan)
             ends = self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap)
-            last = n_finite[:, np.newaxis]
-            found.append(self._with_infinity(ends, ranks[..., 1] > last, stop > last))
+            some = stop > n_finite[:, np.newaxis]
+            found.append(self._with_infinity(ends, ranks[..., 1] > n_finite[:, np.newaxis], some))
         both = np.stack(found, axis=-1)
         if self.conditional:
             both[:, 4 : 4 + 2 * len(self.levels)] = np.nan

@@ -121,7 +121,7 @@ class _TimeBlock:
         tasks = scores.reshape(numbers.size, -1, scores.shape[-1])
         names = [self.names[number] for number in numbers.ravel()]
         has = ~np.isnan(tasks)
-        grid = has.any(axis=1)
+        grid = np.asarray(has.any(axis=1))
         n_levels = grid.sum(axis=-1)
         counts = np.where(np.isinf(tasks).any(axis=-1), np.nan, has.sum(axis=-1))
         curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
@@ -132,7 +132,7 @@ class _TimeBlock:
                 f"Give at most {n_levels[task]}"
             )
         tau = np.broadcast_to(threshold, numbers.shape).reshape(-1, 1, 1)
-        met = tasks >= tau if self.higher else tasks <= tau
+        met = np.asarray(tasks >= tau if self.higher else tasks <= tau)
         flat = (-1, scores.shape[-1])
         on_grid = np.broadcast_to(grid[:, np.newaxis], met.shape).reshape(flat)
         times = thresholds.first_level(met.reshape(flat), on_grid, self.levels, self.sustained)
