@@ -253,7 +253,8 @@ def test_a_file_of_xarray_that_is_half_written_is_named_and_left_out(curves, tmp
 def test_runs_are_added_and_looked_at_again(curves, tmp_path, engine):
     """A look after the first batch, and one after both: the same as of curves in memory."""
     pytest.importorskip("dask")
-    curves = make_curves(np.random.default_rng(1).normal(size=(2, 10, 4)) + [[[0]], [[3]]]).rename("score").to_dataset()
+    values = np.random.default_rng(1).normal(size=(2, 10, 4)) + np.array([[[0]], [[3]]])
+    curves = make_curves(values).rename("score").to_dataset()
     for batch in (slice(5), slice(5, 10)):
         for algorithm, run, data in each_run(curves.isel(run=batch)):
             write_by(engine, data, tmp_path / f"{algorithm}-{run}.nc")
