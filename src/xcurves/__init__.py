@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
+    from xcurves.preprocessing.time_to_threshold import time_to_threshold as time_to_threshold
     from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
@@ -46,6 +47,7 @@ _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "report": "reporting.page",
     "summary": "results",
     "table": "results",
+    "time_to_threshold": "preprocessing.time_to_threshold",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
     "to_frame": "results",

@@ -436,16 +436,33 @@ def test_a_table_that_would_be_misread_is_refused(here, capsys):
         assert "t.csv" in capsys.readouterr().err
 
 
-def test_the_command_is_the_module(monkeypatch):
+@pytest.mark.parametrize("arguments", [["--help"], ["sequential", "--help"]])
+@pytest.mark.parametrize(
+    ("called", "program"), [("/venv/bin/xcurves", "xcurves"), ("/src/xcurves/__main__.py", "python -m xcurves")]
+)
+def test_help_has_the_name_that_the_program_was_called_by(monkeypatch, capsys, called, program, arguments):
     import tomllib
 
     from xcurves.__main__ import shell
 
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts == {"xcurves": "xcurves.__main__:shell"}
-    monkeypatch.setattr(sys, "argv", ["xcurves", "--help"])
+    monkeypatch.setattr(sys, "argv", [called, *arguments])
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as stop:
         shell()
     signal.signal(signal.SIGTERM, before)
     assert stop.value.code == 0
+    out = capsys.readouterr().out
+    name = " ".join([program, *arguments[:-1]])
+    assert out.startswith(f"usage: {name} [-h]")
+    assert f"{name} log.csv" in out or f"    {name}\n" in out
+    assert ("python" in out) == (program != "xcurves")
+
+
+def test_errors_have_that_name_too(monkeypatch, capsys):
+    from xcurves.__main__ import main
+
+    monkeypatch.setattr(sys, "argv", ["/venv/bin/xcurves", "nowhere.nc"])
+    assert main() == 2
+    assert capsys.readouterr().err.startswith("xcurves: ")

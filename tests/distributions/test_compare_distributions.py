@@ -217,7 +217,7 @@ def test_one_algorithm_is_no_comparison(scores):
 
 def test_infinite_scores_are_refused_by_name(scores):
     scores[0, 2, 3] = -np.inf
-    with pytest.raises(ValueError, match=r"task 'x': algorithm 'c' has infinite scores\. Mask them as missing"):
+    with pytest.raises(ValueError, match=r"task 'x': algorithm 'c' has scores of -inf\. Mask them as missing"):
         xcurves.compare_distributions(scores)
 
 

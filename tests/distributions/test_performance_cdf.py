@@ -255,9 +255,9 @@ def test_lazy_results_have_facts_for_warnings(scores):
 
 
 def test_errors_in_the_graph_name_the_task(scores):
-    scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
+    scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = -np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b': scores has infinite values\. Mask them"):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b': scores has values of -inf\. Mask them"):
         lazy.compute(scheduler="synchronous")
     with pytest.raises(
         ValueError, match=r"task 'y', algorithm 'b': bounds are 0 to 11, but there is a score of 12\. Give"

@@ -74,7 +74,7 @@ def test_grids_that_do_not_meet_are_named():
         curves.curves.align("intersection")
     assert str(caught.value) == (
         "on='intersection' leaves 1 common training level (0): the grids of 'a0' and 'a2'; 'a1' and 'a2' do not meet. "
-        "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
+        "Bring runs to levels that all reach with .curves.align(np.linspace(0, 30, 3), method='linear')"
     )
 
 
@@ -95,7 +95,9 @@ def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
     said = r"task 'y': on='intersection' leaves 1 common training level \(1\): the grids of 'a0' and 'a1' do not meet"
-    with pytest.warns(UserWarning, match=rf"^left out, as runs do not meet: {said}. Compare algorithms") as caught:
+    with pytest.warns(
+        UserWarning, match=rf"^left out, as runs do not meet: {said}. Bring every task to the end of its budget with"
+    ) as caught:
         aligned = tasks.curves.align("intersection")
     assert len(caught) == 1
     assert aligned.sel(task="y").isnull().all()
@@ -121,7 +123,7 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     with pytest.raises(ValueError, match="every run") as caught:
         hopper.curves.drop_incomplete()
     assert str(caught.value) == (
-        "task 'Hopper': every run is incomplete. Bring runs to common levels: .curves.align('intersection')"
+        "task 'Hopper': every run is incomplete. Bring runs to common levels with .curves.align('intersection')"
     )
 
 

@@ -348,6 +348,15 @@ class DataArrayCurves:
         return xcurves.normalize(self._curves, low=low, high=high)
 
     @documented
+    def time_to_threshold(
+        self, threshold: Reference, *, sustained: int = 1, higher_is_better: bool = True
+    ) -> xr.DataArray:
+        """Call :func:`xcurves.time_to_threshold`."""
+        return xcurves.time_to_threshold(
+            self._curves, threshold, sustained=sustained, higher_is_better=higher_is_better
+        )
+
+    @documented
     def analyze(
         self,
         *,

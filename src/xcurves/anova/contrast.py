@@ -106,7 +106,7 @@ def contrast(
     >>> int(test.n_assignments)
     184756
     """
-    curves = check_curves(curves, reserved=CONTRAST.reserved())
+    given, curves = curves, check_curves(curves, reserved=CONTRAST.reserved())
     validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(curves, weights, training_weights)
     ordered = in_label_order(curves)
@@ -119,7 +119,9 @@ def contrast(
         alternative=alternative,
     )
     arrays = _reduce(ordered, profile, paired=block.paired)
-    packed = apply_block(block, arrays, [["algorithm", "run"], ["algorithm", "run"], [], []], block.layout.length)
+    packed = apply_block(
+        block, arrays, [["algorithm", "run"], ["algorithm", "run"], [], []], block.layout.length, given
+    )
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
     attrs = provenance.result_attrs(

@@ -97,7 +97,7 @@ def pairwise(
     >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
     True
     """
-    curves = check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
+    given, curves = curves, check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     ordered = in_label_order(curves)
     if curves.sizes["algorithm"] < 2:
@@ -111,7 +111,7 @@ def pairwise(
         correction=correction,
     )
     arrays = moments_for(ordered, [list(pair) for pair in pairs], paired=block.paired)
-    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length)
+    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
     attrs = provenance.result_attrs(
         PAIRWISE.name,
         curves,

@@ -130,7 +130,7 @@ def randomized_anova(
     >>> int(result.n_resamples)
     9999
     """
-    curves = check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
+    given, curves = curves, check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
     ordered = in_label_order(curves)
     lazy = curves.chunks is not None
     keep_null = validation.check_flag("keep_null", keep_null)
@@ -147,7 +147,7 @@ def randomized_anova(
         progress=progress_bar(validation.check_flag("progress", progress) and not lazy),
     )
     arrays = moments_for(ordered, paired=block.paired)
-    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length)
+    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
     variables = _unpack(packed, block.layout)
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     variables["n_runs"] = variables["n_runs"].isel(algorithm=place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -10,7 +11,6 @@ from xcurves.core.labels import DIMS
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
-PROGRAM = "python -m xcurves"  # the command `xcurves` is the same
 _DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
 
 Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms, so
@@ -18,20 +18,20 @@ dependence along a curve does no harm. Prints the ANOVA table and what it means,
 Without ARCHIVE it compares five classifiers over sixteen tasks, whose curves come with the package."""
 _EPILOG = """examples:
   The curves that come with the package; results in benchmark-across_tasks.nc, a page in benchmark.html:
-    python -m xcurves
+    %(prog)s
   A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
-    python -m xcurves returns.csv --value return --algorithm agent --run seed --training step --extra task
+    %(prog)s returns.csv --value return --algorithm agent --run seed --training step --extra task
   One task and two algorithms of it, at the levels that all runs have:
-    python -m xcurves returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
+    %(prog)s returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
   Runs that logged at levels of their own: means of bins up to 1e6 steps, runs that stopped early left out:
-    python -m xcurves logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
+    %(prog)s logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
   Everything, in one archive and one page; then the page again from the archive:
-    python -m xcurves returns.csv ... --include all --output hopper.nc --report hopper.html
-    python -m xcurves hopper.nc --report hopper.html
+    %(prog)s returns.csv ... --include all --output hopper.nc --report hopper.html
+    %(prog)s hopper.nc --report hopper.html
   TensorBoard event files in runs/TASK/ALGORITHM/SEED:
-    python -m xcurves runs/ --folders task algorithm run --select tag=eval/return
+    %(prog)s runs/ --folders task algorithm run --select tag=eval/return
   Runs come in batches, and after each: is it clear, or are more needed?
-    python -m xcurves sequential --help
+    %(prog)s sequential --help
 
 exit status:
   0  done
@@ -41,6 +41,11 @@ exit status:
 
 Nothing is filled, dropped or averaged unless an option asks for it, and the archive's history says what was.
 The same input, options and --rng give the same numbers."""
+
+
+def program() -> str:
+    """Return how the program was called: the command `xcurves`, or `python -m xcurves`."""
+    return "xcurves" if Path(sys.argv[0]).stem == "xcurves" else "python -m xcurves"
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +59,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
-        prog=PROGRAM,
+        prog=program(),
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.options import PROGRAM, Parser, add_names, add_selection
+from xcurves.cli.options import Parser, add_names, add_selection, program
 from xcurves.cli.sources import Table, open_archive, read_curves
 from xcurves.core import labels
 from xcurves.core.sentences import joined
@@ -31,13 +31,13 @@ _EPILOG = f"""exit status:
   2  options or input that cannot be used; the message says what to do
 
 example, a log with the columns agent, seed, step, return and batch (1, 2, ...):
-  {PROGRAM} sequential log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6"""
+  %(prog)s log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6"""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the subcommand."""
     made = Parser(
-        prog=f"{PROGRAM} sequential",
+        prog=f"{program()} sequential",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -52,7 +52,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
             needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
             return names[task] + (needed if n_levels[task] else "no run has a score")
         try:
-            present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
+            with run_checks.with_cure(curves):
+                present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
             shape = (len(algorithms), len(runs))
             run_checks.check_groups(present.reshape(shape), names[task], algorithms, runs, paired=False)
         except ValueError as error:

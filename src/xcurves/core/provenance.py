@@ -67,6 +67,12 @@ def result_attrs(
     }
 
 
+def add_comment(variable: xr.DataArray, said: str) -> None:
+    """Add a sentence to the attr `comment` of a variable."""
+    told = variable.attrs.get("comment")
+    variable.attrs["comment"] = f"{told}; {said}" if told else said
+
+
 def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
     """Return the steps that led to curves, and one more, a line each."""
     steps = [curves.attrs["history"]] if "history" in curves.attrs else []

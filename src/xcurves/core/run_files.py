@@ -28,7 +28,7 @@ def combine_run_files(folder: Path, read: Callable[[Path], xr.Dataset]) -> xr.Da
     problems: dict[str, str] = {}
     for name in names:
         try:
-            files[name] = _with_labels(read(folder / name), _labels_in(name), numeric)
+            files[name] = _with_labels(_check_scored(read(folder / name)), _labels_in(name), numeric)
         except (OSError, ValueError) as error:
             problems[name] = str(error)
     if not files:
@@ -74,6 +74,13 @@ def _numeric_labels(names: Iterable[str]) -> set[str]:
     pairs = {pair for name in names for pair in _labels_in(name).items()}
     is_text = {label for label, value in pairs if not (value.isdecimal() and str(int(value)) == value)}
     return {label for label, _ in pairs} - is_text
+
+
+def _check_scored(data: xr.Dataset) -> xr.Dataset:
+    """Refuse a file in memory without any value, such as a zarr store whose writer stopped before the first chunk."""
+    if data.data_vars and data.chunks == {} and all(data[name].isnull().all() for name in data.data_vars):
+        raise ValueError(f"it has no value of {', '.join(map(str, data.data_vars))}")
+    return data
 
 
 def _with_labels(data: xr.Dataset, in_path: dict[str, str], numeric: set[str]) -> xr.Dataset:

@@ -38,6 +38,7 @@ def say_intervals(result: xr.Dataset, block: DistributionBlock) -> None:
     }
     for name in kinds.keys() & result.keys():
         result[name].attrs["interval"] = kinds[name]
+    provenance.add_comment(result["score_std"], "NaN where a trial is infinite: a time never reached")
 
 
 def coords(block: DistributionBlock) -> dict[Hashable, Any]:

@@ -42,7 +42,8 @@ def compare_distributions(
     Parameters
     ----------
     scores : DataArray, dims (..., algorithm, \*dim)
-        One score for each trial, NaN where there is none. All dims but `algorithm` and `dim` broadcast.
+        One score for each trial, NaN where there is none; +inf for times that were never reached, of
+        `time_to_threshold`. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     n_resamples : int, optional
@@ -71,14 +72,16 @@ def compare_distributions(
         units) and `quantile_difference_band` (probability, ci_bound); `dominance` (1: the first is higher somewhere
         outside the band and lower nowhere outside it; -1: so the second; 2: each is higher somewhere; 0: none of
         these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. `pair` has labels ``"a - b"``, with
-        coordinates `algorithm_a` and `algorithm_b` and, with strata, `n_units`: the number of trials of either in the
-        smallest stratum. NaN (and 0) where an algorithm has no trial, or none in a stratum.
+        coordinates `algorithm_a`, `algorithm_b`, the shares of their trials that are +inf, `share_infinite_a` and
+        `share_infinite_b`, and, with strata, `n_units`: the number of trials of either in the smallest stratum. NaN
+        (and 0) where an algorithm has no trial, or none in a stratum. Trials of +inf are compared by rank, equal to
+        each other; a difference of two of them is NaN.
 
     Raises
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are infinite, or if `paired` and runs do not match.
+        are -inf, or if `paired` and runs do not match.
 
     Warns
     -----
@@ -182,7 +185,7 @@ def compare_distributions(
     if scores.chunks is None:
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
-    return result.set_coords("n_units") if block.stratified else result
+    return result.set_coords(["share_infinite_a", "share_infinite_b", *["n_units"] * block.stratified])
 
 
 def _check_units(dims: tuple[str, ...], outer: tuple[str, ...]) -> None:
@@ -241,6 +244,7 @@ def _say_methods(result: xr.Dataset, *, stratified: bool, paired: bool) -> None:
     elif paired:
         kind = "exact binomial (Clopper-Pearson), ties against it"
     result["prob_greater_ci"].attrs["interval"] = kind
+    provenance.add_comment(result["quantile_difference"], "NaN where both are infinite: times never reached")
     if not stratified:
         result["quantile_difference_band"].attrs["interval"] = BAND
         for name in ("ks_pvalue", "ks_pvalue_adjusted"):

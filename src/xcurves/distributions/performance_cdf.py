@@ -48,7 +48,8 @@ def performance_cdf(
     Parameters
     ----------
     scores : DataArray, dims (..., \*dim)
-        One score for each trial, NaN where there is none. All dims but `dim` broadcast, `training` too.
+        One score for each trial, NaN where there is none; +inf for times that were never reached, of
+        `time_to_threshold`. All dims but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     scores_at : sequence of float, optional
@@ -96,14 +97,15 @@ def performance_cdf(
         each statistic by its name, NaN where the method has none), `score_quantile` (probability), `score_quantile_ci`.
         With `scores_at`: `cdf` (score; a share), `cdf_ci`, and `cdf_band` if `interval` is exact. With `threshold`:
         `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. Coordinates:
-        `n_trials` (a count) and, with strata or units, `n_units` (of the smallest stratum). The attr `interval` of each
-        interval says what it is.
+        `n_trials` (a count), `share_infinite` (the share of trials that are +inf) and, with strata or units, `n_units`
+        (of the smallest stratum). The attr `interval` of each interval says what it is. Of trials that are +inf, shares
+        and order statistics stand; a mean that takes one in is infinite, and `score_std` is NaN.
 
     Raises
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are infinite, or if a score violates `bounds`.
+        are -inf, or +inf with `interval="bca"`, or if a score violates `bounds`.
 
     Warns
     -----
@@ -209,7 +211,7 @@ def performance_cdf(
         result = simultaneous_intervals(result, scores, core, block)
     if scores.chunks is None:
         cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims))
-    return result.set_coords([name for name in ("n_trials", "n_units") if name in result])
+    return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
 
 
 def _layout(

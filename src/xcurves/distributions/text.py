@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.sentences import joined
@@ -71,6 +72,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
     counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
     n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
+    infinite = _shares(result, "share_infinite", result["score_mean"].transpose(*dims))
     said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result["score_mean"])):
         if n_trials[group] == 0:
@@ -82,12 +84,23 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         each = "; ".join(
             f"{what} {_interval(*numbers)}"
             for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
+            if not (infinite[group] and np.isnan(numbers[0]))
         )
-        yield f"{name}{n_trials[group]} trials: {each}."
+        yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
     what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
     yield f"In brackets: {level:g} % intervals, where there is one. {what}"
+
+
+def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
+    """Return the share of infinite trials in each group; 0 where the result does not say."""
+    share = result[name] if name in result else xr.zeros_like(like)
+    return np.asarray(share.transpose(*like.dims).to_numpy().ravel())
+
+
+def _say_infinite(share: float) -> str:
+    return f", {100 * share:.3g} % of them infinite (never reached)" if share > 0 else ""
 
 
 def statistic_answer(result: xr.Dataset) -> str:
@@ -208,6 +221,9 @@ def _compared(pair: xr.Dataset) -> str:
         return f"{a} - {b}: nothing can be said; trials are missing."
     limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
     said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
+    shares = [float(pair[name].item()) if name in pair else 0.0 for name in ("share_infinite_a", "share_infinite_b")]
+    if any(shares):
+        said += f"; infinite (never reached): {100 * shares[0]:.3g} % of {a}, {100 * shares[1]:.3g} % of {b}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)

@@ -16,6 +16,7 @@ from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
+_DEVIATION = 2  # place of the standard deviation among the statistics
 
 
 class Alike(NamedTuple):
@@ -87,6 +88,7 @@ class DistributionBlock:
         units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
         n_units = np.count_nonzero(units, axis=-1).min(axis=-1)  # of the smallest stratum
         found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units)
+        found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
         facts = {"n_trials": n.astype(float), "n_units": n_units.astype(float)}
@@ -94,9 +96,13 @@ class DistributionBlock:
 
     def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
         least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
-        for task in np.flatnonzero((n > 0) & (np.isinf(least) | np.isinf(most)))[:1]:
+        for task in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
             raise ValueError(
-                f"{names[task]}scores has infinite values. Mask them as missing: scores.where(np.isfinite(scores))"
+                f"{names[task]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
+            )
+        for task in np.flatnonzero((n > 0) & np.isposinf(most) & (self.interval == "bca"))[:1]:
+            raise ValueError(
+                f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
             )
         low, high = self.bounds
         for task in np.flatnonzero((n > 0) & ((least < low) | (most > high)))[:1]:
@@ -114,6 +120,7 @@ class DistributionBlock:
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
+        found["share_infinite"] = np.count_nonzero(np.isposinf(x), axis=-1) / np.maximum(n, 1)
         return found
 
     def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:

@@ -171,7 +171,9 @@ def percentiles(drawn: Floats, tails: Floats) -> Floats:
     below = np.floor(place).astype(np.int64)
     low = np.take_along_axis(drawn, below, axis=1)
     high = np.take_along_axis(drawn, np.minimum(below + 1, drawn.shape[1] - 1), axis=1)
-    return np.asarray((low + (place - below) * (high - low)).swapaxes(1, 2))
+    with np.errstate(invalid="ignore"):  # of two infinite neighbours
+        between = low + (place - below) * (high - low)
+    return np.asarray(np.where((high == low) | (place == below), low, between).swapaxes(1, 2))
 
 
 def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics: Statistics, alpha: float) -> Floats:

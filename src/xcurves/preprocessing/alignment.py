@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import grid_advice, labels, provenance
 from xcurves.core.validation import check_choice, check_curves
 from xcurves.kernels import ragged
 from xcurves.preprocessing import budgets, grids
@@ -95,7 +95,13 @@ def align(
     curves = check_curves(curves)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
-    levels, lines = grids.leave_out_disjoint(asked, levels, names, lambda task: _disjoint_algorithms(curves, task))
+    levels, lines = grids.leave_out_disjoint(
+        asked,
+        levels,
+        names,
+        lambda task: _disjoint_algorithms(curves, task),
+        lambda: grid_advice.suggest(_rows(curves), curves, final=asked.on == "final"),
+    )
     grid, kept = grids.choose(asked, levels)
     aligned = _at_levels(curves, grid, asked)
     if isinstance(asked.on, str):
@@ -135,9 +141,13 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
 def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
     dims = labels.extra_dims(curves)
     where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
-    scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
-    rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
+    rows = _rows(curves.isel(dict(zip(dims, where, strict=True))))
     return grids.disjoint_algorithms(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+
+
+def _rows(curves: xr.DataArray) -> ragged.Rows:
+    """Return curves as rows, numbered in C order."""
+    return ragged.rows_of(curves.to_numpy().reshape(-1, curves.sizes["training"]), curves["training"].to_numpy())
 
 
 def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
@@ -213,9 +223,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
     for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
-        raise ValueError(
-            f"{names[task]}every run is incomplete. Bring runs to common levels: .curves.align('intersection')"
-        )
+        raise ValueError(f"{names[task]}every run is incomplete. {grid_advice.cure_incomplete(curves)}")
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
     emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
     if len(emptied):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import grid_advice, labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
@@ -324,7 +325,8 @@ def _aligned(
         return grids.disjoint_algorithms(mine, shape[2], labels.words(runs["algorithm"]))
 
     levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else GridLevels.none(len(names))
-    levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms)
+    suggest = partial(grid_advice.suggest, rows, runs, frame=True, final=asked.on == "final")
+    levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms, suggest)
     grid, kept = grids.choose(asked, levels)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan

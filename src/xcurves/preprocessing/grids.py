@@ -107,11 +107,15 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
 
 
 def leave_out_disjoint(
-    asked: Asked, levels: GridLevels, names: Sequence[str], explain: Callable[[int], str]
+    asked: Asked,
+    levels: GridLevels,
+    names: Sequence[str],
+    explain: Callable[[int], str],
+    suggest: Callable[[], str],
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels.
 
-    `explain` names the algorithms of a task that share no levels.
+    `explain` names the algorithms of a task that share no levels; `suggest` returns what brings all to common levels.
     """
     if asked.may_lack:
         return levels, []
@@ -122,7 +126,7 @@ def leave_out_disjoint(
     why = [
         names[task] + _why_disjoint(asked, levels, task, explain(task)) for task in np.flatnonzero(disjoint).tolist()
     ]
-    cure = "Compare algorithms that were scored at the same levels, or give levels that all reach: on=[...], method=..."
+    cure = suggest()
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
