@@ -8,7 +8,7 @@ import xarray as xr
 
 
 def open_dataset(name: str) -> xr.Dataset:
-    """Open curves that come with the package; needs no network.
+    """Open curves that come with the package; no network is needed.
 
     Parameters
     ----------

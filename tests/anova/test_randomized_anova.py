@@ -313,7 +313,7 @@ def test_equal_scores_are_nan_with_one_warning():
     with pytest.warns(UserWarning) as caught:
         result = xcurves.randomized_anova(make_curves(np.full((2, 5, 3), 0.1)))
     assert [str(w.message) for w in caught] == [
-        "scores leave no difference and no error: F is 0 / 0 and p is NaN (algorithm and interaction)"
+        "differences and error are both zero: F is 0 / 0 and p is NaN (algorithm and interaction)"
     ]
     assert result.pvalue.isnull().all()
     assert result.f.isnull().all()

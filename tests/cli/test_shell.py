@@ -198,8 +198,8 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     assert read("both-anova-success.nc").task.values.tolist() == ["y"]
     out, err = capsys.readouterr()
     assert err.splitlines() == [
-        "python -m xcurves: warning: --value score: task without a score of it left out: z",
-        "python -m xcurves: warning: --value success: task without a score of it left out: x, z",
+        "python -m xcurves: warning: --value score: left out task without any score: z",
+        "python -m xcurves: warning: --value success: left out task without any score: x, z",
     ]
     assert "== score ==" in out
     assert "== success ==" in out
@@ -213,8 +213,8 @@ def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, caps
     for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
         assert main([*archive, "--align", *QUICK]) == 0
         err = capsys.readouterr().err.splitlines()
-        assert "left out, as runs do not meet: task 'y'" in err[0]
-        assert err[1:] == ["python -m xcurves: warning: --value score: task without a score of it left out: z"]
+        assert "left out, because runs have too few common levels: task 'y'" in err[0]
+        assert err[1:] == ["python -m xcurves: warning: --value score: left out task without any score: z"]
         assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
 
 

@@ -143,7 +143,7 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
         (
             np.arange(3).astype("timedelta64[ns]"),
             TypeError,
-            "training must be numeric; got timedelta64[ns], which decoding makes of time units. "
+            "training must be numeric; got timedelta64[ns], because xarray decoded units of time. "
             "Open with xr.open_dataset(path, decode_timedelta=False)",
         ),
         (

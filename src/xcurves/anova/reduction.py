@@ -20,7 +20,7 @@ Subset = slice | list[int]
 def moments_for(
     curves: xr.DataArray, subsets: Sequence[Subset] = (slice(None),), *, paired: bool
 ) -> list[xr.DataArray]:
-    """Return what a test needs: moments of the curves and, if paired, of what they differ from their run's mean."""
+    """Return what a test needs: moments of the curves and, if paired, of their differences from their run's mean."""
     return [curve_moments(curves, subsets, within_runs=within_runs) for within_runs in (False, True)[: 1 + paired]]
 
 
@@ -29,11 +29,11 @@ def curve_moments(
 ) -> xr.DataArray:
     """Reduce subsets of the algorithms of checked curves to packed moments, dims (..., _subset, _moment).
 
-    Subsets have equally many algorithms; each is reduced by itself, so that what the others scored costs it no digit.
-    With `within_runs`, the mean over a subset's algorithms is first taken from every run, level by level.
-    Lazy if the curves are dask-backed: chunks of extra dims stay apart, chunks along training are measured one by one
-    and merged as a tree. Where the levels are fewer than a subset's curves, a factor of the co-moments takes no more
-    memory than the curves, and is made from all of training at once.
+    Subsets have equally many algorithms. Each is reduced by itself: the scores of others do not reduce its precision.
+    With `within_runs`, the mean over a subset's algorithms is first subtracted from every run, level by level.
+    Lazy if the curves are dask-backed: chunks of extra dims stay separate, chunks along training are reduced one by
+    one and merged in a tree. If there are fewer levels than curves in a subset, a factor of the co-moments takes no
+    more memory than the curves, and is computed from all of training at once.
     """
     packed: xr.DataArray = xr.apply_ufunc(
         _reduce,
@@ -65,7 +65,7 @@ def _measure(
 
 
 def _less_run_means(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take the mean over the algorithms that are there from every run, level by level."""
+    """Subtract from every run the mean over the present algorithms, level by level."""
     has = ~np.isnan(curves)
     total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
     return np.asarray(curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1))
@@ -104,9 +104,9 @@ def _keep(packed: NDArray[np.float64], **_: Any) -> NDArray[np.float64]:
 
 
 def _combine(packed: NDArray[np.float64], *, n_curves: int, keepdims: bool, **_: Any) -> NDArray[np.float64]:
-    if packed.size == 0:  # dask asks what kind of array comes out
+    if packed.size == 0:  # dask infers the type of the output
         return np.asarray(packed.sum(axis=-2, keepdims=keepdims))
-    with np.errstate(over="ignore", invalid="ignore"):  # huge scores are for the caller to refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses huge scores
         merged = moments.merge(packed, n_curves)
     return merged[..., np.newaxis, :] if keepdims else merged
 

@@ -23,7 +23,7 @@ from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
 _EXAMPLE_PARTS = ("across_tasks", "profile_across_tasks")
-_LONG = 24  # rows of a table that is not printed
+_LONG = 24  # rows; longer tables are not printed
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
@@ -125,7 +125,7 @@ def _named(path: Path, value: str | None) -> Path:
 
 
 def _check_places(options: argparse.Namespace) -> None:
-    """Refuse, before the work, places where nothing can be written, and one place for two things."""
+    """Before the work, refuse paths that cannot be written, and a path that is given twice."""
     values = options.value if options.value and len(options.value) > 1 else [None]
     what, report = _what(options), _report(options)
     taken: dict[str, str] = {}
@@ -150,7 +150,7 @@ def _check_places(options: argparse.Namespace) -> None:
 
 
 def _key(path: Path) -> str:
-    """Return what two names of one file have in common."""
+    """Return the same path for all names of one file."""
     return os.path.normcase(os.path.realpath(path))
 
 

@@ -123,7 +123,7 @@ def check_curves(
         for dim, checked in values.items()
         if dim not in curves.coords or curves[dim].dtype != checked.dtype
     }
-    # To assign, transpose or cast what is right already would be most of the cost of this check.
+    # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
@@ -208,7 +208,7 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
     units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
-            f"training must be numeric; got {levels.dtype}, which decoding makes of time units. "
+            f"training must be numeric; got {levels.dtype}, because xarray decoded units of time. "
             "Open with xr.open_dataset(path, decode_timedelta=False)"
         )
     if levels.dtype.kind == "M" or " since " in units:

@@ -28,7 +28,7 @@ _OF_STATISTICS = {
 
 
 def say_intervals(result: xr.Dataset, block: DistributionBlock) -> None:
-    """Let every interval of a result say, in its attr `interval`, what it is."""
+    """Describe every interval of a result in its attr `interval`."""
     of_cdf, of_quantiles = _POINTWISE["exact" if block.interval == "exact" else "unit" if block.by_unit else "limit"]
     kinds = {
         "statistic_ci": _OF_STATISTICS[block.interval] + " of whole units" * block.by_unit,

@@ -67,7 +67,7 @@ def check_pooling(dims: tuple[str, ...], strata: Dims | None, unit: Dims | None,
 def check_design(
     dims: tuple[str, ...], strata: Dims | None, unit: Dims | None, interval: str, n_resamples: int | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the dims of strata and those of units, which only a bootstrap knows."""
+    """Return the dims of strata and those of units, which only a bootstrap has."""
     validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
     drawn = "" if interval != "exact" else ", interval='percentile'"
     check_pooling(dims, strata, unit, f"strata={{task!r}}{drawn} if its labels are a fixed set")
@@ -98,7 +98,7 @@ def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str,
 
 
 def as_digits(value: float) -> str:
-    """Return a number in as many digits as it has."""
+    """Return a number as text without loss of digits."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
 
@@ -111,7 +111,7 @@ def check_statistics(
     target: float | None,
     higher_is_better: bool,
 ) -> Summaries:
-    """Return which statistics are wanted, and in which of their kinds."""
+    """Return which statistics are wanted, and by which definitions."""
     return Summaries(
         levels=_check_levels(cvar_level),
         conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
@@ -139,7 +139,7 @@ def check_probabilities(probabilities: Numbers | None) -> Floats:
 
 
 def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the smallest and the largest score that there can be."""
+    """Return the smallest and the largest possible score."""
     if bounds is None:
         return -np.inf, np.inf
     low, high = _pair(bounds)

@@ -1,4 +1,4 @@
-"""The sentences about performance distributions, for a reader who is no statistician."""
+"""The sentences about performance distributions, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SAMPLES = {
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
-    2: "each of them scores higher somewhere outside the band: which is better depends on how lucky a trial is",
+    2: "each of them scores higher somewhere outside the band: which is better depends on the probability",
     0: "nowhere does one of them score higher outside the band",
 }
 
@@ -64,7 +64,7 @@ def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
 
 
 def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each group of trials, then what the intervals are."""
+    """Yield a sentence for each group of trials, then a description of the intervals."""
     values = statistics(result)
     bounds = result["statistic_ci"].sel(param=values["param"])
     dims = labels.task_dims(result["score_mean"])
@@ -90,7 +90,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
     what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
-    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
+    yield f"In brackets: {level:g} % intervals, if they exist. {what}"
 
 
 def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
@@ -116,7 +116,7 @@ def statistic_answer(result: xr.Dataset) -> str:
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
-    """Return a statistic in words, by its name: of "cvar 0.5" that it is the mean of the best half."""
+    """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
     variable, *at = name.split(" ")
     if variable not in _SHARES:
         return _WHAT[variable]
@@ -129,7 +129,7 @@ def say_statistic(result: xr.Dataset, name: str) -> str:
 
 
 def _percent(level: float) -> str:
-    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    """Return the share beyond a level in per cent without rounding errors: 1e-05 for 0.9999999."""
     return f"{100 * (1 - level):.6g}"
 
 

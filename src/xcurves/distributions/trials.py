@@ -25,9 +25,9 @@ class Alike(NamedTuple):
     Attributes
     ----------
     tasks : ndarray
-        Their places in the block.
+        Their indices in the block.
     x, order : ndarray, shape (task, trial)
-        Trials in ascending order, and the places that they come from.
+        Trials in ascending order, and their indices before sorting.
     by_stratum : ndarray, shape (task, stratum, trial)
         Trials of each stratum in ascending order, missing ones last.
     design : Design
@@ -43,20 +43,20 @@ class Alike(NamedTuple):
 
 @dataclass(frozen=True)
 class DistributionBlock:
-    """What is wanted of every task, and how intervals are made.
+    """What is computed for every task, and how intervals are made.
 
     Attributes
     ----------
     layout : Layout
-        How the results are packed; what was not asked for is not in it.
+        How the results are packed; only what was asked for.
     names : list of str
         Prefixes of messages, one for each task of the whole array.
     shape : tuple of int
-        Numbers of strata, of units in a stratum and of trials in a unit, as the core dims of a task fold.
+        Numbers of strata, of units in a stratum and of trials in a unit, to which the core dims of a task are reshaped.
     stratified, by_unit : bool
         Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
-        Smallest and largest score that there can be.
+        Smallest and largest possible score.
     """
 
     layout: Layout
@@ -109,7 +109,7 @@ class DistributionBlock:
             outside = least[task] if least[task] < low else most[task]
             raise ValueError(
                 f"{names[task]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
-                "Give bounds that no score can leave, or leave them out"
+                "Give bounds that contain all possible scores, or leave them out"
             )
 
     def _estimates(self, x: Floats, n: Ints) -> dict[str, Floats]:
@@ -151,7 +151,7 @@ class DistributionBlock:
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
 
-        One unit shows no spread, and where a stratum has no more there are none.
+        One unit has no spread: if a stratum has only one, there are no intervals.
         """
         found = {
             "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),

@@ -1,8 +1,8 @@
 """Bootstrap intervals: exact limits of the percentile method where they exist, else resampled counts of trials.
 
-A resample of a sorted sample is told by how often each trial is in it, so nothing is sorted again; and trials of one
-sample are exchangeable, so that samples of equal sizes share their resamples. Strata are resampled each by itself;
-*units*, by default single trials, are resampled whole.
+A resample of a sorted sample is described by how often each trial is in it, so nothing is sorted again. Trials of one
+sample are exchangeable, so samples of equal sizes share their resamples. Each stratum is resampled by itself. Whole
+*units*, by default single trials, are resampled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Statistics = Callable[[Floats, Floats], Floats]
 
 
 def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_]:
-    """Return whether a bootstrap from so many trials, and units in the smallest stratum, is to be warned of."""
+    """Return whether there are so few trials, or units in the smallest stratum, that a bootstrap gives a warning."""
     return (np.where(stratified, n_trials, n_units) < _FEW) | (n_units < (_FEW_IN_STRATUM if stratified else _FEW))
 
 
@@ -73,7 +73,7 @@ class Design:
         return counts.reshape(rows, n_units)
 
     def cumulative(self, counts: Ints, order: Ints) -> Floats:
-        """Return how many trials of resamples are among the first ones, shape (task or 1, resample, trial).
+        """Return the cumulative counts of trials in resamples, in ascending order, shape (task or 1, resample, trial).
 
         `order`, shape (task, trial), has the places of the trials in ascending order of score.
         """
@@ -230,8 +230,8 @@ def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints],
     """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples.
 
     `ranks`, shape (task, probability), are those of F⁻¹ in a sample. A limit is the first trial x with
-    P(F*(x) >= rank / n) at least the tail; `counts_at` tells the trials of each stratum that are at most the trial of a
-    given rank, shape (..., stratum).
+    P(F*(x) >= rank / n) at least the tail; `counts_at` returns how many trials of each stratum are at most the trial of
+    a given rank, shape (..., stratum).
     """
     n = int(sizes.sum())
     tails = (alpha / 2, 1 - alpha / 2)
@@ -249,7 +249,7 @@ def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints],
 
 
 def _at_least(counts: Ints, sizes: Ints, rank: Ints) -> Floats:
-    """Return P(n F* >= rank), in pieces."""
+    """Return P(n F* >= rank), computed in pieces."""
     flat, least = counts.reshape(-1, len(sizes)), rank.ravel()
     n = int(sizes.sum())
     rows = max(1, _HELD // (n + 1))

@@ -1,10 +1,10 @@
 """The sufficient statistics of the randomized ANOVA, in one pass over the curves.
 
-All that the ANOVA and its shuffles need of a task are the means and the co-moments (Gram matrix) of its
+The ANOVA and its shuffles need from a task only the means and the co-moments (Gram matrix) of its
 level-centred curves. They are packed into one array, and packed arrays of disjoint stretches of training are
 merged exactly (the pairwise update of Chan, Golub & LeVeque, doi:10.1080/00031305.1983.10483115), so curves
-may come in chunks. Where the levels are fewer than the curves, a factor of the co-moments stands in their place:
-the centred curves themselves, so that nothing grows with the square of the number of curves.
+may come in chunks. Where the levels are fewer than the curves, a factor of the co-moments replaces them:
+the centred curves themselves, so that no array grows with the square of the number of curves.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pack(moments: Moments) -> Floats:
 
 
 def unpack(packed: Floats, n_curves: int) -> Moments:
-    """Take apart what `pack` made."""
+    """Unpack what `pack` returned."""
     ends = np.cumsum([1, 1, 1, n_curves, n_curves])
     levels, mean, ss, counts, means, comoment = np.split(packed, ends, axis=-1)
     by_curve = comoment.reshape(*comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves)
@@ -74,7 +74,7 @@ def trace(comoment: Floats) -> Floats:
 def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude of the curves of some tasks that are present there.
 
-    The magnitude is the sum of squares of the pool's mean curve, once for each curve.
+    The magnitude is the sum of squares of the pool's mean curve, counted once for each curve.
     """
     pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
     of = (tasks, curves) if is_factor(moments.comoment) else (tasks, curves, curves)
@@ -100,7 +100,7 @@ def measure(curves: Floats, *, factored: bool = False) -> Floats:
     out = np.empty((len(tasks), packed_size(n_curves, rank)))
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
     width = n_levels if factored else max(64, _CACHE // n_curves)
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
         for start in range(0, len(tasks), n_tasks):
             some = tasks[start : start + n_tasks]
             parts = [_measure_block(some[..., h : h + width], factored) for h in range(0, n_levels, width)]
@@ -124,10 +124,10 @@ def merge(packed: Floats, n_curves: int) -> Floats:
 
 
 def _measure_block(curves: Floats, factored: bool) -> Floats:
-    """Measure curves without gaps, or give way to the slower form."""
+    """Reduce curves without gaps; with gaps, call the slower form."""
     n_levels = curves.shape[-1]
     # Differences from one curve are exact where curves are close (Sterbenz): equal curves give exact zeros,
-    # and an offset of 1e9 costs no digit.
+    # and an offset of 1e9 loses no precision.
     apart = np.subtract(curves, curves[:, :1], order="C")
     means = apart.mean(axis=-1)
     if not np.isfinite(means).all():
@@ -143,7 +143,7 @@ def _measure_block(curves: Floats, factored: bool) -> Floats:
 
 
 def _measure_gaps(curves: Floats, factored: bool) -> Floats:
-    """Measure curves of which some are absent (NaN along training), or levels that no curve has."""
+    """Reduce curves of which some are absent (NaN along training), or levels that no curve has."""
     infinite = np.isinf(curves)
     curves = np.ascontiguousarray(np.where(infinite, np.nan, curves))
     has = ~np.isnan(curves)

@@ -1,12 +1,12 @@
 """SS_algorithm and SS_interaction under every reassignment of a plan, many at a time.
 
-Four ways to the same sums. Which one serves depends on the design and the plan alone, never on how many tasks
-stand beside each other, so that a task's numbers do not depend on its neighbours:
+There are four ways to compute the same sums. The choice depends only on the design and the plan, never on the number
+of tasks, so that the numbers of a task do not depend on other tasks:
 
 * a 0/1 matrix of group members times the features of the curves (few levels or few groups);
 * a sparse matrix of pairs of curves that share a group times their co-moments (many levels, many tasks);
-* more than a thousand curves: the sums over the groups of a block, of few levels by a factor of the co-moments;
-* for every split in two groups: the sums over all subsets of each half of the curves, combined by matrix products.
+* for more than a thousand curves: the sums over the groups of a block, with few levels by a factor of the co-moments;
+* for all splits into two groups: the sums over all subsets of each half of the curves, combined by matrix products.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _sparse(
 
 
 def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Floats]:
-    """Evaluate every distinct split of the curves into two groups, of equal groups only one of each pair."""
+    """Evaluate every distinct split of the curves into two groups, for equal groups only one of each pair."""
     features = _features(design)
     n_curves, n_first = features.shape[1], design.sizes[0]
     half = n_curves // 2

@@ -39,8 +39,8 @@ class Plan:
     paired : bool
         Permute groups within each run (curve ``j`` of every group) instead of all curves.
     labelled : bool
-        Count assignments that differ only by a renaming of groups as different: needed by directional
-        statistics, wasted on F ratios.
+        Count assignments that differ only by a renaming of groups as different: needed for directional
+        statistics, not for F ratios.
     n_assignments : int
         Number of distinct assignments, the observed one included.
     exact : bool
@@ -130,10 +130,10 @@ def make_plan(
     work: int = 1,
     entropy: int = 0,
 ) -> Plan:
-    """Plan the test of groups of `sizes` curves: exact if that is within the ceiling, else random.
+    """Plan the test of groups of `sizes` curves: exact if there are at most `n_resamples` assignments, else random.
 
-    `n_resamples` is the ceiling; None means exact up to `EXACT_LIMIT` evaluations, of which every
-    assignment takes `work`, else `DEFAULT_RESAMPLES` random ones: never more of these than there are.
+    `n_resamples` is the largest number; None means exact up to `EXACT_LIMIT` evaluations, of which every
+    assignment takes `work`, else `DEFAULT_RESAMPLES` random ones, or fewer if fewer exist.
     """
     n_assignments = count_assignments(sizes, paired=paired, labelled=labelled)
     ceiling = max(EXACT_LIMIT // work, DEFAULT_RESAMPLES) if n_resamples is None else n_resamples
@@ -216,7 +216,7 @@ class _RunPermutations:
 
     def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
         self.table = np.array(list(itertools.permutations(range(len(sizes)))), np.intp)
-        self.n_fixed = 0 if labelled else 1  # F does not know labels: the first run stays as it is
+        self.n_fixed = 0 if labelled else 1  # F ignores labels: the first run stays as it is
         self.n_runs = sizes[0]
 
     def orders(self, index: NDArray[np.intp]) -> Order:
@@ -240,7 +240,7 @@ class _Partitions:
         numbers = {sizes: 0}
         states = [sizes]
         successors: list[list[int]] = []
-        for state in states:  # grows while it is walked
+        for state in states:  # the list grows during the loop
             row = []
             for group, free in enumerate(state):
                 alike = (other for other in range(group) if sizes[other] == sizes[group])

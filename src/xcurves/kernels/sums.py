@@ -22,7 +22,7 @@ from xcurves.kernels.moments import Floats, is_factor, trace
 
 
 class Design(NamedTuple):
-    """What the shuffles need of tasks that have the same levels and runs in the same places.
+    """What the shuffles need from tasks with the same number of levels and the same present runs.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class Design(NamedTuple):
     paired : bool
         Whether run ``j`` is matched over the algorithms.
     strata : ndarray, shape (effect, task)
-        The sum of squares that an effect and its own error make up together, whatever the assignment; 0 where it is no
-        more than the rounding of the scores.
+        The stratum of each effect: its sum of squares plus that of its own error, the same for every assignment; 0
+        where it is only rounding error of the scores.
     rest : ndarray, shape (task,)
-        What the pooled error has besides: the sums of squares of runs, if paired.
+        Further terms of the pooled error: the sums of squares of runs, if paired.
     """
 
     means: Floats
@@ -74,9 +74,9 @@ def make_design(
 ) -> Design:
     """Find the invariants of the shuffles from the moments of the curves that are present.
 
-    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, once for each curve: what offsets and
-    trends add to the rounding of the scores. `within`, if paired, has the means and co-moments of the differences of
-    the curves from the mean of their run, taken before anything was squared.
+    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, counted once for each curve: offsets and
+    trends increase the rounding error of the scores. `within`, if paired, has the means and co-moments of the
+    differences of the curves from the mean of their run, computed before anything is squared.
     """
     all_strata = _effect_totals(means, comoment, n_levels)
     dust = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_strata.sum(axis=0))
@@ -94,7 +94,7 @@ def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
 
 
 def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Take the mean over algorithms out of every run."""
+    """Subtract the mean over algorithms from every run."""
     shape = (len(sizes), sizes[0])
     grid = means.reshape(-1, *shape)
     grid = grid - grid.mean(axis=1, keepdims=True)
@@ -126,7 +126,7 @@ def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
 def shared_sums(design: Design, sums: Floats) -> Floats:
     """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
 
-    With the pooled error, an effect shares what the other effect leaves of its stratum.
+    With the pooled error, the sum contains the error of the other effect's stratum too.
     """
     behind = (np.newaxis,) * (sums.ndim - 2)
     own = np.broadcast_to(design.strata[(..., *behind)], sums.shape)
@@ -142,7 +142,7 @@ def error_sums(design: Design, sums: Floats) -> Floats:
 
 
 def _residuals(design: Design, sums: Floats) -> Floats:
-    """Return what the effects leave of their strata, shape as `sums`."""
+    """Return the strata less the effects, shape as `sums`."""
     behind = (np.newaxis,) * (sums.ndim - 2)
     left = design.strata[(..., *behind)] - sums
     return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
