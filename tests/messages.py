@@ -1,7 +1,7 @@
 """The exact words of errors and warnings: all that `pytest.raises` and `pytest.warns` catch, in messages.json.
 
-A test matches the argument and the cure of a message; this file has its words. ``pytest -m '' --update-messages`` writes
-the messages of the tests that it runs.
+A test matches the argument and the cure of a message; this file has its words. ``pytest -m '' --update-messages``
+writes the messages of the tests that it runs.
 """
 
 import json

@@ -183,7 +183,9 @@ def test_every_error_that_a_test_meets_is_documented():
     wrong = [
         (name, error)
         for name, error in met
-        if not issubclass(getattr(builtins, error, Exception), tuple(getattr(builtins, each) for each in documented(name)))
+        if not issubclass(
+            getattr(builtins, error, Exception), tuple(getattr(builtins, each) for each in documented(name))
+        )
     ]
     assert not wrong
 

@@ -92,7 +92,9 @@ def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment
     install = [python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "10", str(wheel)]
     if (done := subprocess.run(install, capture_output=True, text=True)).returncode:
         pytest.skip(f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}")
-    code = "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
+    code = (
+        "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
+    )
     shown = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == f"{project['version']} 10\n"
 
