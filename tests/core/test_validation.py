@@ -9,7 +9,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
-from xcurves.core import labels
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 
 
