@@ -10,9 +10,17 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; 
 import pytest
 from hypothesis import settings
 
+from messages import exact_messages
+
+__all__ = ["exact_messages", "here"]
+
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("plain", max_examples=20, deadline=None)
 settings.load_profile("plain")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-messages", action="store_true", help="write the messages that tests catch")
 
 
 @pytest.fixture

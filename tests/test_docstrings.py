@@ -1,7 +1,9 @@
 """Every public name says its parameters, what comes back, what it raises, and has an example."""
 
+import builtins
 import inspect
 import pkgutil
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import xarray as xr
 
 import xcurves
 import xcurves.experiments
+from messages import saved
 from strategies import make_curves
-from xcurves import accessors
+from xcurves import accessors, kinds
+from xcurves.core import checkpoints
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 # What STYLE leaves open: where the summary begins, a See Also, an extended summary, a capital after {choices}.
@@ -140,3 +144,62 @@ def test_every_method_has_its_equation_and_names_where_it_was_published():
         assert "math::" in documented, name
         assert "References\n" in documented, name
         assert result.attrs["references"], name
+
+
+PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.core.checkpoints.run_trials": checkpoints.run_trials}
+# Publications without a DOI, by where they appeared.
+NO_DOI = (
+    "Int. Conf. on Machine Learning",
+    "ICML",
+    "PMLR",
+    "longer version",
+    "randomized ANOVA procedure for comparing performance curves",
+    "cumulative distribution based performance analysis",
+    "Scand. J. Statist.",
+    "NeurIPS",
+    "Wiley",
+    "On adaptive extensions of group sequential trials",  # its DOI is not confirmed
+)
+
+
+def section(function, name):
+    at = re.search(rf"^{name}\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function), re.DOTALL | re.MULTILINE)
+    return at[1] if at else ""
+
+
+def documented(name):
+    """Return the errors that a docstring names, itself or by what it is like."""
+    raises = section(PUBLIC[name], "Raises")
+    names = {each for line in re.findall(r"^(?:\w+, )*\w+$", raises, re.MULTILINE) for each in line.split(", ")}
+    alike = {f"{name.rpartition('.')[0]}.{other}" for other in re.findall(r"[Aa]s `(\w+)`", raises)} & set(PUBLIC)
+    return names.union(*map(documented, alike - {name}))
+
+
+def test_every_error_that_a_test_meets_is_documented():
+    names = {f"{function.__module__}.{function.__qualname__}": name for name, function in PUBLIC.items()}
+    seen = {tuple(message.split(": ")[:2]) for messages in saved().values() for message in messages}
+    met = [(names[place], error) for place, error in seen if place in names]
+    assert len(met) > 100
+    wrong = [
+        (name, error)
+        for name, error in met
+        if not issubclass(
+            getattr(builtins, error, Exception), tuple(getattr(builtins, each) for each in documented(name))
+        )
+    ]
+    assert not wrong
+
+
+def publications():
+    """Every entry of every list of references, in docstrings and in attrs."""
+    for name, function in PUBLIC.items():
+        for entry in section(function, "References").split("\n.. "):
+            if entry.strip():
+                yield name, " ".join(entry.split())
+    for name in kinds.NAMES:
+        yield from ((name, entry) for entry in kinds.kind(name).references)
+
+
+@pytest.mark.parametrize(("name", "entry"), list(publications()))
+def test_a_publication_has_its_doi(name, entry):
+    assert re.search(r"doi:10\.\d{4,}/\S+", entry) or any(place.lower() in entry.lower() for place in NO_DOI)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
+    from xcurves.preprocessing.time_to_threshold import time_to_threshold as time_to_threshold
     from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from xcurves.simulation import runs_needed as runs_needed
     from xcurves.simulation import type_i_error as type_i_error
 
-_FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
+_FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed in `kinds`
     "align": "preprocessing.alignment",
     "analyze": "reporting.analyze",
     "assign_looks": "group_sequential.looks",
@@ -46,6 +47,7 @@ _FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
     "report": "reporting.page",
     "summary": "results",
     "table": "results",
+    "time_to_threshold": "preprocessing.time_to_threshold",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
     "to_frame": "results",
@@ -57,7 +59,7 @@ __all__ = sorted([*_kinds.NAMES, *_FUNCTIONS, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used; to import all at once takes half of the time that xarray does."""
+    """Import a public name when it is first used; importing all of them takes half as long as importing xarray."""
     if name == "__version__":
         return import_module("importlib.metadata").version("xcurves")
     if name in _MODULES:

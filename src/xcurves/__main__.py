@@ -14,7 +14,7 @@ _BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, I
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.options import PROGRAM, parser
+    from xcurves.cli.options import parser
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     is_sequential = given[:1] == ["sequential"]
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = lambda message, *_: _say(PROGRAM, f"warning: {message}")
+        warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
         try:
             if is_sequential:
                 status = sequential.run(options)
@@ -42,25 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 141
         except KeyboardInterrupt as stop:
             written = ", ".join(map(str, stop.args))
-            _say(PROGRAM, f"interrupted, {f'written before: {written}' if written else 'nothing written'}")
+            _say(f"interrupted, {f'written before: {written}' if written else 'nothing written'}")
             return 130
         except Exception as error:
             if options.traceback:
                 raise
             message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
             if isinstance(error, _BAD_INPUT):
-                _say(PROGRAM, message)
+                _say(message)
                 return 2
-            _say(PROGRAM, f"{type(error).__name__}: {message}. This should not be; --traceback shows where")
+            _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where")
             return 1
     return status
 
 
-def _say(program: str, message: str) -> None:
+def _say(message: str) -> None:
     """Print one line, with shell options in place of Python arguments."""
+    from xcurves.cli.options import program
     from xcurves.cli.wording import in_words_of_the_shell
 
-    print(f"{program}: {in_words_of_the_shell(message)}", file=sys.stderr)
+    print(f"{program()}: {in_words_of_the_shell(message)}", file=sys.stderr)
 
 
 def shell() -> NoReturn:

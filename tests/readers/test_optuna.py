@@ -19,21 +19,30 @@ def objective(trial):
     return rate
 
 
+@pytest.fixture(params=["optuna.db", "journal.log"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
 @pytest.fixture
-def studies(tmp_path):
+def studies(path):
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'optuna.db'}")
+    if path.suffix == ".db":
+        storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
+    else:
+        storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
     made = {}
     for seed, name in enumerate(["sac", "td3"]):
         sampler = optuna.samplers.RandomSampler(seed=seed)
         made[name] = optuna.create_study(study_name=name, storage=storage, sampler=sampler)
         made[name].optimize(objective, n_trials=5)
     yield made
-    storage.engine.dispose()
+    if path.suffix == ".db":
+        storage.engine.dispose()
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_reported_values_are_curves_of_trials(studies, tmp_path):
+def test_reported_values_are_curves_of_trials(studies, path):
     frame = reader.intermediate_values(studies)
     curves = frame.curves.to_dataarray("value", training="step")
     for name, study in studies.items():
@@ -41,11 +50,11 @@ def test_reported_values_are_curves_of_trials(studies, tmp_path):
             mine = curves.sel(algorithm=name, run=trial.number).dropna("training")
             assert dict(zip(mine.training.values, mine.values, strict=True)) == trial.intermediate_values
     assert set(frame.query("run == 4").state) == {"pruned"}
-    assert read(tmp_path / "optuna.db").equals(frame)
+    assert read(path).equals(frame)
     curves.curves.drop_incomplete().curves.randomized_anova(confidence_level=0.5)
 
 
-def test_finished_trials_are_scores_and_the_others_are_counted(studies, tmp_path):
+def test_finished_trials_are_scores_and_the_others_are_counted(studies, path):
     with pytest.warns(UserWarning, match=r"^trials without a result are left out: 2 pruned$"):
         frame = reader.trials(studies)
     scores = frame.curves.to_dataarray("value", training=None)
@@ -53,16 +62,26 @@ def test_finished_trials_are_scores_and_the_others_are_counted(studies, tmp_path
         np.testing.assert_array_equal(scores.sel(algorithm=name), [trial.value for trial in study.trials[:4]])
     assert frame["params_rate"].tolist() == frame["value"].tolist()
     with pytest.warns(UserWarning, match=r"2 pruned$"):
-        assert read(tmp_path / "optuna.db", source="optuna-trials").equals(frame)
+        assert read(path, source="optuna-trials").equals(frame)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_damaged_file_is_named(studies, tmp_path):
-    path = tmp_path / "cut.db"
-    data = (tmp_path / "optuna.db").read_bytes()
-    path.write_bytes(data[: len(data) // 3])
+@pytest.mark.usefixtures("studies")
+def test_a_damaged_file_is_named(path):
+    data = path.read_bytes()
+    third = len(data) // 3
+    path.write_bytes(data[:third] if path.suffix == ".db" else data[:third] + b"}\n" + data[third:])
     with pytest.raises(ValueError, match=rf"^Optuna cannot read {path}: "):
         reader.trials(path)
+
+
+@pytest.mark.parametrize("path", ["journal.log"], indirect=True)
+def test_a_journal_that_is_cut_short_gives_its_whole_lines(studies, path):
+    whole = reader.intermediate_values(studies)
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: "):
+        frame = reader.intermediate_values(path)
+    assert frame.drop(columns="state").equals(whole.drop(columns="state"))
 
 
 def test_what_are_no_studies_is_refused(studies):

@@ -1,7 +1,7 @@
 """Histories that the real package logged offline, and charts made from them as its pages export them."""
 
 import json
-import struct
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,46 +10,16 @@ import pytest
 from xcurves.readers import wandb as reader
 from xcurves.readers import wandb_chart
 
-_BLOCK, _HEADER = 32768, struct.Struct("<IHB")
-
-
-def logged_rows(path):
-    """Return the history of an offline run from its .wandb file: protobuf records in a LevelDB log."""
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    data, place, parts, rows = path.read_bytes(), 7, [], []
-    while place + _HEADER.size <= len(data):
-        if _BLOCK - place % _BLOCK < _HEADER.size:
-            place += _BLOCK - place % _BLOCK
-        _, size, kind = _HEADER.unpack_from(data, place)
-        place += _HEADER.size
-        parts.append(data[place : place + size])
-        place += size
-        if kind in (1, 4):  # whole, or the last of several parts
-            record = Record.FromString(b"".join(parts))
-            parts = []
-            if record.HasField("history"):
-                items = record.history.item
-                rows.append({item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in items})
-    return rows
+LOGS = Path(__file__).parent / "logs" / "wandb"
 
 
 @pytest.fixture(scope="module")
-def histories(tmp_path_factory):
-    """Three runs, logged by the real package without a network."""
-    wandb = pytest.importorskip("wandb")
-    found, patch = {}, pytest.MonkeyPatch()
-    patch.setenv("WANDB_SILENT", "true")
-    for i, (algorithm, seed) in enumerate([("sac", 1), ("sac", 2), ("td3", 1)]):
-        folder = tmp_path_factory.mktemp("run")
-        with wandb.init(mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}") as run:
-            for step in range(0, 50, 10):
-                loss = {"loss": float("nan") if step == 20 else 1 / (step + 1)} if step % 20 == 0 else {}
-                run.log({"return": 100.0 * i + step, **loss}, step=step)
-        (path,) = folder.glob("wandb/offline-run-*/*.wandb")
-        found[algorithm, seed] = logged_rows(path)
-    patch.undo()
-    return found
+def histories():
+    """Three runs: their history items, as the real package logged them without a network."""
+    return {
+        (path.parent.name, int(path.stem)): [json.loads(line) for line in path.read_text().splitlines()]
+        for path in sorted(LOGS.rglob("*.jsonl"))
+    }
 
 
 def test_every_logged_score_finds_its_place(histories):

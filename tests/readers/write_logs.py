@@ -10,6 +10,8 @@ import sys
 from importlib.metadata import version
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from struct import Struct
+from tempfile import mkdtemp
 
 import numpy as np
 
@@ -158,7 +160,52 @@ def marl_eval(root):
             logger.write(2000, "return", float(rng.normal()), is_absolute_metric=True)
 
 
+def wandb(root):
+    """Three runs logged offline, a loss at some steps only and once NaN; a line for each row of their history."""
+    import os
+
+    import wandb
+
+    os.environ["WANDB_SILENT"] = "true"
+    folder = Path(mkdtemp())
+    for i, (algorithm, seed) in enumerate([("sac", 1), ("sac", 2), ("td3", 1)]):
+        with wandb.init(mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}") as run:
+            for step in range(0, 50, 10):
+                loss = {"loss": float("nan") if step == 20 else 1 / (step + 1)} if step % 20 == 0 else {}
+                run.log({"return": 100.0 * i + step, **loss}, step=step)
+            found = root / algorithm / f"{seed}.jsonl"
+            found.parent.mkdir(exist_ok=True)
+            found.write_text(run.id)
+    wandb.teardown()  # a run's file is whole only when the service process has ended
+    for found in root.rglob("*.jsonl"):
+        (path,) = folder.glob(f"wandb/offline-run-*/run-{found.read_text()}.wandb")
+        found.write_text("".join(json.dumps(row) + "\n" for row in _wandb_rows(path)))
+
+
+def _wandb_rows(path):
+    """Return the history of an offline run from its .wandb file: protobuf records in a LevelDB log."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    block, header = 32768, Struct("<IHB")
+    data, place, parts, rows = path.read_bytes(), 7, [], []
+    while place + header.size <= len(data):
+        if block - place % block < header.size:
+            place += block - place % block
+        _, size, kind = header.unpack_from(data, place)
+        place += header.size
+        parts.append(data[place : place + size])
+        place += size
+        if kind in (1, 4):  # whole, or the last of several parts
+            record = Record.FromString(b"".join(parts))
+            parts = []
+            if record.HasField("history"):
+                items = record.history.item
+                rows.append({item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in items})
+    return rows
+
+
 WRITERS = {
+    "wandb": wandb,
     "stable-baselines3": stable_baselines3,
     "lightning": lightning,
     "transformers": transformers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -10,37 +11,42 @@ from xcurves.core.labels import DIMS
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
-PROGRAM = "python -m xcurves"  # the command `xcurves` is the same
 _DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
 
-Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms, so
-dependence along a curve does no harm. Prints the ANOVA table and what it means, and writes all results as netCDF.
-Without ARCHIVE it analyses curves that come with the package."""
+Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms: the
+test is valid with any dependence along a curve. Prints the ANOVA table and its meaning, and writes all results as
+netCDF.
+Without ARCHIVE it compares five classifiers over sixteen tasks, whose curves come with the package."""
 _EPILOG = """examples:
-  The curves that come with the package; results in tictactoe-anova.nc:
-    python -m xcurves
+  The curves that come with the package; results in benchmark-across_tasks.nc, a page in benchmark.html:
+    %(prog)s
   A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
-    python -m xcurves returns.csv --value return --algorithm agent --run seed --training step --extra task
+    %(prog)s returns.csv --value return --algorithm agent --run seed --training step --extra task
   One task and two algorithms of it, at the levels that all runs have:
-    python -m xcurves returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
-  Runs that logged at levels of their own: means of bins up to 1e6 steps, runs that stopped early left out:
-    python -m xcurves logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
+    %(prog)s returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
+  Runs that logged at different levels: means of bins up to 1e6 steps, runs that stopped early left out:
+    %(prog)s logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
   Everything, in one archive and one page; then the page again from the archive:
-    python -m xcurves returns.csv ... --include all --output hopper.nc --report hopper.html
-    python -m xcurves hopper.nc --report hopper.html
+    %(prog)s returns.csv ... --include all --output hopper.nc --report hopper.html
+    %(prog)s hopper.nc --report hopper.html
   TensorBoard event files in runs/TASK/ALGORITHM/SEED:
-    python -m xcurves runs/ --folders task algorithm run --select tag=eval/return
+    %(prog)s runs/ --folders task algorithm run --select tag=eval/return
   Runs come in batches, and after each: is it clear, or are more needed?
-    python -m xcurves sequential --help
+    %(prog)s sequential --help
 
 exit status:
   0  done
-  1  an error that should not be; --traceback shows where
+  1  an unexpected error; --traceback shows where
   2  options or input that cannot be used; the message says what to do
   130  interrupted (Ctrl-C), 143 terminated, 141 nobody reads the output: no archive or page is left half-written
 
 Nothing is filled, dropped or averaged unless an option asks for it, and the archive's history says what was.
 The same input, options and --rng give the same numbers."""
+
+
+def program() -> str:
+    """Return how the program was called: the command `xcurves`, or `python -m xcurves`."""
+    return "xcurves" if Path(sys.argv[0]).stem == "xcurves" else "python -m xcurves"
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +60,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
-        prog=PROGRAM,
+        prog=program(),
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -86,7 +92,7 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "itself, and its name put into the names of the files that are written",
     )
     for dim in DIMS:
-        names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it is not called so")
+        names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
     names.add_argument("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
     names.add_argument(
         "--source",
@@ -97,7 +103,7 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "--folders",
         nargs="+",
         metavar="NAME",
-        help="what each level of folders names (default: algorithm run); those that are no dim are tasks",
+        help="what each level of folders names (default: algorithm run); those that are not dims are tasks",
     )
     names.add_argument(
         "--names",
@@ -148,8 +154,8 @@ def _add_methods(made: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=(*parts(), "all"),
         metavar="PART",
-        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out and "
-        "said (with --report: all)",
+        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out, "
+        "with a message (with --report: all)",
     )
     methods.add_argument(
         "--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)"
@@ -158,7 +164,7 @@ def _add_methods(made: argparse.ArgumentParser) -> None:
         "--n-resamples",
         type=int,
         metavar="Z",
-        help="at most so many reassignments (default: all up to 1e6, else 9,999)",
+        help="largest number of reassignments (default: all up to 1e6, else 9,999)",
     )
     methods.add_argument(
         "--confidence-level",
@@ -178,8 +184,7 @@ def _add_results(made: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="archive of the results: .nc, .zarr, or for an analysis a folder of netCDF files (default: the name of "
-        "ARCHIVE with -anova.nc or -analysis.nc, here)",
+        help="archive of the results, .nc or .zarr (default: the name of ARCHIVE with -anova.nc or -analysis.nc, here)",
     )
     results.add_argument(
         "--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures"

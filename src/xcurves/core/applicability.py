@@ -14,7 +14,7 @@ from xcurves.core import labels, run_checks
 class NotApplicableError(Exception):
     """A method does not apply to the curves; the message says why.
 
-    If `expected`, no warning is needed; if `obvious`, no word either, unless the method was asked for by name.
+    If `expected`, no warning is given; if `obvious`, no message either, unless the method was asked for by name.
     """
 
     def __init__(self, message: str, *, expected: bool = False, obvious: bool = False) -> None:
@@ -24,7 +24,7 @@ class NotApplicableError(Exception):
 
 
 def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return the curves of the tasks that can be compared, others absent, and in attrs why these cannot."""
+    """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons."""
     why = _why_not(curves, least_levels)
     if all(why):
         raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
@@ -52,7 +52,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
             needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
             return names[task] + (needed if n_levels[task] else "no run has a score")
         try:
-            present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
+            with run_checks.with_cure(curves):
+                present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
             shape = (len(algorithms), len(runs))
             run_checks.check_groups(present.reshape(shape), names[task], algorithms, runs, paired=False)
         except ValueError as error:

@@ -23,6 +23,7 @@ _CODECS = frozenset(
     )
 )
 _CODEC_KEYS = ("compressor", "compressors", "filters", "serializer", "codecs", "index_codecs")
+_BLOSC_HEADER = 16  # bytes, the last four the size of the chunk
 _METADATA = (".zarray", ".zgroup", ".zmetadata", "zarr.json")
 
 
@@ -90,8 +91,10 @@ def _check_dataset(node: Any, limit: SizeLimit) -> None:
 
 
 def check_zarr(folder: Path, limit: SizeLimit) -> None:
-    """Refuse a zarr store with links, with codecs that may run code, or larger than the limit."""
-    for name, path in store_files(folder):
+    """Refuse a zarr store with links, with codecs that may run code, with cut chunks, or larger than the limit."""
+    files = list(store_files(folder))
+    in_blosc = set()
+    for name, path in files:
         if path.is_symlink():
             raise ValueError(f"{name} is a symbolic link, which may lead out of the store")
         if path.name in _METADATA:
@@ -100,6 +103,11 @@ def check_zarr(folder: Path, limit: SizeLimit) -> None:
                 _check_codecs(name, part)
                 if path.name != ".zmetadata" and "shape" in part:
                     _check_array(name, part, limit)
+                    in_blosc |= {path.parent} if _last_codec(part) == "blosc" else set()
+    for name, path in files:
+        is_chunk = path.name not in _METADATA and not path.name.startswith(".")
+        if is_chunk and not in_blosc.isdisjoint(path.parents):
+            _check_blosc(name, path)
 
 
 def _arrays(metadata: Any) -> Iterator[Mapping[str, Any]]:
@@ -129,6 +137,20 @@ def _check_array(name: str, metadata: Mapping[str, Any], limit: SizeLimit) -> No
     grid = metadata.get("chunk_grid", {}).get("configuration", {}).get("chunk_shape", [])
     limit.add(name, tuple(metadata["shape"]), size)
     SizeLimit(0, limit.limit).add(name, tuple(metadata.get("chunks", grid)), size)
+
+
+def _last_codec(metadata: Mapping[str, Any]) -> str:
+    """Return the codec that made the bytes of a chunk."""
+    last = metadata.get("compressor") or (metadata.get("codecs") or [{}])[-1]
+    return str(last.get("id", last.get("name"))).removeprefix("numcodecs.")
+
+
+def _check_blosc(name: str, chunk: Path) -> None:
+    """Refuse a chunk that is shorter than its header says, of which blosc would decode what is beyond its end."""
+    with chunk.open("rb") as opened:
+        header = opened.read(_BLOSC_HEADER)
+    if len(header) < _BLOSC_HEADER or int.from_bytes(header[-4:], "little") != chunk.stat().st_size:
+        raise ValueError(f"its chunk {name} is cut short")
 
 
 def _itemsize(dtype: Any) -> int:

@@ -5,10 +5,42 @@ They run where the values are computed, in memory or in a dask worker; the messa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
+
+from xcurves.core.grid_advice import cure_incomplete
+
+_CURE = (
+    "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
+    ".curves.drop_incomplete()"
+)
+
+
+class IncompleteRunError(ValueError):
+    """A run lacks levels of its task; `what` says which, without a cure."""
+
+    def __init__(self, what: str, cure: str = _CURE) -> None:
+        self.what = what
+        super().__init__(f"{what}. {cure}")
+
+    def __reduce__(self) -> tuple[type[IncompleteRunError], tuple[str]]:
+        """Come whole out of another process."""
+        return IncompleteRunError, (self.what,)
+
+
+@contextmanager
+def with_cure(curves: xr.DataArray) -> Iterator[None]:
+    """Let errors about incomplete runs of curves in memory say what works on these."""
+    try:
+        yield
+    except IncompleteRunError as error:
+        if curves.chunks is not None:
+            raise
+        raise IncompleteRunError(error.what, cure_incomplete(curves)) from None
 
 
 def check_runs(
@@ -27,10 +59,9 @@ def check_runs(
     for task, curve in np.argwhere(lacking)[:1]:
         n_incomplete = np.count_nonzero(lacking)
         more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
-        raise ValueError(
+        raise IncompleteRunError(
             f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
-            f"levels{more}. Bring runs to common levels with .curves.align('intersection') or leave incomplete ones "
-            "out with .curves.drop_incomplete()"
+            f"levels{more}"
         )
     return np.asarray(counts > 0)
 

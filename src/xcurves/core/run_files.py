@@ -28,7 +28,7 @@ def combine_run_files(folder: Path, read: Callable[[Path], xr.Dataset]) -> xr.Da
     problems: dict[str, str] = {}
     for name in names:
         try:
-            files[name] = _with_labels(read(folder / name), _labels_in(name), numeric)
+            files[name] = _with_labels(_check_scored(read(folder / name)), _labels_in(name), numeric)
         except (OSError, ValueError) as error:
             problems[name] = str(error)
     if not files:
@@ -76,6 +76,13 @@ def _numeric_labels(names: Iterable[str]) -> set[str]:
     return {label for label, _ in pairs} - is_text
 
 
+def _check_scored(data: xr.Dataset) -> xr.Dataset:
+    """Refuse a file in memory without any value, such as a zarr store whose writer stopped before the first chunk."""
+    if data.data_vars and data.chunks == {} and all(data[name].isnull().all() for name in data.data_vars):
+        raise ValueError(f"it has no value of {', '.join(map(str, data.data_vars))}")
+    return data
+
+
 def _with_labels(data: xr.Dataset, in_path: dict[str, str], numeric: set[str]) -> xr.Dataset:
     """Return the Dataset of a file with its labels as dims."""
     for dim in dict.fromkeys([*_LABELS, *in_path]):
@@ -108,7 +115,7 @@ def _check_one(dim: str, told: Sequence[Any]) -> None:
 
 
 def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[str, str]:
-    """Return what is different in files that are not as most are."""
+    """Return how files differ from the description that most files have."""
     described = {name: _describe(data) for name, data in files.items()}
     (usual, count), *others = Counter(described.values()).most_common()
     if others and others[0][1] == count:
@@ -121,7 +128,7 @@ def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[st
 
 
 def _describe(data: xr.Dataset) -> tuple[tuple[str, str], ...]:
-    """Return what is the same in all files of one experiment."""
+    """Return a description that is the same for all files of one experiment."""
     variables = sorted(data.data_vars.items(), key=lambda item: str(item[0]))
     labels = [(str(dim), data[dim]) for dim in sorted(map(str, data.dims)) if dim in data.coords]
     return (

@@ -62,9 +62,14 @@ def as_float(count: int) -> float:
 def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
     """Group the tasks that have any level by number of levels and by the runs that are present."""
     pattern = np.column_stack([present.reshape(len(present), -1), n_levels])
-    _, group = np.unique(pattern, axis=0, return_inverse=True)
-    members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
-    return [tasks for tasks in members if n_levels[tasks[0]]]
+    return [tasks for tasks in equal_rows(pattern) if n_levels[tasks[0]]]
+
+
+def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Return the places of equal rows, in the order in which they come; columns may be many."""
+    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    return [np.flatnonzero(group == number) for number in np.argsort(first)]
 
 
 def block_options(
@@ -89,9 +94,16 @@ def block_options(
 
 
 def apply_block(
-    block: Callable[..., Floats], arrays: Sequence[xr.DataArray], core_dims: Sequence[Sequence[str]], length: int
+    block: Callable[..., Floats],
+    arrays: Sequence[xr.DataArray],
+    core_dims: Sequence[Sequence[str]],
+    length: int,
+    curves: xr.DataArray | None = None,
 ) -> xr.DataArray:
-    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed)."""
+    """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed).
+
+    An error about incomplete runs says what works on `curves`, the first array if it is not given.
+    """
     tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
     bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
@@ -101,16 +113,17 @@ def apply_block(
     if chunks and hasattr(block, "names"):
         block, names = blocks.Named.of(block, tasks)
         last = (names.chunk(chunks), ["_name"])
-    packed: xr.DataArray = xr.apply_ufunc(
-        block,
-        *bare,
-        last[0],
-        input_core_dims=[*core_dims, last[1]],
-        output_core_dims=[["_packed"]],
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"_packed": length}, "allow_rechunk": True},
-    )
+    with run_checks.with_cure(arrays[0] if curves is None else curves):
+        packed: xr.DataArray = xr.apply_ufunc(
+            block,
+            *bare,
+            last[0],
+            input_core_dims=[*core_dims, last[1]],
+            output_core_dims=[["_packed"]],
+            dask="parallelized",
+            output_dtypes=[np.float64],
+            dask_gufunc_kwargs={"output_sizes": {"_packed": length}, "allow_rechunk": True},
+        )
     return packed
 
 

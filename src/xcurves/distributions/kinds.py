@@ -55,6 +55,7 @@ PERFORMANCE_CDF = ResultKind(
         ),
         "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
         "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
+        "share_infinite": Var(_TASK, "share of trials with an infinite score: times never reached"),
         "n_trials": Var(_TASK, "number of trials", dtype=np.int64),
         "n_units": Var(
             _TASK,
@@ -86,7 +87,7 @@ PERFORMANCE_CDF = ResultKind(
         ),
         "statistics": View(
             plots.draw_statistics,
-            "Statistics on the scale of scores with their intervals; arrows have no end.",
+            "Statistics on the scale of scores with their intervals; arrows mark unbounded sides.",
             plots.say_statistics,
             default=False,
             rows=plots.statistic_rows,
@@ -111,6 +112,8 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             (*_PAIR, "ci_bound"), "confidence interval of the probability that the first scores higher"
         ),
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
+        "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times never reached"),
+        "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times never reached"),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),

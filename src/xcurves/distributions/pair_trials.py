@@ -16,7 +16,7 @@ from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
 
 @dataclass(frozen=True)
 class PairBlock:
-    """All pairs in a block of tasks, whose core dims fold to numbers of strata and of trials, `shape`."""
+    """All pairs in a block of tasks; core dims are reshaped to `shape`, the numbers of strata and of trials."""
 
     layout: Layout
     names: list[str]
@@ -39,17 +39,19 @@ class PairBlock:
         """Compare pairs in tasks, given scores, shape (..., algorithm, *core), and numbers, shape (...)."""
         trials = scores.reshape(numbers.size, len(self.algorithms), *self.shape)
         names = [self.names[number] for number in numbers.ravel()]
-        for task, algorithm, *_ in np.argwhere(np.isinf(trials))[:1]:
+        for task, algorithm, *_ in np.argwhere(np.isneginf(trials))[:1]:
             raise ValueError(
-                f"{names[task]}algorithm {self.algorithms[algorithm]} has infinite scores. "
+                f"{names[task]}algorithm {self.algorithms[algorithm]} has scores of -inf. "
                 "Mask them as missing: scores.where(np.isfinite(scores))"
             )
         out = self.layout.blank(len(names))
         pooled = trials.reshape(*trials.shape[:2], -1)
         x = np.sort(pooled, axis=-1)
         n = np.count_nonzero(~np.isnan(pooled), axis=-1)
+        share = np.count_nonzero(np.isposinf(x), axis=-1) / np.where(n > 0, n, np.nan)
         for column, (a, b) in enumerate(self.pairs):
             found = self._quantiles(x[:, a], x[:, b], n[:, a], n[:, b])
+            found |= {"share_infinite_a": share[:, a].copy(), "share_infinite_b": share[:, b].copy()}
             if self.stratified:
                 found |= self._by_stratum(trials[:, a], trials[:, b])
                 for values in found.values():
@@ -74,12 +76,17 @@ class PairBlock:
             )
 
     def _quantiles(self, x: Floats, y: Floats, m: NDArray[np.int64], n: NDArray[np.int64]) -> dict[str, Floats]:
-        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each of the two."""
+        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
         first, second = (self._with_band(*each) for each in ((x, m), (y, n)))
-        found = {
-            "quantile_difference": first[0] - second[0],
-            "quantile_difference_band": np.stack([first[1] - second[2], first[2] - second[1]], axis=-1),
-        }
+        with np.errstate(invalid="ignore"):  # of two trials that are infinite: no difference, and no limit of one
+            ends = [first[1] - second[2], first[2] - second[1]]
+            found = {
+                "quantile_difference": first[0] - second[0],
+                "quantile_difference_band": np.stack(
+                    [np.where(np.isnan(end), limit, end) for end, limit in zip(ends, (-np.inf, np.inf), strict=True)],
+                    axis=-1,
+                ),
+            }
         for values in found.values():
             values[(m == 0) | (n == 0)] = np.nan
         return found
@@ -109,7 +116,7 @@ class PairBlock:
         return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
-        """Return what needs both samples in one order: the probability, the distance, and the verdict."""
+        """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
         merged = twosample.merge(x, y)
         m, n = merged.m[:, 0], merged.n[:, 0]
         known = (m > 0) & (n > 0)

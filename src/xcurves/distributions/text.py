@@ -1,4 +1,4 @@
-"""The sentences about performance distributions, for a reader who is no statistician."""
+"""The sentences about performance distributions, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.sentences import joined
@@ -26,6 +27,10 @@ _HOW = {
     "percentile": "Intervals are percentile bootstrap intervals",
     "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
 }
+_ALONG = (
+    "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
+    "random signs. Intervals of F and of its inverse are pointwise."
+)
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
     "spread as well: it covers less than it says if the smaller sample is the more spread one.",
@@ -34,7 +39,7 @@ _SAMPLES = {
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
-    2: "each of them scores higher somewhere outside the band: which is better depends on how lucky a trial is",
+    2: "each of them scores higher somewhere outside the band: which is better depends on the probability",
     0: "nowhere does one of them score higher outside the band",
 }
 
@@ -59,7 +64,7 @@ def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
 
 
 def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each group of trials, then what the intervals are."""
+    """Yield a sentence for each group of trials, then a description of the intervals."""
     values = statistics(result)
     bounds = result["statistic_ci"].sel(param=values["param"])
     dims = labels.task_dims(result["score_mean"])
@@ -67,6 +72,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
     counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
     n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
+    infinite = _shares(result, "share_infinite", result["score_mean"].transpose(*dims))
     said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result["score_mean"])):
         if n_trials[group] == 0:
@@ -78,12 +84,23 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         each = "; ".join(
             f"{what} {_interval(*numbers)}"
             for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
+            if not (infinite[group] and np.isnan(numbers[0]))
         )
-        yield f"{name}{n_trials[group]} trials: {each}."
+        yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
-    what = _say_intervals(result, interval, n_trials, n_units)
-    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
+    what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
+    yield f"In brackets: {level:g} % intervals, if they exist. {what}"
+
+
+def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
+    """Return the share of infinite trials in each group; 0 where the result does not say."""
+    share = result[name] if name in result else xr.zeros_like(like)
+    return np.asarray(share.transpose(*like.dims).to_numpy().ravel())
+
+
+def _say_infinite(share: float) -> str:
+    return f", {100 * share:.3g} % of them infinite (never reached)" if share > 0 else ""
 
 
 def statistic_answer(result: xr.Dataset) -> str:
@@ -99,7 +116,7 @@ def statistic_answer(result: xr.Dataset) -> str:
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
-    """Return a statistic in words, by its name: of "cvar 0.5" that it is the mean of the best half."""
+    """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
     variable, *at = name.split(" ")
     if variable not in _SHARES:
         return _WHAT[variable]
@@ -112,7 +129,7 @@ def say_statistic(result: xr.Dataset, name: str) -> str:
 
 
 def _percent(level: float) -> str:
-    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    """Return the share beyond a level in per cent without rounding errors: 1e-05 for 0.9999999."""
     return f"{100 * (1 - level):.6g}"
 
 
@@ -125,15 +142,23 @@ def _interval(value: float, low: float, high: float) -> str:
 
 def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
     if interval == "exact":
-        return _HOW[interval]
-    whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
+        return _HOW[interval] + _say_pool(result)
+    by_unit = "unit" in result.attrs and result.attrs["unit"] != result.attrs["dim"]
+    whole = f", of whole labels of {result.attrs['unit']!r}" if by_unit else ""
     within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    stratified, what = "strata" in result.attrs, "units" if by_unit else "trials"
     poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
     where = " in the smallest stratum" * stratified
     few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
     none = f" From one{where} there are none." * bool((n_units == 1).any())
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}{_say_pool(result)}"
+
+
+def _say_pool(result: xr.Dataset) -> str:
+    """Say that trials along several dims are taken for independent, where the call said so."""
+    dim = str(result.attrs.get("dim", "run"))
+    pooled = ", " in dim and "strata" not in result.attrs and result.attrs.get("unit", dim) == dim
+    return f" Here all trials along {dim} are taken for independent ones of one distribution." * pooled
 
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -152,6 +177,7 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
         f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
+        f"{_say_pool(result)}"
     )
 
 
@@ -195,6 +221,9 @@ def _compared(pair: xr.Dataset) -> str:
         return f"{a} - {b}: nothing can be said; trials are missing."
     limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
     said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
+    shares = [float(pair[name].item()) if name in pair else 0.0 for name in ("share_infinite_a", "share_infinite_b")]
+    if any(shares):
+        said += f"; infinite (never reached): {100 * shares[0]:.3g} % of {a}, {100 * shares[1]:.3g} % of {b}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)

@@ -1,9 +1,11 @@
 """Statistics of a performance distribution: of a sample, of its bootstrap resamples, and bounds from a band.
 
-Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others are means of a function of
-the scores, but for the standard deviation. `Summaries` says which are wanted; all arrays of them end in the same order:
+Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others (but not the standard
+deviation) are means of a function of the scores. `Summaries` says which are wanted. Their order on the last axis:
 mean, median, standard deviation, IQM, CVaR of the best and of the worst share at each level, partial mean and share
 above each threshold, optimality gap.
+
+Trials may be +inf. A statistic that takes in such a trial is infinite, the standard deviation NaN; others stand.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
@@ -18,6 +21,7 @@ from xcurves.kernels.moments import Floats
 
 _DUST = 1e-13
 MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
+_DEVIATION = 2  # place of the standard deviation among the statistics
 
 
 @dataclass(frozen=True)
@@ -59,16 +63,28 @@ class Summaries:
         tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
 
+    def boundaries(self, x: Floats) -> tuple[Floats, Ints]:
+        """Return ranks about which statistics of resamples change with the rank, and those of thresholds and targets.
+
+        These are ranks of sorted samples, shape (task, trial); of a tail's mean the boundary trial matters only where
+        it is taken whole.
+        """
+        cuts = np.concatenate([self.levels, 1 - self.levels]) if self.conditional else np.zeros(0)
+        points = np.concatenate([self.thresholds, self.targets])[np.newaxis]
+        kept = np.concatenate([ecdf.count(x, points, "below"), ecdf.count(x, points)], axis=-1)
+        return x.shape[-1] * np.append(cuts, 0.5), kept
+
     def observe(self, x: Floats, n: Ints) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial.
 
-        Sums are of differences from a middle trial, lest those of a few large scores drown in that of all.
+        Sums are of differences from a middle trial, so that small scores keep their precision next to large ones.
         """
         spans = self.spans(n.astype(float))
         if self.conditional:
             self._whole_boundaries(spans, x, n)
         met = ecdf.count(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
         reached = ecdf.count(x, self.targets[np.newaxis])
+        x, n_finite = _finite(x, n)
         ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
         centre, most = _middle(x, n), ecdf.value_at(x, n[:, np.newaxis], n)
         up_to = ecdf.sums(x - centre, ends)
@@ -76,14 +92,15 @@ class Summaries:
         up_to = up_to[:, spans.shape[1] * 2 :]
         per = _positive(n)[:, np.newaxis]
         means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0]) + centre
-        means = np.clip(means, x[:, :1], most)  # rounding might leave them
+        means = np.clip(means, x[:, :1], most)  # rounding could exceed them
         below, of_target, total = np.split(up_to, [len(self.thresholds), -1], axis=-1)
         share = (n[:, np.newaxis] - met if self.higher else met) / per
         partial = (total - below if self.higher else below) / per + centre * share
         target = self.targets - centre
         capped = self._capped(target, of_target, total, reached.astype(float), per, np.zeros_like(per))
         gap = np.abs(target - capped / per)
-        return self._in_order(means, ecdf.deviations(x, n, means[:, MEAN])[:, np.newaxis], partial, share, gap)
+        found = self._in_order(means, ecdf.deviations(x, n, means[:, MEAN])[:, np.newaxis], partial, share, gap)
+        return self._with_infinity(found, spans[..., 1] > n_finite[:, np.newaxis], (n > n_finite)[:, np.newaxis])
 
     def _whole_boundaries(self, spans: Floats, x: Floats, n: Ints) -> None:
         """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans."""
@@ -111,6 +128,25 @@ class Summaries:
             [means[..., :IQM], deviation, means[..., IQM : IQM + 1], best_first, partial, share, gap], axis=-1
         )
 
+    def _with_infinity(self, found: Floats, tail: NDArray[np.bool_], some: NDArray[np.bool_]) -> Floats:
+        """Return statistics, infinite or NaN where they take in trials of +inf.
+
+        `tail`, shape (..., span), says of each span whether it reaches such a trial; `some`, shape (..., 1), whether
+        there is one. Not among them: partial means of low scores, shares, and the gap below a target.
+        """
+        if not some.any():
+            return found
+        lead = np.broadcast_shapes(tail.shape[:-1], some.shape[:-1])
+        some = np.broadcast_to(some, (*lead, 1))
+        none = np.zeros((*lead, len(self.thresholds)), bool)
+        partial = np.repeat(some & self.higher, len(self.thresholds), axis=-1)
+        gap = np.repeat(some & (not self.higher), len(self.targets), axis=-1)
+        tail = np.broadcast_to(tail, (*lead, tail.shape[-1]))
+        infinite = self._in_order(*(each.astype(np.float64) for each in (tail, some, partial, none, gap)))
+        found = np.where((infinite > 0) & ~np.isnan(found), np.inf, found)
+        found[..., _DEVIATION] = np.where(some[..., 0], np.nan, found[..., _DEVIATION])
+        return found
+
     def resampled(self, x: Floats, cumulative: Floats) -> Floats:
         """Return the statistics of resamples, shape (task, resample, statistic).
 
@@ -118,8 +154,10 @@ class Summaries:
         how many trials of a resample are the first ones of `x`, up to each. The mean of F⁻¹ over ranks a to b is then
         ``(b x_n - a x_1 - Σ clip(W_j, a, b) (x_{j+1} - x_j)) / (b - a)``.
         """
+        z = x
+        x, n_finite = _finite(x, np.full(len(x), x.shape[-1]))
         centre = x.mean(axis=-1, keepdims=True)
-        z, x = x, x - centre
+        x = x - centre
         total, inner = cumulative[..., -1], cumulative[..., :-1]
         spans = self.spans(total)
         if self.conditional:
@@ -131,7 +169,7 @@ class Summaries:
             below = inner if span == MEAN else np.clip(inner, _same(low), _same(high))
             whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (below @ step)[..., 0]
             means.append(whole / (high - low)[..., 0] + centre)
-        found = self._resampled_means(z, x, inner, total[..., np.newaxis])
+        found = self._resampled_means(z, x, x + centre, inner, total[..., np.newaxis])
         edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
         squares, partial, share, capped = np.split(found, edges, axis=-1)
         mean, n = means[MEAN][..., np.newaxis] - centre[..., np.newaxis], total[..., np.newaxis]
@@ -139,14 +177,25 @@ class Summaries:
             variance = squares - mean**2
             deviation = np.sqrt(np.where(variance > _DUST * squares, variance, 0.0) * n / (n - 1))
         gap = np.abs(self.targets - capped)
-        return self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
+        statistics = self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
+        if (n_finite == x.shape[-1]).all():
+            return statistics
+        places = np.maximum(n_finite - 1, 0)[:, np.newaxis, np.newaxis]
+        every = np.broadcast_to(cumulative, (len(x), *cumulative.shape[1:]))
+        finite = np.where(n_finite[:, np.newaxis] > 0, np.take_along_axis(every, places, axis=-1)[..., 0], 0)
+        return self._with_infinity(
+            statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
+        )
 
-    def _resampled_means(self, z: Floats, centred: Floats, inner: Floats, total: Floats) -> Floats:
-        """Return the means of functions of the scores: squares about the centre, partial means, shares, capped."""
-        z = z[..., np.newaxis]
+    def _resampled_means(self, z: Floats, centred: Floats, finite: Floats, inner: Floats, total: Floats) -> Floats:
+        """Return the means of functions of the scores: squares about the centre, partial means, shares, capped.
+
+        `finite` are the scores `z` with numbers for those that are infinite.
+        """
+        z, finite = z[..., np.newaxis], finite[..., np.newaxis]
         met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
-        capped = np.minimum(z, self.targets) if self.higher else np.maximum(z, self.targets)
-        functions = np.concatenate([centred[..., np.newaxis] ** 2, np.where(met, z, 0.0), met, capped], axis=-1)
+        capped = np.minimum(z, self.targets) if self.higher else np.maximum(finite, self.targets)
+        functions = np.concatenate([centred[..., np.newaxis] ** 2, np.where(met, finite, 0.0), met, capped], axis=-1)
         return functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total
 
     def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
@@ -174,6 +223,7 @@ class Summaries:
         spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
         outside = np.minimum(epsilon * n, n)[:, np.newaxis]
         reached = ecdf.count(x, self.targets[np.newaxis]).astype(float)
+        x, n_finite = _finite(x, n)
         centre = _middle(x, n)
         x, target = x - centre, self.targets - centre
         found = []
@@ -192,7 +242,9 @@ class Summaries:
             cap = np.minimum(end, target) if self.higher else np.maximum(end, target)
             gap = np.abs(target - (capped + _times(cap, outside)) / _positive(per))
             empty = np.full((len(x), len(self.thresholds)), np.nan)
-            found.append(self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap))
+            ends = self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap)
+            some = stop > n_finite[:, np.newaxis]
+            found.append(self._with_infinity(ends, ranks[..., 1] > n_finite[:, np.newaxis], some))
         both = np.stack(found, axis=-1)
         if self.conditional:
             both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
@@ -200,8 +252,19 @@ class Summaries:
         return both
 
 
+def _finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
+    """Return sorted trials with a number that is larger than all others for +inf, and how many trials are finite."""
+    infinite = np.isposinf(x)
+    n_finite = n - np.count_nonzero(infinite, axis=-1)
+    if not infinite.any():
+        return x, n_finite
+    most = np.where(n_finite > 0, x[np.arange(len(x)), np.maximum(n_finite - 1, 0)], 0.0)
+    least = np.where(n_finite > 0, x[:, 0], 0.0)
+    return np.where(infinite, (most + (most - least) + 1)[:, np.newaxis], x), n_finite
+
+
 def _same(bound: Floats) -> Floats:
-    """Return one number for all if they are equal, with which clipping is four times faster."""
+    """Return one number if all are equal, as clipping by one number is four times faster."""
     return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
 
 

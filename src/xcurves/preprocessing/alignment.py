@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import grid_advice, labels, provenance
 from xcurves.core.validation import check_choice, check_curves
 from xcurves.kernels import ragged
 from xcurves.preprocessing import budgets, grids
@@ -29,38 +29,38 @@ def align(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and has no say.
+        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and is ignored.
     on : {"intersection", "union", "final"} or sequence of float
         The grid of each task: the levels that every run of the task has; those that any has; the last level that
-        every run has, so that unequal budgets are compared where all have been; or the levels given, the same for
+        every run has, for runs of different lengths; or the levels given, the same for
         all tasks.
     method : {None, "previous", "linear", "nearest", "mean"}
-        How a run gets a score at a level. None: it has one there or it has not. "previous": its last score up to the
-        level is held. "linear": on the line between its neighbouring scores. "nearest": its nearest score, the earlier
-        of two equally near. "mean": the mean of its scores after the level before and up to this one; the first bin
-        takes all up to its level. Nothing goes past the ends of a run: a level that a run has not begun or not
-        reached is NaN.
+        How a run gets a score at a level. None: only its score at exactly this level. "previous": its last score up to
+        the level. "linear": linear interpolation between its neighbouring scores. "nearest": its nearest score, the
+        earlier of two equally near. "mean": the mean of its scores after the previous level and up to this one; the
+        first bin has all scores up to its level. A run is never extrapolated: a level before its start or after its
+        end is NaN.
     tolerance : float, optional
-        In units of training, how far from the level may be: the score that is held; both neighbours of a line; the
-        nearest score, which may then lie past an end of the run (needed for "nearest"); a run's last score from the
-        end of its last bin (0 if left out).
+        Largest distance from the level, in units of training. "previous": of the last score. "linear": of both
+        neighbours. "nearest" (needed): of the nearest score, also for levels outside the run. "mean": from a run's
+        last score to the end of its last bin, 0 if left out.
     relative_to : {None, "budget"}
         "budget": `on` is a number of equal steps, or fractions in (0, 1], of each task's budget, the last level that
-        all of its runs reach; scores are on the line between neighbouring levels, and `training` has the fractions. A
-        fraction that a run has not begun is left out for its task.
+        all of its runs reach; scores are interpolated linearly, and `training` has the fractions. A fraction before
+        the start of some run is left out for its task.
 
     Returns
     -------
     DataArray, dims (..., algorithm, run, training)
         Scores at the levels of the grid; NaN at levels of other tasks' grids, and where a run has no score. Options,
-        levels dropped and runs that lack levels stand in ``attrs["history"]``. Dask-backed curves stay lazy (and do
+        dropped levels and runs that lack levels are in ``attrs["history"]``. Dask-backed curves stay lazy (and do
         not name runs that lack levels), but a grid that has a name is computed at once.
 
     Raises
     ------
     ValueError, TypeError
-        If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
-        whose grids do not meet. If options do not go together, or dims or coordinates are not as described.
+        If an intersection has fewer than two levels, or for "final" runs have no common level; the message names the
+        algorithms without common levels. If options do not go together, or dims or coordinates are not as described.
 
     Warns
     -----
@@ -95,7 +95,13 @@ def align(
     curves = check_curves(curves)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
-    levels, lines = grids.leave_out_disjoint(asked, levels, names, lambda task: _disjoint_algorithms(curves, task))
+    levels, lines = grids.leave_out_disjoint(
+        asked,
+        levels,
+        names,
+        lambda task: _disjoint_algorithms(curves, task),
+        lambda: grid_advice.suggest(_rows(curves), curves, final=asked.on == "final"),
+    )
     grid, kept = grids.choose(asked, levels)
     aligned = _at_levels(curves, grid, asked)
     if isinstance(asked.on, str):
@@ -135,9 +141,13 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
 def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
     dims = labels.extra_dims(curves)
     where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
-    scores = curves.isel(dict(zip(dims, where, strict=True))).to_numpy()
-    rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy())
+    rows = _rows(curves.isel(dict(zip(dims, where, strict=True))))
     return grids.disjoint_algorithms(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
+
+
+def _rows(curves: xr.DataArray) -> ragged.Rows:
+    """Return curves as rows, numbered in C order."""
+    return ragged.rows_of(curves.to_numpy().reshape(-1, curves.sizes["training"]), curves["training"].to_numpy())
 
 
 def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
@@ -177,8 +187,8 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     Returns
     -------
     DataArray, dims as `curves`
-        The same scores with incomplete runs NaN along all of `training`, which is how an absent run looks. Which ones
-        stands in ``attrs["history"]``; not for dask-backed curves, which stay lazy.
+        The same scores with incomplete runs NaN along all of `training`, like an absent run. ``attrs["history"]`` names
+        them; not for dask-backed curves, which stay lazy.
 
     Raises
     ------
@@ -213,9 +223,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
     for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
-        raise ValueError(
-            f"{names[task]}every run is incomplete. Bring runs to common levels: .curves.align('intersection')"
-        )
+        raise ValueError(f"{names[task]}every run is incomplete. {grid_advice.cure_incomplete(curves)}")
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
     emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
     if len(emptied):

@@ -54,15 +54,16 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
         raise TypeError(f"scores must be a DataArray; got a Dataset. {labels.pick_one(scores)}")
     if not isinstance(scores, xr.DataArray):
         raise TypeError(f"scores must be an xarray.DataArray; got {type(scores).__name__}")
-    lowest, highest = (_reference(scores, *each) for each in (("low", low), ("high", high)))
+    lowest, highest = (check_reference(scores, *each) for each in (("low", low), ("high", high)))
     span = highest - lowest
     _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
-    said = (f"{name}={_say(value)}" for name, value in (("low", low), ("high", high)))
+    said = (f"{name}={say_reference(value)}" for name, value in (("low", low), ("high", high)))
     return provenance.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")
 
 
-def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
+def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
+    """Return reference scores with the labels of `scores`, finite."""
     if hasattr(given, "to_xarray"):
         kind = type(given).__name__
         raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
@@ -70,7 +71,7 @@ def _reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArra
         return xr.DataArray(validation.check_number(name, given))
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
-        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores has not; they have {scores.dims}")
+        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}")
     for dim in given.dims:
         _check_labels(scores, name, given, dim)
     shared = {dim: scores[dim] for dim in given.dims if dim in scores.coords}
@@ -101,7 +102,8 @@ def _refuse(where: Any, what: str, cure: str) -> None:
         raise ValueError(f"{said}{': ' if said else ''}{what}. {cure}")
 
 
-def _say(reference: Reference) -> str:
+def say_reference(reference: Reference) -> str:
+    """Return a reference score in words: a number, or the dims that it differs along."""
     if isinstance(reference, xr.DataArray):
         return f"<by {', '.join(map(str, reference.dims))}>" if reference.dims else f"{reference.item():g}"
     return f"{reference:g}"

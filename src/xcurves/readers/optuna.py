@@ -20,8 +20,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     Parameters
     ----------
     studies : mapping, or path
-        From the name of each algorithm to its study (one objective); or the SQLite file of a storage, all of whose
-        studies are read under their names.
+        From the name of each algorithm to its study (one objective); or the file of a storage, an SQLite database or a
+        journal, all of whose studies are read under their names.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     -----
     UserWarning
         If trials failed, were pruned or still run: they are left out. Scores without pruned trials look better than the
-        search was.
+        search was. If the last line of a journal is cut short; it is left out.
 
     Examples
     --------
@@ -92,6 +92,11 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
     ValueError
         If no trial reported a value, or if a storage cannot be read.
 
+    Warns
+    -----
+    UserWarning
+        If the last line of a journal is cut short; it is left out.
+
     Examples
     --------
     >>> from xcurves.readers import optuna
@@ -119,7 +124,7 @@ def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
 
 
 def _stored(path: Path) -> dict[str, Any]:
-    """Return all studies of a storage in an SQLite file."""
+    """Return all studies of a storage in a file."""
     try:
         import optuna
         from sqlalchemy.exc import SQLAlchemyError
@@ -128,11 +133,27 @@ def _stored(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
     try:
-        storage = optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}")
+        storage = _journal(path) if _is_journal(path) else optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}")
         names = optuna.get_all_study_names(storage)
         return {name: optuna.load_study(study_name=name, storage=storage) for name in names}
-    except (SQLAlchemyError, RuntimeError) as error:
+    except (SQLAlchemyError, RuntimeError, ValueError, LookupError) as error:
         raise ValueError(f"Optuna cannot read {path}: {' '.join(str(error).split())}. Copy it again") from None
+
+
+def _journal(path: Path) -> Any:
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    last = path.read_bytes().rpartition(b"\n")[2]
+    if last:
+        shown = last[:60].decode(errors="replace")
+        provenance.warn(f"{path}: the last line is cut short and left out: {shown!r}")
+    return JournalStorage(JournalFileBackend(str(path)))
+
+
+def _is_journal(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline(200).startswith(b'{"op_code":')
 
 
 def _row(name: str, trial: Any) -> dict[str, Any]:
@@ -150,12 +171,18 @@ def _framed(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _has_curves(path: Path) -> bool:
+    if _is_journal(path):
+        return b'"intermediate_value":' in path.read_bytes()
     return sqlite.has_rows(path, "studies", "trials", "trial_intermediate_values")
+
+
+def _has_trials(path: Path) -> bool:
+    return _is_journal(path) or sqlite.has_rows(path, "studies", "trials")
 
 
 CURVES = Source(
     "optuna",
-    "an SQLite file of Optuna whose trials reported values",
+    "an SQLite or journal file of Optuna whose trials reported values",
     _has_curves,
     intermediate_values,
     single=True,
@@ -163,8 +190,8 @@ CURVES = Source(
 )
 TRIALS = Source(
     "optuna-trials",
-    "an SQLite file of Optuna, for the results of trials",
-    lambda path: sqlite.has_rows(path, "studies", "trials"),
+    "an SQLite or journal file of Optuna, for the results of trials",
+    _has_trials,
     trials,
     single=True,
     value="value",

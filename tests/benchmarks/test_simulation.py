@@ -1,4 +1,4 @@
-"""Studies beside a loop over data sets: `pytest tests/benchmarks/test_study.py --benchmark-only`."""
+"""Simulations beside a loop over data sets: `pytest tests/benchmarks/test_simulation.py -m '' --benchmark-only`."""
 
 from functools import partial
 

@@ -1,0 +1,163 @@
+"""Errors about levels that runs lack propose a call that works on them: it is taken from the message, and run."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+
+
+def ragged(levels, seed=0):
+    """A frame of runs with levels of their own, given by (task, algorithm, run)."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        pd.DataFrame({"task": task, "algorithm": algorithm, "run": run, "training": at, "r": rng.normal(size=len(at))})
+        for (task, algorithm, run), at in levels.items()
+    ]
+    return pd.concat(parts)
+
+
+def episodes(seed, n):
+    return np.cumsum(np.random.default_rng(seed).integers(50, 150, n)).astype(float)
+
+
+EVALUATIONS = {
+    ("x", a, run): np.arange(0, 20_001, every) + run for a, every in (("a", 1000), ("b", 1500)) for run in (0, 1)
+}
+LOGS = {
+    "evaluations at steps of their own": EVALUATIONS,
+    "episodes": {
+        ("x", a, run): episodes(seed, 250) for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
+    },
+    "fractions": {
+        ("x", a, run): np.array([0.1 + run / 99, 0.2 + run / 30, 0.7 + run / 70]) for a in "ab" for run in (0, 1)
+    },
+    "little that all reach": {
+        ("x", a, run): np.array([1.0, 5.0, 7.0 + run] if a == "a" else [6.9 + run / 90, 9.0])
+        for a in "ab"
+        for run in (0, 1)
+    },
+    "two levels each": {("x", a, run): np.array([1.0 + run, 9.0 - run]) for a in "ab" for run in (0, 1)},
+    "large and near": {("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1 for a in "ab" for run in (0, 1)},
+    "tasks alike": EVALUATIONS | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
+    "tasks of other budgets": EVALUATIONS | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
+}
+
+
+def least(on):
+    """How many levels can be asked for."""
+    return 1 if on == "final" else 2
+
+
+@pytest.mark.parametrize("on", ["intersection", "final"])
+@pytest.mark.parametrize("levels", LOGS.values(), ids=LOGS)
+def test_the_call_in_the_message_leads_to_an_anova(levels, on):
+    frame = ragged(levels)
+    curves = frame.curves.to_dataarray("r", extra="task")
+    with pytest.raises(ValueError, match=r"common training level") as caught:
+        curves.curves.align(on)
+    code = re.search(r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0])[1]
+    whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on))
+
+
+@pytest.mark.parametrize("on", ["intersection", "final"])
+@pytest.mark.parametrize("levels", LOGS.values(), ids=LOGS)
+def test_the_options_in_the_message_of_a_frame_do_too(levels, on):
+    frame = ragged(levels)
+    with pytest.raises(ValueError, match=r"common training level") as caught:
+        frame.curves.to_dataarray("r", extra="task", on=on)
+    told = str(caught.value).split(". The same holds")[0]
+    if "no on=" in told:
+        options, rest = "", re.search(r"and (\.curves\.align\(.+\))", told)[1]
+    else:
+        options, rest = ", " + re.search(r"with (on=.+)$", told)[1], ""
+    whole(
+        eval(f"frame.curves.to_dataarray('r', extra='task'{options}){rest}", {"frame": frame, "np": np}),
+        least=least(on),
+    )
+
+
+def whole(curves, *, least=2):
+    """Every run has every level of its task."""
+    has = curves.notnull()
+    grid = has.any(["algorithm", "run"])
+    assert ((has.sum("training") == grid.sum("training")) | ~has.any("training")).all()
+    assert (grid.sum("training") >= least).all()
+    result = curves.curves.randomized_anova(confidence_level=0.5, n_resamples=19, rng=0)
+    assert result.f.notnull().any()
+
+
+def test_dense_logs_get_means_and_sparse_ones_lines():
+    def said(name):
+        with pytest.raises(ValueError, match="common") as caught:
+            ragged(LOGS[name]).curves.to_dataarray("r", extra="task", on="intersection")
+        return str(caught.value)
+
+    assert "on=np.linspace(1000, 24000, 24)" not in said("episodes")
+    assert re.search(r"on=np\.linspace\(\d+, \d+, \d+\), method='mean'", said("episodes"))
+    assert re.search(r"on=np\.linspace\(\d+, \d+, \d+\), method='linear'", said("evaluations at steps of their own"))
+    assert "relative_to='budget'" in said("tasks of other budgets")
+
+
+def test_runs_that_never_meet_are_named_and_one_can_be_left_out():
+    frame = ragged(EVALUATIONS | {("x", "a", 2): np.array([-9.0, -5.0])})
+    curves = frame.curves.to_dataarray("r")
+    with pytest.raises(ValueError, match="No levels suit all") as caught:
+        curves.curves.align()
+    assert "algorithm 'a', run 2 ends at -5, before algorithm 'a', run 1 begins at 1" in str(caught.value)
+    code = re.search(r"Leave one of them out: (.+)$", str(caught.value))[1]
+    curves = eval(code, {"curves": curves})
+    with pytest.raises(ValueError, match="common") as caught:
+        curves.curves.align()
+    whole(eval("curves" + re.search(r"with (\.curves\.align.+)$", str(caught.value))[1]))
+
+
+TESTS = {
+    "randomized_anova": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
+    "pairwise": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
+    "contrast": {"weights": {"a": 1, "b": -1}, "n_resamples": 19, "rng": 0, "confidence_level": 0.5},
+    "ss_profile": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
+    "across_tasks": {"n_resamples": 19, "rng": 0},
+    "time_to_threshold": {"threshold": 0.0},
+}
+
+
+@pytest.mark.parametrize(("name", "options"), TESTS.items())
+@pytest.mark.parametrize("lacking", ["some levels", "all common levels", "one run"])
+def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacking):
+    curves = make_curves(np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv"))
+    curves = curves.assign_coords(algorithm=["a", "b"])
+    if lacking == "one run":
+        curves[2, 0, 1, 3:] = np.nan
+    elif lacking == "some levels":
+        curves[2, :, :, 3] = np.nan
+        curves[2, 0, 1, 2:5] = np.nan
+        curves[1, :, 0, 6] = np.nan
+        curves[1, 0, 1:, 5] = np.nan
+    else:
+        curves[2, :, :2, 1::2] = np.nan
+        curves[2, :, 2:, 2::2] = np.nan
+        curves[2, :, 2:, 0] = np.nan
+    with pytest.raises(ValueError, match=r"lacks \d+ of 8 training levels") as caught:
+        getattr(curves.curves, name)(**options)
+    codes = re.findall(r"\.curves\.\w+\(.*?\)(?= or |$)", str(caught.value).split("levels", 1)[1])
+    assert len(codes) == (2 if lacking == "one run" else 1 + ("drop" in str(caught.value)))
+    assert ("intersection" in str(caught.value)) == (lacking != "all common levels")
+    for code in codes:
+        ready = eval(f"curves{code}", {"curves": curves, "np": np})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            getattr(ready.curves, name)(**options)
+
+
+def test_lazy_curves_get_both_cures():
+    curves = make_curves(np.zeros((2, 2, 4)))
+    curves[0, 0, 1] = np.nan
+    with pytest.raises(ValueError, match=r"with \.curves\.align\('intersection'\) or leave incomplete ones out with"):
+        xcurves.randomized_anova(curves.chunk(training=2)).load()
+    assert isinstance(curves, xr.DataArray)

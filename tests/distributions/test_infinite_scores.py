@@ -1,0 +1,178 @@
+"""Times of +inf: what stands by rank, and what does not."""
+
+import math
+import statistics
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+
+import oracles_distribution as oracles
+import xcurves
+from lazy import refuse_to_compute
+from strategies import make_scores
+
+INF = math.inf
+
+
+@pytest.fixture
+def times():
+    """Two algorithms, twelve runs; two and five of them never reach the threshold."""
+    values = np.random.default_rng(0).integers(1, 20, size=(2, 12)).astype(float)
+    values[0, [3, 7]] = INF
+    values[1, [0, 1, 2, 5, 9]] = INF
+    return make_scores(values, algorithm=["a", "b"], run=np.arange(12))
+
+
+def mean_between(sample, low, high):
+    """The mean of the sorted sample over a span of ranks, parts of trials at its ends, by one trial at a time."""
+    total = weight = 0.0
+    for rank, z in enumerate(sorted(sample)):
+        part = max(0.0, min(rank + 1, high) - max(rank, low))
+        if part > 1e-12:
+            total += part * z
+            weight += part
+    return total / weight
+
+
+@pytest.mark.parametrize("higher", [False, True])
+def test_statistics_are_those_of_a_loop_over_trials_that_may_be_infinite(times, higher):
+    asked = {"cvar_level": [0, 0.5, 0.9], "threshold": [6, 30], "target": 8, "scores_at": [5, 12, 100]}
+    cdf = xcurves.performance_cdf(times, higher_is_better=higher, iqm="fractional", **asked)
+    for algorithm in "ab":
+        sample, group = times.sel(algorithm=algorithm).values.tolist(), cdf.sel(algorithm=algorithm)
+        n = len(sample)
+        assert group.share_infinite == sample.count(INF) / n
+        assert group.score_mean == INF
+        assert np.isnan(group.score_std)
+        assert group.score_median == statistics.median(sample)
+        np.testing.assert_allclose(group.iqm, mean_between(sample, n / 4, 3 * n / 4))
+        for level in asked["cvar_level"]:
+            top, bottom = mean_between(sample, level * n, n), mean_between(sample, 0, n - level * n)
+            np.testing.assert_allclose(group.cvar.sel(cvar_level=level), top if higher else bottom)
+            np.testing.assert_allclose(group.cvar_lower.sel(cvar_level=level), bottom if higher else top)
+        for threshold in asked["threshold"]:
+            meets = [z for z in sample if (z >= threshold if higher else z <= threshold)]
+            at = group.sel(threshold=threshold)
+            np.testing.assert_allclose(at.prob_above, len(meets) / n)
+            np.testing.assert_allclose(at.partial_mean_above, math.fsum(meets) / n)
+        gaps = [max(0.0, 8 - z) if higher else max(0.0, z - 8) for z in sample]
+        np.testing.assert_allclose(group.optimality_gap, math.fsum(gaps) / n)
+        for z in asked["scores_at"]:
+            assert group.cdf.sel(score=z) == np.mean([each <= z for each in sample])
+        quantiles = [oracles.inverse_cdf(sample, oracles.decimal(p)) for p in cdf.probability.values]
+        assert group.score_quantile.values.tolist() == quantiles
+
+
+def test_tied_trials_at_the_boundary_of_a_conditional_cvar_may_be_infinite():
+    times = make_scores([[1, 2, 3, 4, 5, 6, INF, INF, INF, INF]], algorithm=["a"], run=np.arange(10))
+    cdf = xcurves.performance_cdf(times, cvar="conditional", cvar_level=[0.2, 0.5, 0.9], higher_is_better=False)
+    assert cdf.cvar.squeeze().values.tolist() == [INF, 3.0, 1.0]
+    assert (cdf.cvar_lower == INF).all()
+
+
+def test_exact_limits_of_means_are_those_of_the_band(times):
+    """The mean of the shifted inverse CDF, integrated exactly: finite until the band holds an infinite trial."""
+    for n_infinite in (1, 2, 11):
+        sample = sorted(times.sel(algorithm="a").where(np.isfinite, 7.0).values.tolist())[: 12 - n_infinite]
+        sample += [INF] * n_infinite
+        scores = make_scores([sample], algorithm=["a"], run=np.arange(12))
+        cdf = xcurves.performance_cdf(scores, bounds=(0, INF), higher_is_better=False).squeeze()
+        epsilon = oracles.decimal(np.sqrt(np.log(40) / 2 / 12))
+        low = oracles.mean_of_inverse_cdf(sample, oracles.decimal(0), oracles.decimal(1), -epsilon, (0.0, INF))
+        assert math.isinf(low) == (n_infinite == 11)
+        np.testing.assert_allclose(cdf.statistic_ci.sel(param="score_mean"), [low, INF], rtol=1e-9)
+        best = oracles.mean_of_inverse_cdf(sample, oracles.decimal(0), oracles.decimal(0.5), epsilon, (0.0, INF))
+        np.testing.assert_allclose(cdf.statistic_ci.sel(param="cvar 0.5", ci_bound="upper"), best, rtol=1e-9)
+        assert cdf.statistic_ci.sel(param="score_std").isnull().all()
+
+
+def test_percentile_intervals_are_those_of_resamples_that_are_drawn_alike(times):
+    """Each statistic of each resample by the plain loop, from the counts that the bootstrap draws."""
+    from xcurves.kernels.bootstrap import Design
+    from xcurves.kernels.summaries import Summaries
+
+    sample = np.sort(times.sel(algorithm="b").values)
+    design = Design((12,), None, 50, 3)
+    counts = design.block(0, 50)
+    levels = np.array([0.5])
+    none = np.zeros(0)
+    wanted = Summaries(levels, False, False, np.array([6.0]), np.array([8.0]), False)
+    drawn = wanted.resampled(sample[np.newaxis], design.cumulative(counts, none))[0]
+    for count, found in zip(counts, drawn, strict=True):
+        one = np.repeat(sample, count).tolist()
+        met = [z for z in one if z <= 6]
+        np.testing.assert_allclose(found[0], math.fsum(one) / 12)
+        np.testing.assert_allclose(found[1], statistics.median(one))
+        expected = np.nan if INF in one else statistics.stdev(one)
+        np.testing.assert_allclose(found[2], expected)
+        np.testing.assert_allclose(found[3], mean_between(one, 3, 9))
+        np.testing.assert_allclose(found[4:6], [mean_between(one, 0, 6), mean_between(one, 6, 12)])
+        np.testing.assert_allclose(found[6:8], [math.fsum(met) / 12, len(met) / 12])
+        np.testing.assert_allclose(found[8], math.fsum(max(0.0, z - 8) for z in one) / 12)
+    with pytest.warns(UserWarning, match="few for a bootstrap"):
+        cdf = xcurves.performance_cdf(times, interval="percentile", n_resamples=99, rng=0)
+    assert (cdf.statistic_ci.sel(param="score_mean", ci_bound="upper") == INF).all()
+    assert cdf.statistic_ci.sel(param="score_std").isnull().all()
+    assert cdf.statistic_ci.sel(param="score_median").notnull().all()
+
+
+def test_pairs_are_compared_by_rank(times):
+    pairs = xcurves.compare_distributions(times)
+    a, b = times.values
+    beats = np.mean([(x > y) + (x == y) / 2 for x in a for y in b])
+    np.testing.assert_allclose(pairs.prob_greater, [beats])
+    distance = max(abs(np.mean(a <= z) - np.mean(b <= z)) for z in [*a, *b])
+    np.testing.assert_allclose(pairs.ks_statistic, [distance])
+    finite = xcurves.compare_distributions(times.where(np.isfinite, 1e6))  # the same ranks
+    for name in ("prob_greater", "prob_greater_ci", "ks_statistic", "ks_pvalue", "dominance"):
+        np.testing.assert_allclose(pairs[name], finite[name])
+    both = [
+        all(math.isinf(oracles.inverse_cdf(sample, oracles.decimal(p))) for sample in (a, b))
+        for p in pairs.probability.values
+    ]
+    assert any(both)
+    assert pairs.quantile_difference.isnull().squeeze().values.tolist() == both
+    assert "NaN where both are infinite" in pairs.quantile_difference.attrs["comment"]
+    assert pairs.quantile_difference_band.notnull().all()
+    assert [pairs.share_infinite_a.item(), pairs.share_infinite_b.item()] == [2 / 12, 5 / 12]
+    assert "infinite (never reached): 16.7 % of a, 41.7 % of b" in pairs.curves.summary()
+
+
+@pytest.mark.parametrize("options", [{"paired": True}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}])
+def test_pairs_and_strata_are_compared_by_rank_too(times, options):
+    times = xr.concat([times, times.roll(run=1) + 1], "run").assign_coords(run=range(24))
+    scores = xr.concat([times, times.roll(run=1)], "task") if "dim" in options else times
+    infinite = xcurves.compare_distributions(scores, rng=0, **options)
+    finite = xcurves.compare_distributions(scores.where(np.isfinite, 1e6), rng=0, **options)
+    for name in ("prob_greater", "prob_greater_ci"):
+        np.testing.assert_allclose(infinite[name], finite[name])
+
+
+def test_what_is_said_of_times_that_were_never_reached(times):
+    cdf = xcurves.performance_cdf(times, higher_is_better=False)
+    said = cdf.curves.summary()
+    assert "algorithm 'b': 12 trials, 41.7 % of them infinite (never reached): mean inf" in said
+    assert "NaN where a trial is infinite" in cdf.score_std.attrs["comment"]
+    axes = cdf.curves.plot()
+    assert axes is not None
+
+
+def test_bad_values_are_refused(times):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs finite scores; there is one of inf"):
+        xcurves.performance_cdf(times, interval="bca", rng=0)
+    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has values of -inf\. Mask them"):
+        xcurves.performance_cdf(-times)
+    with pytest.raises(ValueError, match=r"^algorithm 'a' has scores of -inf\. Mask them"):
+        xcurves.compare_distributions(-times)
+    with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
+        xcurves.performance_cdf(times, bounds=(0, 100))
+
+
+def test_lazy_times_stay_lazy(times):
+    curves = xr.concat([times, times + 1], "task").chunk(task=1)
+    with dask.config.set(scheduler=refuse_to_compute):
+        cdf, pairs = xcurves.performance_cdf(curves), xcurves.compare_distributions(curves)
+    xr.testing.assert_allclose(cdf.compute(), xcurves.performance_cdf(curves.compute()))
+    xr.testing.assert_allclose(pairs.compute(), xcurves.compare_distributions(curves.compute()))
