@@ -221,6 +221,16 @@ def test_scatter_of_curves_at_different_sizes_says_so(errors):
     assert ax.get_ylabel().startswith("error each at its own N")
 
 
+def test_curves_that_are_not_fitted_have_no_point(errors):
+    short = errors.isel(task=0).where((errors.algorithm != "b") | (errors.training < 60))
+    with pytest.warns(UserWarning, match=r"too few sizes \(algorithm 'b'\)"):
+        fit = fit_free(short)
+    ax = draw(fit, "scatter")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "c"]
+    assert "n = 400" in ax.get_xlabel()
+    assert "b: not fitted (too few sizes)" in [text.get_text() for text in draw(fit).get_legend().get_texts()]
+
+
 @pytest.mark.parametrize("view", ["curve", "scatter"])
 def test_curves_without_errors_are_drawn_empty(errors, view):
     lost = errors.isel(task=0).where(errors.training < 0)

@@ -397,6 +397,27 @@ def test_a_column_for_each_run_is_melted_as_the_error_says():
         wide.drop(columns="agent").curves.to_dataarray("return", **names)
 
 
+def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
+    wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
+    for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
+        names = {"algorithm": "agent", "run": run, "training": "n"}
+        with pytest.raises(KeyError, match="a column for each algorithm") as caught:
+            frame.curves.to_dataarray("return", **names)
+        curves = cured(frame, caught.value.args[0]).curves.to_dataarray("return", **names)
+        assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]
+
+
+def test_messages_about_frames_without_runs_name_their_own_columns():
+    frame = pd.DataFrame({"model": "a", "seed": [0, 0, 1, 1], "n": [1, 2, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
+    names = {"algorithm": "model", "run": None, "training": "n"}
+    with pytest.raises(ValueError, match=r"2 rows repeat a \(model, n\), .* column in which they differ in run=, or"):
+        frame.curves.to_dataarray("y", **names)
+    assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]  # without a warning
+    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\"?$"):
+        frame.curves.to_dataarray("y", algorithm="agent", run=None, training="n")
+    assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == ("algorithm", "training")
+
+
 def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
     frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
     said = (

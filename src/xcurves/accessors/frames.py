@@ -49,7 +49,7 @@ class DataFrameCurves:
         values: Sequence[str],
         *,
         algorithm: str = "algorithm",
-        run: str = "run",
+        run: str | None = "run",
         training: str | None = "training",
         extra: str | Sequence[str] = (),
         on: On | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels import powerlaw, wls
+from xcurves.kernels import covariances, powerlaw, wls
 from xcurves.kernels.moments import Floats
 
 _NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
@@ -197,7 +197,7 @@ class Model:
             theta: Floats, at: Floats, weights: Floats, variance: Floats, folds: Floats, at_bound: NDArray[np.bool_]
         ) -> Floats:
             of_means = variance / np.maximum(folds, 1)
-            return wls.covariance(
+            return covariances.covariance(
                 theta, self.n, at, weights, of_means, gamma_free=free, quadratic=self.quadratic, at_bound=at_bound
             )
 

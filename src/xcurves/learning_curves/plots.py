@@ -120,13 +120,14 @@ def _short(level: float) -> str:
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
-    """Draw error against data-reliance, with intervals, a point for each curve."""
-    for style, curve, name in _curves(fit):
+    """Draw error against data-reliance, with intervals, a point for each fitted curve."""
+    fitted = [(style, curve, name) for style, curve, name in _curves(fit) if not curve["unfit"].item()]
+    for style, curve, name in fitted:
         x, y = curve["data_reliance"].item(), curve["error_at_n"].item()
         widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
         look: dict[str, Any] = {"color": style.color, "fmt": style.marker, "capsize": 3}
         ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **look)
-    sizes = np.unique(fit["at"].to_numpy())
+    sizes = np.unique([curve["at"].item() for _, curve, _ in fitted])
     where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
         setter(label_of(fit[name]).replace("at the size N", where))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
-from xcurves.kernels import powerlaw, wls
+from xcurves.kernels import covariances, powerlaw, wls
 from xcurves.kernels.backtest import horizon
 from xcurves.kernels.learning import Model, t_quantile
 from xcurves.learning_curves.curvefit import far, largest
@@ -82,7 +82,7 @@ class PredictBlock:
         weights = wls.size_weights(self.model.weights, folds, sd**2)
         of_means = sd**2 / np.maximum(folds, 1)
         quadratic = self.model.quadratic
-        return wls.covariance(
+        return covariances.covariance(
             theta, self.model.n, at, weights, of_means, gamma_free=False, quadratic=quadratic, at_bound=at_bound
         )
 

@@ -90,7 +90,7 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     if column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
-    missing = [dim for dim in ("run", "algorithm") if asked[dim] not in frame]
+    missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
         kept = [name for name in frame if name not in scores]
         constant = f".assign({asked[missing[1]]}=...)" if len(missing) > 1 else ""

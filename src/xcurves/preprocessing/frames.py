@@ -102,7 +102,10 @@ def to_dataarray(
     array([[2., 3.]])
     """
     frame = as_pandas(frame)
+    further = {name: name for name in names_of(extra)} | {"algorithm": algorithm}
+    dim_of_levels = {} if training is None else {"training": training}
     if run is None:
+        check_frame(frame, value, further | dim_of_levels, duplicates)
         options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
         of_one_run = frame.assign(**{_ONE_RUN: 0})
         curves = to_dataarray(
@@ -110,8 +113,7 @@ def to_dataarray(
         )
         return curves.isel(run=0, drop=True)
     asked = _check_asked(on, method, tolerance, training)
-    columns = {name: name for name in names_of(extra)} | {"algorithm": algorithm, "run": run}
-    columns |= {} if training is None else {"training": training}
+    columns = further | {"run": run} | dim_of_levels
     check_frame(frame, value, columns, duplicates)
     runs, curve = _runs(frame, columns)
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
@@ -119,9 +121,10 @@ def to_dataarray(
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     repeated = order[1:][(np.diff(every.curve) == 0) & (np.diff(every.level) == 0)]
     if duplicates == "raise" and repeated.size:
-        raise ValueError(_say_repeated(frame[list(columns.values())], np.sort(repeated)))
+        keys = [column for column in columns.values() if column != _ONE_RUN]
+        raise ValueError(_say_repeated(frame[keys], np.sort(repeated), "extra=" if run != _ONE_RUN else "run="))
     rows = _one_each(every, duplicates)
-    if training is not None:
+    if training is not None and run != _ONE_RUN:
         warn_of_episodes(frame, columns, rows)
     if asked is None:
         grid = np.unique(every.level)
@@ -144,7 +147,7 @@ def to_dataset(
     values: Sequence[str],
     *,
     algorithm: str = "algorithm",
-    run: str = "run",
+    run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
     on: On | None = None,
@@ -160,7 +163,7 @@ def to_dataset(
         As for `to_dataarray`.
     values : sequence of str
         Columns of scores. A row may lack some of them.
-    algorithm, run, training : str
+    algorithm, run, training : str, the last two optional
         Columns that become the dims of these names, as for `to_dataarray`.
     extra : str or sequence of str, optional
         Columns that become further dims.
@@ -288,11 +291,11 @@ def _one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     return Rows(curve[kept], level[kept], score[kept])
 
 
-def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64]) -> str:
+def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64], option: str) -> str:
     shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
     return (
-        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column in which they differ in extra=, or "
+        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column in which they differ in {option}, or "
         "say which to keep: duplicates='first', 'last' or 'mean'"
     )
 
