@@ -9,7 +9,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
-from xcurves.core import labels
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 
 
@@ -143,8 +143,8 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
         (
             np.arange(3).astype("timedelta64[ns]"),
             TypeError,
-            "training must be numeric; got timedelta64[ns], because xarray decoded units of time. "
-            "Open with xr.open_dataset(path, decode_timedelta=False)",
+            "training must be numeric; got timedelta64[ns]. Convert, here to hours: "
+            "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))",
         ),
         (
             np.arange(3).astype("datetime64[ns]"),

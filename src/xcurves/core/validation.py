@@ -208,8 +208,8 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
     units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
-            f"training must be numeric; got {levels.dtype}, because xarray decoded units of time. "
-            "Open with xr.open_dataset(path, decode_timedelta=False)"
+            f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
+            "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
         )
     if levels.dtype.kind == "M" or " since " in units:
         dated = levels.dtype.kind == "M"

@@ -142,7 +142,8 @@ def _needed(task: xr.Dataset) -> str:
     if "expected_runs" in task:
         runs = task["expected_runs"].sel(n_runs=needed).item()
         at_most = f"at most, {runs:.3g} on average, "
-    return f"{needed:g} runs per algorithm {at_most}detect the difference in {got:.3g} of cases (wanted: {power:g}; {might})."
+    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {got:.3g} of cases"
+    return f"{found} (wanted: {power:g}; {might})."
 
 
 def _level_claim(one: xr.Dataset, alpha: float) -> str:
