@@ -247,8 +247,8 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(apart)
     assert refusal("c.csv", "--align") == (
         "--align intersection leaves 1 common training level (0): the runs of 'a0' share fewer than two levels. "
-        "Compare algorithms that were scored at the same levels, --select algorithm=..., or give levels that all reach, "
-        "--align LEVELS --method ..."
+        "Compare algorithms that were scored at the same levels, --select algorithm=..., or give levels that all "
+        "reach, --align LEVELS --method ..."
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan

@@ -146,7 +146,7 @@ def _last_codec(metadata: Mapping[str, Any]) -> str:
 
 
 def _check_blosc(name: str, chunk: Path) -> None:
-    """Refuse a chunk that is shorter than its header says, of which blosc would decode what is beyond its end."""
+    """Refuse a chunk that is shorter than its header says, as blosc would read beyond its end."""
     with chunk.open("rb") as opened:
         header = opened.read(_BLOSC_HEADER)
     if len(header) < _BLOSC_HEADER or int.from_bytes(header[-4:], "little") != chunk.stat().st_size:

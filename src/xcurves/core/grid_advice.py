@@ -1,4 +1,4 @@
-"""What to do about runs that lack levels, computed from the curves: calls that work on them."""
+"""Advice for runs that lack levels: calls that work on the given curves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xcurves.kernels.ragged import Rows, rows_of
 
 
 def cure_incomplete(curves: xr.DataArray) -> str:
-    """Return what makes the runs of every task complete, in the words of an error; `curves` are in memory."""
+    """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory."""
     curves = curves.transpose(..., *labels.DIMS).astype(np.float64)
     names = labels.task_names(curves)
     scores = curves.to_numpy().reshape(len(names), -1, curves.sizes["training"])
@@ -34,10 +34,10 @@ def cure_incomplete(curves: xr.DataArray) -> str:
 
 
 def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bool = False) -> str:
-    """Return the call that brings ragged runs to levels that all have begun and reached, or why there is none.
+    """Return the call that brings ragged runs to levels within the range of all, or why there is none.
 
-    Curves are numbered over the dims (..., algorithm, run) of `runs_of`. A `frame` is told the options of the function
-    that makes curves of it.
+    Curves are numbered over the dims (..., algorithm, run) of `runs_of`. With `frame`, the call is given
+    as options of `to_dataarray`.
     """
     per_task = runs_of.sizes["algorithm"] * runs_of.sizes["run"]
     n_curves = per_task * len(labels.task_names(runs_of))
@@ -51,7 +51,7 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
         return _say_apart(int(np.unique(task)[(begun > reached).argmax()]), task, present, first, last, runs_of)
     if final and reached.min() >= begun.max():
         return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
-    # One grid for tasks of alike budgets; otherwise fractions of each, which are linear between levels.
+    # One grid for tasks of similar budgets; otherwise fractions of each budget, with linear interpolation.
     found = None if final else common_grid.find(rows, n_curves)
     if found is not None and found.stop >= reached.max() / 2:
         grid = f"np.linspace({_number(found.start)}, {_number(found.stop)}, {found.n})"

@@ -28,13 +28,13 @@ class IncompleteRunError(ValueError):
         super().__init__(f"{what}. {cure}")
 
     def __reduce__(self) -> tuple[type[IncompleteRunError], tuple[str]]:
-        """Come whole out of another process."""
+        """Keep the message when the error is pickled."""
         return IncompleteRunError, (self.what,)
 
 
 @contextmanager
 def with_cure(curves: xr.DataArray) -> Iterator[None]:
-    """Let errors about incomplete runs of curves in memory say what works on these."""
+    """Add advice that works on the given curves to errors about incomplete runs, if the curves are in memory."""
     try:
         yield
     except IncompleteRunError as error:

@@ -102,7 +102,7 @@ def apply_block(
 ) -> xr.DataArray:
     """Call a block function on arrays and the numbers of their tasks, lazily if they are; dims (..., _packed).
 
-    An error about incomplete runs says what works on `curves`, the first array if it is not given.
+    An error about incomplete runs names a call that works on `curves`, by default the first array.
     """
     tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.

@@ -17,13 +17,13 @@ from xcurves.kernels import training_bands
 from xcurves.kernels.summaries import Summaries
 
 SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
-_SHARES = ("partial_mean_above", "prob_above")  # of which residuals tell nothing
+_SHARES = ("partial_mean_above", "prob_above")  # residuals give no intervals of these
 
 
 def check_simultaneous(
     simultaneous: str | None, scores: xr.DataArray, core: Sequence[str], interval: str, outer: Sequence[str]
 ) -> bool:
-    """Return whether intervals are wanted that hold along training."""
+    """Return whether intervals must hold at all training levels together."""
     if simultaneous is None:
         return False
     validation.check_choice("simultaneous", simultaneous, ("training",))

@@ -1,8 +1,8 @@
 """A benchmark: five classifiers on sixteen small tasks, trained on more and more examples.
 
-A task is a table of examples, the same for all runs: four come with scikit-learn, two are games computed anew, ten are
+A task is a table of examples, the same for all runs: four come with scikit-learn, two are games computed here, ten are
 drawn from a seed. A run is a random split of the table into examples to train on and to test on. Every run of every
-classifier on every task has its own random stream, so that no number depends on what else is computed, and runs of
+classifier on every task has its own random stream, so that no number depends on the other runs, and runs of
 different classifiers are not matched.
 """
 
@@ -45,7 +45,7 @@ def learners() -> Mapping[str, Any]:
 
 
 def tasks() -> Mapping[str, Callable[[Generator], Examples]]:
-    """Return what makes the table of each task."""
+    """Return the functions that make the table of each task."""
     return {
         "breast cancer": partial(_bundled, "load_breast_cancer"),
         "digits": partial(_bundled, "load_digits"),
@@ -148,7 +148,7 @@ def learning_curves(
 
     Notes
     -----
-    Runs of one task share its table: a claim about these tasks is one about other splits of the same tables.
+    Runs of one task share its table: a claim about these tasks is a claim about other splits of the same tables.
 
     References
     ----------

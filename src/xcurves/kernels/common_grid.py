@@ -11,13 +11,13 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.ragged import Rows, at_levels
 
 MOST = 20  # levels of a grid
-_BINS = 10  # at least, to take means
-_COVERED = 0.9  # of the common range, by round levels of lines
+_BINS = 10  # least number of bins for means
+_COVERED = 0.9  # least share of the common range that round levels must cover
 _STEPS = (1.0, 2.0, 2.5, 5.0)  # times a power of ten
 
 
 class CommonGrid(NamedTuple):
-    """Levels from `start` to `stop`, equally far apart, and how curves get a score there."""
+    """Evenly spaced levels from `start` to `stop`, and the method by which curves get a score there."""
 
     start: float
     stop: float
@@ -31,9 +31,9 @@ class CommonGrid(NamedTuple):
 
 
 def find(rows: Rows, n_curves: int) -> CommonGrid | None:
-    """Return a grid within the range that all curves with a row have, of about as many levels; None if there is none.
+    """Return a grid within the range of all curves with a row, with about as many levels; None if there is none.
 
-    Means of bins where each curve has two scores in each, otherwise lines between neighbours.
+    With means of bins if each curve has two scores in each bin, otherwise with linear interpolation.
     """
     present, first, last = ranges(rows)
     low, high = first.max(), last.min()
@@ -55,11 +55,11 @@ def ranges(rows: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
 
 
 def _round(low: float, high: float, n: int, method: str) -> CommonGrid | None:
-    """Return the round levels within a range whose number is at most `n`, and as near to it as can be."""
+    """Return round levels within a range, at most `n` and as many as possible."""
     power = 10.0 ** np.floor(np.log10((high - low) / n))
     for step in (factor * power * scale for scale in (0.1, 1.0, 10.0) for factor in _STEPS):
         places = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-        # The first bin of means has all that is up to its level, and begins within the range.
+        # The first bin of means has all scores up to its level, which lies within the range.
         places = (places[0] + (method == "mean" and places[0] * step <= low), places[1])
         count = int(places[1] - places[0]) + 1
         if count <= n:
@@ -70,7 +70,7 @@ def _round(low: float, high: float, n: int, method: str) -> CommonGrid | None:
 
 
 def _fits(rows: Rows, present: NDArray[np.int64], n_curves: int, grid: CommonGrid) -> bool:
-    """Return whether every curve has a score at every level, of means one of at least two scores."""
+    """Return whether every curve has a score at every level, and for means at least two scores in every bin."""
     if np.isnan(at_levels(rows, n_curves, grid.levels, grid.method, None)[present]).any():
         return False
     if grid.method != "mean":

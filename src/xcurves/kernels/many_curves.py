@@ -1,4 +1,4 @@
-"""Sums over the groups of reassignments of many curves, in time and memory that grow with their number only."""
+"""Sums over the groups of reassignments of many curves, in time and memory that grow linearly with their number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sums_over_groups(plan: Plan, number: int, features: Floats) -> Floats:
     Returns
     -------
     ndarray, shape (reassignment, group, feature)
-        Of two groups only the first.
+        For two groups only the first.
     """
     if len(plan.sizes) == 2:
         return np.asarray(plan.first_group(number).astype(np.float64) @ features)[:, np.newaxis]

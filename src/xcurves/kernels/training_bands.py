@@ -1,8 +1,9 @@
 """Bands of statistics of trials that hold at all training levels together.
 
 Whole residual curves, about the mean of their stratum and scaled by ``sqrt(l / (l - 1))``, get random signs; each
-replicate has the statistics of the means plus these residuals. The band is as many standard deviations of replicates
-wide as the largest over levels seldom exceeds, every replicate measured by its own spread about the strata's means.
+replicate has the statistics of the means plus these residuals. The half-width of the
+band, in standard deviations of replicates, is a quantile of the largest deviation over levels, where every replicate is
+divided by its own spread about the means of strata.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def leave_out_disjoint(
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels.
 
-    `explain` names the algorithms of a task that share no levels; `suggest` returns what brings all to common levels.
+    `explain` names the algorithms of a task that share no levels; `suggest` returns the call that gives common levels.
     """
     if asked.may_lack:
         return levels, []

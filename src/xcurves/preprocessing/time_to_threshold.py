@@ -31,7 +31,7 @@ def time_to_threshold(
     sustained : int, default 1
         Number of levels in a row, from that one on, at which the score must meet the threshold.
     higher_is_better : bool, default True
-        If not, a score meets the threshold if it is not above it.
+        If False, a score meets the threshold if it is not above it.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def time_to_threshold(
 
     .. math:: T = \min\{t_j : y_j, \dots, y_{j+s-1} \ge \tau\}, \quad T = \infty \text{ if there is none.}
 
-    A time is never between levels: it is as exact as the grid. Runs that never reach the threshold take longer than the
-    budget, by how much is not known: compare times by ranks, medians and shares, not by means. Times are scores that
-    are better if lower: say ``higher_is_better=False`` to the methods that ask.
+    A time is always a level of the grid. Runs that never reach the threshold take longer than the budget, but it is not
+    known by how much: compare times by ranks, medians and shares, not by means. Low times are better: use
+    ``higher_is_better=False`` in methods that have this option.
 
     References
     ----------
