@@ -78,9 +78,9 @@ def _planned(n_pilots, difference, interval, assured):
         partial(pilots, n_pilots=n_pilots, difference=difference),
         partial(planned, right=right),
         {"runs_needed_ci": interval, "assured number too small (0.2 by design)": assured},
-        short=40,
+        short=15,
         full=1_000,
-        block=20,
+        block=5,
     )
 
 

@@ -1,4 +1,4 @@
-"""Claims where one algorithm is more variable than the others: F, Welch's statistic, pairs and contrasts."""
+"""Claims where one algorithm is more variable than the others: ANOVA, pairs, contrasts, profiles, equivalence."""
 
 from __future__ import annotations
 
@@ -25,18 +25,112 @@ def unlike(n_datasets, *, n_runs, spread, rng):
     return xr.DataArray(values, coords, ("replication", *coords))
 
 
+def unlike_curves(n_datasets, *, n_runs, spread, apart=0.0, rng):
+    """Curves of equal means along eight levels, the first algorithm so far `apart`, now above and now below."""
+    shape = (n_datasets, len(n_runs), max(n_runs))
+    values = (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8))) * np.array(spread)[:, None, None] / 2**0.5
+    values[:, 0] += apart * np.resize([1, -1], 8)
+    for algorithm, runs in enumerate(n_runs):
+        values[:, algorithm, runs:] = np.nan
+    coords = {
+        "algorithm": [f"a{i}" for i in range(len(n_runs))],
+        "run": np.arange(max(n_runs)),
+        "training": np.arange(1.0, 9),
+    }
+    return xr.DataArray(values, coords, ("replication", *coords))
+
+
 def level(data, *, rng=None):
     """The p of the algorithm effect by F and by Welch's statistic."""
     p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(effect="algorithm", drop=True)
     return {f"algorithm, {term}": p.sel(error_term=term, drop=True) for term in ("split_plot", "welch")}
 
 
-def pair(data, *, rng=None):
-    """The p of the pair's difference, whether its interval misses 0, and whether the two disagree without a gap."""
-    found = xcurves.pairwise(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
-    p, outside = found.pvalue.sel(effect="algorithm", drop=True), missed(found.difference_ci, 0.0)
-    disagrees = ((p <= 0.05 + 1e-12) != (outside == 0)) & (found.difference_ci_gap == 0)
-    return {"algorithm": p, "interval": outside, "p and interval disagree": 1.0 - disagrees}
+def disagree(found, level):
+    """1 - whether p and interval of any pair disagree: p <= level with 0 in the interval, or the reverse."""
+    p, outside = found.pvalue.sel(effect="algorithm", drop=True), missed(found.difference_ci, 0.0) == 0
+    return 1.0 - ((p <= level + 1e-12) != outside).any("pair")
+
+
+def pairs(data, *, rng=None):
+    """The smallest adjusted p, whether the first pair's interval misses 0, whether p and interval of any disagree."""
+    found = xcurves.pairwise(data, n_resamples=RESAMPLES, rng=rng)
+    return {
+        "any pair, adjusted": found.pvalue_adjusted.sel(effect="algorithm", drop=True).min("pair"),
+        "interval of the first pair": missed(found.difference_ci, 0.0).isel(pair=0, drop=True),
+        "p and interval disagree": disagree(found, 0.05),
+    }
+
+
+def agreement(data, *, level, rng=None):
+    """Whether p and interval disagree, and whether they do without a gap in the accepted shifts."""
+    found = xcurves.pairwise(data, confidence_level=1 - level, n_resamples=2_000, rng=rng)
+    both = disagree(found, level)
+    return {
+        "p and interval disagree": both,
+        "and no gap is said": xr.where(found.difference_ci_gap[..., 0] == 1, 1.0, both),
+    }
+
+
+def contrast(data, *, rng=None):
+    """A contrast of the first algorithm with the mean of the others, and whether its interval misses 0."""
+    names = data.algorithm.to_numpy().tolist()
+    weights = dict.fromkeys(names[1:], -1 / (len(names) - 1)) | {names[0]: 1.0}
+    found = xcurves.contrast(data, weights, n_resamples=RESAMPLES, rng=rng)
+    return {"contrast": found.pvalue, "its interval": missed(found.estimate_ci, 0.0)}
+
+
+def profile(data, *, rng=None):
+    """The smallest adjusted p of any level."""
+    found = xcurves.ss_profile(data, n_resamples=RESAMPLES, rng=rng)
+    return {"any level, step-down": found.pvalue_adjusted.min("training")}
+
+
+def equivalence(data, *, rng=None):
+    """Whether algorithms of which one differs from the others by the margin are called equivalent anywhere."""
+    found = xcurves.ss_profile(data, margin=MARGIN, n_resamples=RESAMPLES, rng=rng)
+    return {"equivalent anywhere": xr.where(found.equivalent.max("training") > 0, 0.0, 1.0)}
+
+
+def shaped(n_datasets, *, n_runs, shape, difference=0.0, rng):
+    """Two algorithms at one level: normal scores, skewed ones, or whole numbers, of unlike spread."""
+    draw = {
+        "normal": lambda size: rng.normal(size=size),
+        "skewed": lambda size: rng.exponential(size=size) - 1,
+        "whole": lambda size: rng.poisson(2.0, size).astype(float),
+    }[shape]
+    values = draw((n_datasets, 2, max(n_runs), 1)) * np.array([3.0, 1.0])[:, None, None]
+    values[:, 0] += difference
+    for algorithm, runs in enumerate(n_runs):
+        values[:, algorithm, runs:] = np.nan
+    coords = {"algorithm": ["a", "b"], "run": np.arange(max(n_runs)), "training": [1.0]}
+    return xr.DataArray(values, coords, ("replication", *coords))
+
+
+MARGIN = 30.0
+SPREAD = 4.0
+DESIGNS = [(10, 10), (5, 15), (5,) * 3, (5, 15, 15), (5,) * 5, (5,) + (15,) * 4, (5,) * 10, (5,) + (10,) * 9]
+
+
+def _setting(sizes):
+    several = f"{sizes[0]} v {sizes[1]}" if len(sizes) == 2 else f"{sizes[0]} v {len(sizes) - 1} of {sizes[1]}"
+    return f"first sd {SPREAD:g} times, {several} runs"
+
+
+def _designs(family, generator, procedure, claims, short, **options):
+    """A simulation for each design, with the claims of its place."""
+    return [
+        Simulation(
+            family,
+            _setting(sizes),
+            partial(generator, n_runs=sizes, spread=(SPREAD,) + (1.0,) * (len(sizes) - 1), **options),
+            procedure,
+            {row: claim[place] if isinstance(claim, list) else claim for row, claim in claims.items()},
+            short=short,
+            block=BLOCK,
+        )
+        for place, sizes in enumerate(DESIGNS)
+    ]
 
 
 def _unlike(family, setting, procedure, claims, short, **options):
@@ -58,6 +152,7 @@ def _anova(n_algorithms, n_runs, f, w, spread=4.0):
 
 
 NEVER = Claim(0, 0)
+STUDENTIZED = near(0.03, 0.11)  # .06 at 10 v 10, .083 at 15 v 5; several pairs are adjusted
 SIMULATIONS = [
     _anova(2, 10, near(0.04, 0.09), near(0.04, 0.09)),
     _anova(3, 5, fails(0.08), near(0.05, 0.13)),
@@ -68,12 +163,15 @@ SIMULATIONS = [
     _anova(2, (15, 5), near(0, 0.03), near(0.03, 0.09), spread=4.0),
     _anova(2, (5, 15), fails(0.18), near(0.05, 0.13), spread=4.0),
     _anova(2, (20, 60), fails(0.18), near(0.035, 0.075), spread=4.0),
+    _anova(3, (5, 15, 15), fails(0.18), near(0.05, 0.13)),
+    _anova(5, (5, 15, 15, 15, 15), fails(0.18), near(0.05, 0.13)),
+    _anova(10, (5,) + (10,) * 9, fails(0.18), near(0.05, 0.14)),
     *(
         _unlike(
             "Pairs of unlike spread",
             f"sd {spread[0]:g} v {spread[1]:g}, {sizes[0]} v {sizes[1]}",
-            pair,
-            {"algorithm": claim, "interval": claim, "p and interval disagree": NEVER},
+            pairs,
+            {"any pair, adjusted": claim, "interval of the first pair": claim, "p and interval disagree": NEVER},
             500,
             n_runs=sizes,
             spread=spread,
@@ -83,6 +181,53 @@ SIMULATIONS = [
             ((15, 5), (1, 4), near(0.05, 0.13)),
             ((5, 15), (1, 4), near(0.03, 0.09)),
             ((60, 20), (1, 4), near(0.035, 0.08)),
+        )
+    ),
+    *_designs(
+        "Pairs of unlike spread",
+        unlike,
+        pairs,
+        {
+            "any pair, adjusted": near(0, 0.11),
+            "interval of the first pair": STUDENTIZED,
+            "p and interval disagree": NEVER,
+        },
+        100,
+    ),
+    *_designs("Contrast, unlike spread", unlike, contrast, {"contrast": STUDENTIZED, "its interval": STUDENTIZED}, 300),
+    *_designs(
+        "Profile, unlike spread",
+        unlike_curves,
+        profile,
+        {"any level, step-down": [fails(0.07), *[fails(0.15)] * 7]},
+        400,
+    ),
+    *_designs(
+        "Equivalence, unlike spread",
+        unlike_curves,
+        equivalence,
+        {"equivalent anywhere": [near(0.02, 0.09), fails(0.08), *[near(0, 0.09)] * 6]},
+        400,
+        apart=MARGIN,
+    ),
+    *(
+        Simulation(
+            "Pairs, p and interval",
+            f"{shape} scores, sd 3 v 1, {sizes[0]} v {sizes[1]}, level {level:g}, difference {difference:g}",
+            partial(shaped, n_runs=sizes, shape=shape, difference=difference),
+            partial(agreement, level=level),
+            {"p and interval disagree": claim, "and no gap is said": NEVER},
+            short=100,
+            block=BLOCK,
+        )
+        for sizes, shape, level, difference, claim in (
+            ((3, 3), "normal", 0.1, 4, NEVER),
+            ((4, 4), "whole", 0.05, 0, NEVER),
+            ((3, 9), "skewed", 0.05, 2, NEVER),
+            ((9, 3), "normal", 0.05, 2, NEVER),
+            ((5, 12), "whole", 0.05, 0, NEVER),
+            ((7, 5), "skewed", 0.05, 0, NEVER),
+            ((2, 8), "normal", 0.1, 4, Claim(0, 0.19)),
         )
     ),
 ]

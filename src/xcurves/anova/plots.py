@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from xcurves.anova.text import is_welch_to_read
 from xcurves.core import labels, validation
 from xcurves.core.axes import Intervals, Style, draw_intervals, label_of, list_rows
 from xcurves.core.packing import Floats
@@ -22,21 +23,26 @@ _GREY = "#BBBBBB"
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
+_FILLS = {"split_plot": "black", "pooled": "white", "welch": _GREY}
 _TESTS = tuple(product(labels.EFFECTS, ("split_plot", "pooled")))
 
 
 def draw_f(result: xr.Dataset, ax: Axes) -> None:
-    """Draw F ratios over their critical values, the split-plot error term filled, on the null distributions if kept."""
+    """Draw F ratios over their critical values, the split-plot error term filled, on the null distributions if kept.
+
+    Welch's statistic is drawn where spreads are so unlike that it is to be read.
+    """
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    for row, (effect, term) in enumerate(_TESTS):
+    shown = _tests(result)
+    for row, (effect, term) in enumerate(shown):
         test = result.sel(effect=effect, error_term=term)
         f, critical = test["f"].item(), test["critical_value"].item()
         if not 0 < critical < np.inf:
             continue
         if "null_distribution" in test:
             _draw_null(test["null_distribution"].to_numpy() / critical, row, ax)
-        fill = "black" if term == "split_plot" else "white"
+        fill = _FILLS[term]
         if f > 0:
             ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
     low, high = ax.get_xlim()
@@ -45,12 +51,17 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
         ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-    list_rows(ax, [f"{effect}, {term}" for effect, term in _TESTS])
-    ax.set_ylim(len(_TESTS) - 0.5, -0.9)
-    tests = [result.sel(effect=effect, error_term=term) for effect, term in _TESTS]
+    list_rows(ax, [f"{effect}, {term}" for effect, term in shown])
+    ax.set_ylim(len(shown) - 0.5, -0.9)
+    tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
     _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
     alpha = validation.check_confidence_level(result.attrs.get("confidence_level", 0.95))
     ax.set_xlabel(f"F ratio / critical value at the {alpha:g} level")
+
+
+def _tests(result: xr.Dataset) -> list[tuple[str, str]]:
+    """Return the tests that are drawn: of each effect, by each error term; Welch's where it is to be read."""
+    return [("algorithm", "welch")] * is_welch_to_read(result) + list(_TESTS)
 
 
 def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
@@ -113,7 +124,7 @@ def _say_pair(pvalues: xr.DataArray) -> str:
 def say_f(result: xr.Dataset) -> str:
     """Return what the picture of F ratios shows."""
     said = []
-    for effect, term in _TESTS:
+    for effect, term in _tests(result):
         test = result.sel(effect=effect, error_term=term)
         ratio = (test["f"] / test["critical_value"]).item()
         said.append(f"{effect}, {term}: {ratio:.3g} (F = {test['f'].item():.3g}, p = {test['pvalue'].item():.3g})")

@@ -163,18 +163,23 @@ def _claim(task: xr.Dataset, effect: str, error: str) -> str:
     )
 
 
-def _spread(task: xr.Dataset) -> Iterator[str]:
-    """Advise to read Welch's test, if spreads are unequal and that matters."""
+def is_welch_to_read(task: xr.Dataset) -> bool:
+    """Return whether spreads are unlike, of three algorithms or more or in unequal numbers, and Welch's p is known."""
     if "sd_ratio" not in task or "welch" not in task["error_term"].to_numpy():
-        return
-    ratio, limit = task["sd_ratio"].item(), task["sd_ratio_limit"].item()
+        return False
     sizes = task["n_runs"].to_numpy()
     sizes = sizes[sizes > 0]
-    if not ratio > limit or (len(sizes) == 2 and sizes[0] == sizes[1]):
+    matters = len(sizes) > 2 or len(set(sizes.tolist())) > 1
+    known = task["pvalue"].sel(effect="algorithm", error_term="welch").notnull()
+    return bool(matters and known and task["sd_ratio"] > task["sd_ratio_limit"])
+
+
+def _spread(task: xr.Dataset) -> Iterator[str]:
+    """Yield that Welch's test is the one to read, if spreads are unlike and that matters."""
+    if not is_welch_to_read(task):
         return
+    ratio, limit = task["sd_ratio"].item(), task["sd_ratio_limit"].item()
     p = task["pvalue"].sel(effect="algorithm", error_term="welch").item()
-    if p != p:
-        return
     alpha = provenance.alpha_of(task)
     yield (
         f"The standard deviations of curve means differ {ratio:.3g}-fold, more than in 95 % of data sets of equal "
