@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model, Sizes
@@ -91,6 +91,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     flat = errors.reshape(len(names), -1)
     for task in np.flatnonzero(np.isinf(flat).any(axis=1))[:1]:
         raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
+    run_checks.check_size(errors, names, "errors")
     for task in np.flatnonzero((flat < 0).any(axis=1) & (unit.name != "loss"))[:1]:
         raise ValueError(
             f"{names[task]}errors must not be negative; got {np.nanmin(flat[task]):.4g}. Give error rates, not scores"
