@@ -43,9 +43,7 @@ def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: 
         raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()")
 
 
-def check_size(
-    values: NDArray[np.float64], names: Sequence[str], name: str = "curves", limit: float = 1e140
-) -> None:
+def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "curves", limit: float = 1e140) -> None:
     """Refuse tasks of which the largest value, either sign, is beyond a limit or below its inverse, but not 0.
 
     `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.

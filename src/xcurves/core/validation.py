@@ -130,6 +130,7 @@ def check_curves(
             f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
         )
     _check_dims(curves, core, name, RESERVED.union(reserved))
+    curves = _native_labels(curves)
     if curves.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
     values: dict[str, NDArray[Any]] = {
@@ -150,6 +151,15 @@ def check_curves(
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+
+def _native_labels(curves: xr.DataArray) -> xr.DataArray:
+    """Return the array with numbers as labels in the machine's byte order: pandas cannot look up others."""
+    foreign = [dim for dim in curves.dims if dim in curves.coords and not curves[dim].dtype.isnative]
+    changed = {dim: (dim, curves[dim].to_numpy().astype(curves[dim].dtype.newbyteorder("="))) for dim in foreign}
+    return (
+        curves.assign_coords({dim: (*each, curves[dim].attrs) for dim, each in changed.items()}) if foreign else curves
+    )
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:

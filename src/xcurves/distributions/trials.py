@@ -142,9 +142,7 @@ class DistributionBlock:
             ),
         }
 
-    def _resampled(
-        self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]
-    ) -> dict[str, Floats]:
+    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
 
         One unit shows no spread, and where a stratum has no more there are none.
