@@ -63,14 +63,20 @@ def test_an_empty_file(refusal, here):
     assert refusal("empty.csv") == "empty.csv is empty. Write it again, or name another"
     assert refusal("empty.csv.gz") == "empty.csv.gz is empty. Write it again, or name another"
     assert refusal("head.csv") == "ARCHIVE head.csv: its CSV files have no rows. Check what was logged"
-    assert refusal("empty.nc").startswith("ARCHIVE empty.nc is nothing that is recognised. What can be read: ")
+    assert refusal("empty.nc").startswith("ARCHIVE empty.nc is no archive that can be read whole: ")
+    (here / "noise.nc").write_bytes(b"no archive")
+    assert refusal("noise.nc").startswith("ARCHIVE noise.nc is no archive that can be read whole: ")
+    (here / "empty.zarr").mkdir()
+    assert refusal("empty.zarr").startswith("ARCHIVE empty.zarr is ")
 
 
 def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     table(curves)
     has = "is no column of ARCHIVE. It has 'algorithm', 'run', 'training', 'score'"
     assert refusal("c.csv", "--run", "seed", "--value", "score") == (
-        f"--run seed {has}. Rows repeat without it. Correct ARCHIVE"
+        f"--run seed {has}. Rows repeat without it. Add a column 'seed' to ARCHIVE that says which run a row is of; "
+        "where the rows of each combination of 'algorithm', 'training' stand in the order of runs, their number within "
+        "it, with pandas groupby(...).cumcount()"
     )
     assert refusal("c.csv", "--value", "return") == f"--value return {has}"
     assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     from xcurves.cli.options import parser
 
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = _with_negative_levels(sys.argv[1:] if arguments is None else list(arguments))
     is_sequential = given[:1] == ["sequential"]
     if is_sequential:
         from xcurves.cli import sequential
@@ -56,6 +57,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def _with_negative_levels(arguments: list[str]) -> list[str]:
+    """Join --align to levels that begin with a minus, which would be taken for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined[-1:] == ["--align"] and re.match(r"-[\d.]", argument):
+            joined[-1] = f"--align={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
 def _say(message: str) -> None:
     """Print one line, with shell options in place of Python arguments."""
     from xcurves.cli.options import program
@@ -67,7 +79,14 @@ def _say(message: str) -> None:
 def shell() -> NoReturn:
     """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(main())
+    if sys.stdout is None:
+        print("xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr)
+        sys.exit(2)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # while it imports
+        print("python -m xcurves: interrupted, nothing written", file=sys.stderr)
+        sys.exit(130)
 
 
 def _terminate(*_: object) -> NoReturn:

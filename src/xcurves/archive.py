@@ -15,6 +15,7 @@ from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_
 from xcurves.core.cf_attributes import check_storable, restore
 from xcurves.core.checksum import is_own_file, is_own_store
 from xcurves.core.run_files import combine_run_files
+from xcurves.core.validation import check_path
 
 __all__ = ["open_dataset", "read", "write"]
 
@@ -74,7 +75,7 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
         raise TypeError(
             f"data must be a Dataset or DataTree; got {type(data).__name__}. Convert: da.to_dataset(name='score')"
         )
-    path = Path(path)
+    path = check_path(path)
     groups = groups_of(data)
     check_storable(groups)
     engine = engine_to_write(path, is_tree=isinstance(data, xr.DataTree))
@@ -135,7 +136,7 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     ...     xcurves.archive.read(path).identical(tree)
     True
     """
-    path = Path(path)
+    path = check_path(path)
     with FILE_LOCK, one_line(_UNREADABLE, path, "cannot be read as a complete archive", _CURE):
         groups = read_unchanged(path, partial(read_groups, max_bytes=max_bytes))
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
@@ -186,7 +187,7 @@ def open_dataset(
     ...     xcurves.archive.open_dataset(folder)["score"].shape
     (3, 2, 8)
     """
-    path = Path(path)
+    path = check_path(path)
     if engine not in (None, "scipy", "h5netcdf", "netcdf4", "zarr"):
         raise ValueError(f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {engine!r}. Leave it out")
     if path.is_dir() and not is_store(path):

@@ -82,6 +82,17 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
         if lacking:
             cure = f"Some labels were selected away; take .curves.{name}() of the whole result"
             raise ValueError(f"{name} of a result of {kind.name} needs all of dim {lacking[0]!r}. {cure}") from error
+        gone = [
+            dim
+            for each, var in kind.variables.items()
+            if each in result
+            for dim in var.core
+            if dim not in result[each].dims
+        ]
+        if gone or not isinstance(error, ValueError):
+            what_is_gone = f"the dim {gone[0]!r}" if gone else "labels that were selected away"
+            cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
+            raise ValueError(f"{name} of a result of {kind.name} needs {what_is_gone}. {cure}") from error
         raise
 
 

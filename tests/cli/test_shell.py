@@ -250,7 +250,31 @@ def test_levels_are_written_as_words_lists_and_ranges(given, levels):
         np.testing.assert_allclose(found, levels, rtol=1e-12)
 
 
-@pytest.mark.parametrize("given", ["3:1:1", "0:1:0", "a,b", "0:1", "x.csv", "0:1:-1"])
+@pytest.mark.parametrize(
+    ("given", "levels"),
+    [
+        ("0:1:.1", [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+        ("-1:-0.7:.1", [-1.0, -0.9, -0.8, -0.7]),
+        ("-0.2:0.2:0.1", [-0.2, -0.1, 0.0, 0.1, 0.2]),
+        ("0:1:.3", [0.0, 0.3, 0.6, 0.9]),
+        ("1e4:3e4:1e4", [1e4, 2e4, 3e4]),
+        ("5:5:1", [5.0]),
+    ],
+)
+def test_ranges_are_counted_in_decimal_digits(given, levels):
+    assert parse_levels(given) == levels
+
+
+def test_negative_levels_are_no_options(curves, capsys):
+    table = curves.assign_coords(training=[-0.2, -0.1, 0.0, 0.1])
+    table.to_dataframe("score").reset_index().to_csv("negative.csv", index=False)
+    for levels in ("-0.2:0.1:.1", "-0.2,-0.1"):
+        assert main(["negative.csv", "--value", "score", "--align", levels, *QUICK]) == 0
+
+
+@pytest.mark.parametrize(
+    "given", ["3:1:1", "20:10:-5", "0:1:1e-30", "0:inf:1", "nan:1:1", "0:1:0", "a,b", "0:1", "x.csv", "0:1:-1"]
+)
 def test_levels_that_are_none_are_refused(given):
     with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, levels such as"):
         parse_levels(given)
@@ -327,6 +351,48 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent,
     assert err == ("python -m xcurves: interrupted, nothing written\n" if sent == signal.SIGINT else "")
     assert [path.name for path in here.iterdir()] == ["r.nc"]
     assert xcurves.archive.read("r.nc").attrs == {"good": 1}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["xcurves.cli.options", "scipy"])
+def test_interrupted_while_it_imports_it_says_so_in_one_line(here, heard, module):
+    """The signal comes at a known place: where the module is looked for."""
+    code = f"""
+import os, runpy, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["xcurves"]
+runpy.run_module("xcurves", run_name="__main__")
+"""
+    job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (job.returncode, job.stdout) == (130, "")
+    assert job.stderr == "python -m xcurves: interrupted, nothing written\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["stdout", "pipe"])
+def test_nobody_reads_what_it_prints(here, closed):
+    command = [sys.executable, "-m", "xcurves", *QUICK]
+    if closed == "stdout":
+        job = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, timeout=120)
+        assert job.returncode == 2
+        assert job.stderr == "xcurves: stdout is closed. Give it a place: > /dev/null\n"
+    else:
+        job = subprocess.run(
+            ["sh", "-c", '{ "$@"; echo $? >status; } | true', "sh", *command],
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+        assert (here / "status").read_text() == "141\n"
+        assert job.stderr == ""
+    assert "Traceback" not in job.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")

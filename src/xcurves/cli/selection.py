@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from xcurves.preprocessing.grids import On
 
 _SHOWN = 12
+_MOST = 10**7  # levels
 _NAMED = ("intersection", "union", "final")
 
 
@@ -68,13 +70,12 @@ def parse_levels(given: str) -> On:
     try:
         if ":" not in given:
             return [float(level) for level in given.split(",")]
-        start, stop, step = map(float, given.split(":"))
-        count = round((stop - start) / step + 1e-9) if step else 0
-        if count < 0 or not step:
+        # In decimal digits: the levels of 0:1:.1 are those that a table has, and the last is 1.
+        start, stop, step = map(Decimal, given.split(":"))
+        if not (step > 0 and stop >= start and (stop - start) / step < _MOST):
             raise ValueError
-        levels = start + step * np.arange(count + 1)
-        return [float(level) for level in levels[levels <= stop * (1 + 1e-12)]]
-    except ValueError:
+        return [float(start + number * step) for number in range(int((stop - start) / step) + 1)]
+    except (ValueError, ArithmeticError):
         raise ValueError(
             f"--align takes {', '.join(_NAMED)}, levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}. "
             "Put ARCHIVE before the options"

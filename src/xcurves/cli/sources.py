@@ -23,6 +23,7 @@ from xcurves.preprocessing.frames import to_dataarray
 
 EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
+_SUFFIXES = (".nc", ".h5netcdf", ".nc4")  # of an archive even if it is empty or damaged
 _FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 
 
@@ -47,9 +48,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 
 def _is_archive(path: Path) -> bool:
     if path.is_dir():
-        return any((path / name).exists() for name in _FOLDERS)
+        return any((path / name).exists() for name in _FOLDERS) or path.suffix == ".zarr"
     with path.open("rb") as file:
-        return file.read(4).startswith(_FILES)
+        return file.read(4).startswith(_FILES) or path.suffix in _SUFFIXES
 
 
 def _read_logs(path: Path, options: argparse.Namespace) -> Table:

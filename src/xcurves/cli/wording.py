@@ -10,6 +10,10 @@ _WHOSE = r"(value|algorithm|run|training|extra)='([^']*)'"
 _WRITING = " cannot be written| holds something else| is a folder| needs zarr|: there is no folder|: one netCDF file"
 # What a message says, and what it says here; in this order.
 _SAID = {
+    r"\. If runs stand in the same order .*? frame\.assign\((\w+)=frame\.groupby\(\[(.*?)\]\)\.cumcount\(\)\).*": (
+        r". Add a column '\1' to ARCHIVE that says which run a row is of; where the rows of each combination of \2 "
+        r"stand in the order of runs, their number within it, with pandas groupby(...).cumcount()"
+    ),
     rf"{_ALIGN} or leave incomplete ones out with \.curves\.drop_incomplete\(\)": (
         " with --align or leave incomplete ones out with --drop-incomplete"
     ),

@@ -71,8 +71,21 @@ def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: 
     vanishes = (squares < 1e-280) & differ
     for task in np.flatnonzero(~np.isfinite(squares) | (squares > 1e290) | vanishes)[:1]:
         size = "small" if vanishes[task] else "large"
-        cure = "multiply" if vanishes[task] else "divide"
-        raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: {cure} curves by 1e150")
+        raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()")
+
+
+def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "curves", limit: float = 1e140) -> None:
+    """Refuse tasks of which the largest value, either sign, is beyond a limit or below its inverse, but not 0.
+
+    `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.
+    """
+    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
+    for task in np.flatnonzero((largest > limit) | ((largest < 1 / limit) & (largest > 0)))[:1]:
+        size = "large" if largest[task] > 1 else "small"
+        raise ValueError(
+            f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}. "
+            f"Rescale: {name} / abs({name}).max()"
+        )
 
 
 def check_groups(

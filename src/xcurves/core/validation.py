@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Hashable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,13 @@ def check_count(name: str, value: int | None, least: int = 1) -> int | None:
     return int(value)
 
 
+def check_total(name: str, value: int) -> int:
+    """Return a whole number from 1 to a million million: how often something is done, one after the other."""
+    if value is None or check_count(name, value) is None or value > 10**12:
+        raise ValueError(f"{name} must be a whole number up to 10**12; got {value!r}. Usual: 1000")
+    return int(value)
+
+
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
@@ -68,10 +77,24 @@ def check_flag(name: str, value: bool) -> bool:
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
         raise ValueError(f"{name} must be {said}; got {value!r}")
     return value
+
+
+def check_function(name: str, value: Any) -> Any:
+    """Return what can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function; got {value!r}. Give the function itself: xcurves.randomized_anova")
+    return value
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a string or a Path; got {path!r}. Give the name of a file")
+    return Path(path)
 
 
 def check_rng(rng: Rng) -> int:
@@ -107,6 +130,7 @@ def check_curves(
             f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
         )
     _check_dims(curves, core, name, RESERVED.union(reserved))
+    curves = _native_labels(curves)
     if curves.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
     values: dict[str, NDArray[Any]] = {
@@ -127,6 +151,15 @@ def check_curves(
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+
+def _native_labels(curves: xr.DataArray) -> xr.DataArray:
+    """Return the array with numbers as labels in the machine's byte order: pandas cannot look up others."""
+    foreign = [dim for dim in curves.dims if dim in curves.coords and not curves[dim].dtype.isnative]
+    changed = {dim: (dim, curves[dim].to_numpy().astype(curves[dim].dtype.newbyteorder("="))) for dim in foreign}
+    return (
+        curves.assign_coords({dim: (*each, curves[dim].attrs) for dim, each in changed.items()}) if foreign else curves
+    )
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:

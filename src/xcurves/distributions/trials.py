@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.core import run_checks
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import equal_rows
 from xcurves.kernels import bootstrap, ecdf
@@ -87,7 +88,7 @@ class DistributionBlock:
         found = self._estimates(x, n)
         units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
         n_units = np.count_nonzero(units, axis=-1).min(axis=-1)  # of the smallest stratum
-        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units)
+        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
@@ -148,11 +149,12 @@ class DistributionBlock:
             ),
         }
 
-    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp]) -> dict[str, Floats]:
+    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
 
         One unit has no spread: if a stratum has only one, there are no intervals.
         """
+        run_checks.check_size(x, names, "scores")
         found = {
             "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),
             "score_quantile_ci": np.full((len(x), len(self.probabilities), 2), np.nan),

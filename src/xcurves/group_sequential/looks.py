@@ -102,7 +102,7 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     """Refuse curves without a whole number from 1 to `n_looks` for every run."""
-    if look not in curves.coords or curves[look].dims != ("run",):
+    if not isinstance(look, Hashable) or look not in curves.coords or curves[look].dims != ("run",):
         raise ValueError(
             f"look must be a coordinate of run; curves has no {look!r} on dim 'run'. Five runs at a time: "
             "da.curves.assign_looks(5)"

@@ -231,7 +231,7 @@ class _SequentialBlock:
         u: Floats = (np.where(has, curves, 0.0) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
         u[counts == 0] = np.nan
         if np.nanmax(np.abs(u), initial=0.0) > 1e145:
-            raise ValueError(f"{name}scores are too large to be squared. Rescale: divide curves by 1e150")
+            raise ValueError(f"{name}scores are too large to be squared. Rescale: curves / abs(curves).max()")
         return u
 
     def _profile(self, in_grid: NDArray[np.bool_], names: list[str]) -> Floats:

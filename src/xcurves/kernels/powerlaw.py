@@ -25,7 +25,8 @@ def basis(n: Floats, at: Floats, gamma: Floats) -> Floats:
 
 def squared(v: Floats, at: Floats, gamma: Floats) -> Floats:
     """Return (n^γ − N^γ)², what δ stands before."""
-    return np.asarray(((gamma * at**gamma)[..., np.newaxis] * v) ** 2)
+    with np.errstate(over="ignore"):  # of no account where δ is 0
+        return np.asarray(np.minimum(((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max))
 
 
 def curve(theta: Floats, n: Floats, at: Floats) -> Floats:

@@ -21,6 +21,7 @@ from xcurves.learning_curves.intervals import around
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
 from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
+    check_fit,
     curves_of,
     model_of,
     read_curves,
@@ -123,6 +124,7 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
 
 def _check(fit: xr.Dataset, reference: Any) -> None:
     FIT_POWER_LAW.check(fit, "fit")
+    check_fit(fit)
     if "algorithm" not in fit.dims:
         raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
     known = labels.words(fit["algorithm"])

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model, Sizes
@@ -92,6 +92,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     least, largest = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
     for task in np.flatnonzero(np.isinf(least) | np.isinf(largest))[:1]:
         raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
+    run_checks.check_size(errors, names, "errors")
     for task in np.flatnonzero((least < 0) & (unit.name != "loss"))[:1]:
         raise ValueError(
             f"{names[task]}errors must not be negative; got {least[task]:.4g}. Give error rates, not scores"

@@ -18,6 +18,7 @@ from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
     asymptote_of,
     cap_of,
+    check_fit,
     curves_of,
     model_of,
     task_coords,
@@ -93,6 +94,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     [0, 0, 1]
     """
     FIT_POWER_LAW.check(fit, "fit")
+    check_fit(fit)
     validation.check_choice("method", method, ("power-law", "linear"))
     dims = FIT_POWER_LAW.task_dims(fit)
     sizes = check_sizes_of(fit, dims, n) if isinstance(n, xr.DataArray) else check_n("n", n)

@@ -26,6 +26,24 @@ _CORE: dict[str, tuple[str, ...]] = {
 _PLACES = {False: [0, 1, 2], True: [0, 1, 2, 5]}  # of θ among the parameters
 
 
+def check_fit(fit: xr.Dataset) -> None:
+    """Refuse a fit of which a selection left out variables or labels that are no tasks."""
+    cure = "Select along tasks only, before the prediction"
+    for name in ("error_at_n", "data_reliance", "gamma", "at", *_CORE):
+        if name not in fit:
+            raise ValueError(f"fit has no variable {name!r}, which a selection left out. {cure}")
+        lost = [dim for dim in _CORE.get(name, ()) if dim not in fit[name].dims]
+        if lost:
+            raise ValueError(f"fit has no dim {lost[0]!r}, which a selection left out. {cure}")
+    taken = [name for name in ("ci_bound", "n") if name in fit.coords and name not in fit.dims]
+    if taken:
+        raise ValueError(f"fit has a selection of {taken[0]!r}. {cure}")
+    least = 4 + ("delta" in fit.data_vars)
+    for dim in ("param", "cov_param"):
+        if fit.sizes[dim] < least:
+            raise ValueError(f"fit has {fit.sizes[dim]} labels of {dim!r}; a whole one has {least} or more. {cure}")
+
+
 def task_dims_of(fit: xr.Dataset) -> tuple[Hashable, ...]:
     """Return the dims of the curves of a fit."""
     return labels.task_dims(fit["error_at_n"])

@@ -118,7 +118,9 @@ class ComparisonBlock(TaskBlock):
         out = self.layout.blank(numbers.size)
         out["n_resamples"][:] = 0
         for place, own in enumerate(scores.reshape(numbers.size, *scores.shape[-3:])):
-            self.check_matched(own, self.names[numbers.ravel()[place]])
+            name = self.names[numbers.ravel()[place]]
+            self.check_matched(own, name)
+            run_checks.check_size(own, [f"{name}{each}: " for each in self.tasks], limit=1e70)
             pairs = make_pairs(own, self.pairs, np.array(self.weights))
             out["n_runs"][place] = (~np.isnan(own)).sum(axis=-1)
             out["n_tasks"][place] = pairs.here.sum(axis=-1)

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import provenance, validation
+from xcurves.core import provenance, run_checks, validation
 from xcurves.core.packing import Floats
 from xcurves.core.progress import progress_bar
 from xcurves.core.validation import check_curves
@@ -154,7 +154,9 @@ class _ProfileBlock(TaskBlock):
         for name in ("n_tasks", "n_resamples"):
             out[name][:] = 0
         for place, own in enumerate(scores.reshape(numbers.size, *scores.shape[-4:])):
-            self.check_matched(own, self.names[numbers.ravel()[place]])
+            name = self.names[numbers.ravel()[place]]
+            self.check_matched(own, name)
+            run_checks.check_size(own, [f"{name}{each}: " for each in self.tasks])
             self._profile({name: values[place] for name, values in out.items()}, own)
         return self.layout.pack(out, numbers.shape)
 

@@ -234,6 +234,9 @@ def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str,
 
 
 def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
+    if not hasattr(ax, "set_xscale"):
+        got = type(ax).__name__
+        raise TypeError(f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()")
     if n_views * n_tasks > 1:
         raise ValueError(
             f"ax is one Axes; got {n_views} views of {n_tasks} tasks. Select a task, give view=, or leave ax out"

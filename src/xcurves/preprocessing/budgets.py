@@ -16,12 +16,14 @@ from xcurves.kernels import ragged
 Floats = NDArray[np.float64]
 _SHOWN = 20
 
+_MOST = 100_000  # fractions
+
 
 def check_fractions(name: str, fractions: Any) -> list[float]:
     """Return increasing fractions of a budget; a number means equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
-        if fractions < 1:
-            raise ValueError(f"{name} must be at least 1; got {fractions}. Usual: 20")
+        if not 1 <= fractions <= _MOST:
+            raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
     try:
         at = np.asarray(fractions, dtype=np.float64)

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import results
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.axes import label_of
 from xcurves.core.schema import ResultKind
@@ -85,7 +85,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     True
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = validation.check_path(path)
     parts = parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves)

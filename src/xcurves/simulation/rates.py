@@ -29,8 +29,10 @@ def measure_rates(
 ) -> xr.Dataset:
     """Return the rates of rejections over the grid of settings, with their intervals."""
     error = validation.check_confidence_level(confidence_level)
-    total = int(validation.check_count("n_replications", n_replications) or 0)
-    most = int(validation.check_count("block", block) or 0)
+    total = validation.check_total("n_replications", n_replications)
+    most = validation.check_total("block", block)
+    validation.check_function("generator", simulation.generator)
+    validation.check_function("test", simulation.test)
     grid = check_settings(settings)
     flags = {"dask": validation.check_flag("dask", dask), "progress": validation.check_flag("progress", progress)}
     counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, most, archive, **flags), grid)

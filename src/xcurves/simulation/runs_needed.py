@@ -145,11 +145,11 @@ def runs_needed(
     wanted = _check_runs(n_runs, available, replace=replace)
     validation.check_flag("progress", progress)
     error = validation.check_confidence_level(confidence_level)
-    total = int(validation.check_count("n_replications", n_replications) or 1000)
+    total = validation.check_total("n_replications", n_replications)
     given = pilots.pilots(curves, modification, factor, stretch)
     changed = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
-    chosen = partial(randomized_anova, n_resamples=399) if test is None else test
+    chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
     simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
     grid = {"n_runs": wanted}
     counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
