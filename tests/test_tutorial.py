@@ -183,7 +183,9 @@ def test_the_benchmark_has_sixteen_tasks_on_grids_of_their_own_and_whole_numbers
     n_levels = accuracy.notnull().all(["algorithm", "run"]).sum("training")
     assert dict(zip(accuracy.task.values, n_levels.values, strict=True)) == {
         **dict.fromkeys(accuracy.task.values, 6),
-        "breast cancer": 5, "iris": 3, "wine": 3,
+        "breast cancer": 5,
+        "iris": 3,
+        "wine": 3,
     }
     assert (accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels).all()
     tables = {"breast cancer": 569 - 320, "iris": 150 - 80, "wine": 178 - 80, "tic-tac-toe": 958 - 640}
