@@ -64,7 +64,8 @@ def make_pairs(scores: Floats, pairs: Sequence[tuple[int, int]], weights: Floats
     with np.errstate(invalid="ignore"):
         own = own / own.sum(axis=-1, keepdims=True)
     absent = np.where(here, 0.0, np.nan)[..., np.newaxis]
-    infinite = (never.any(axis=-1).T[first] | never.any(axis=-1).T[second]) & here
+    of_algorithm = np.asarray(never.any(axis=-1)).T
+    infinite = (of_algorithm[first] | of_algorithm[second]) & here
     return Pairs(compact[first] + absent, compact[second] + absent, runs, own, infinite)
 
 
