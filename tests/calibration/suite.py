@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calibration import (
+    across,
     bounded,
     comparisons,
     contrasts,
@@ -22,6 +23,7 @@ SIMULATIONS = [
     *distributions.SIMULATIONS,
     *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
+    *across.SIMULATIONS,
     *bounded.SIMULATIONS,
     *simulations.SIMULATIONS,
 ]

@@ -2,6 +2,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import rankdata
 
 import xcurves
 from across_reference import CASES, needed
@@ -247,3 +248,33 @@ def test_sentences():
     assert " For tasks like these: " in first
     few = across(make(20, (5, 5))).curves.summary()
     assert "With 5 runs a side and 20 tasks no single task can be shown: its adjusted p cannot reach 0.05." in few
+
+
+def test_infinite_scores_count_by_their_ranks():
+    curves = make(8, (4, 4, 4), n_levels=1)
+    curves[2, 0, 1] = np.inf
+    found = across(curves)
+    plain = across(curves.where(np.isfinite(curves), 6.0))  # above all others
+    ranks = rankdata(-curves.squeeze("training").mean("run"), axis=-1).mean(axis=0)
+    np.testing.assert_allclose(found.rank_mean, ranks)
+    for name in ("prob_greater", "prob_greater_pvalue", "n_resamples", "n_runs"):
+        np.testing.assert_array_equal(found[name], plain[name], err_msg=name)
+    touched = found.isel(pair=[0, 1])
+    for name in ("difference", "difference_ci", "pvalue", "pvalue_adjusted", "task_sd", "interaction_pvalue"):
+        assert touched[name].isnull().all(), name
+    assert touched.task_difference.isnull().sum("pair").values.tolist() == [0, 0, 2, 0, 0, 0, 0, 0]
+    assert touched.task_pvalue_adjusted.isel(task=2).isnull().all()
+    rest = curves.isel(task=[0, 1, 3, 4, 5, 6, 7])
+    np.testing.assert_allclose(
+        touched.task_pvalue_adjusted.drop_isel(task=2), across(rest).task_pvalue_adjusted.isel(pair=[0, 1])
+    )
+    other = across(curves.isel(algorithm=[1, 2]))
+    for name in ("difference", "difference_ci", "pvalue", "pvalue_adjusted", "task_sd"):
+        np.testing.assert_allclose(found[name].isel(pair=2), other[name].isel(pair=0), rtol=1e-12, err_msg=name)
+    said = found.curves.summary()
+    assert "a - b: no mean difference, because some runs score +inf. A run of " in said
+    weighted = across(curves, training_weights=[2.0])
+    xr.testing.assert_equal(weighted.prob_greater, found.prob_greater)
+    curves[0, 0, 0] = -np.inf
+    with pytest.raises(ValueError, match=r"task 't0': algorithm 'a', run 0 has infinite values"):
+        across(curves)

@@ -132,10 +132,10 @@ def performance_cdf(
     this changes intervals less than the random resamples do.
 
     *Along training*, with ``simultaneous="training"``: whole residual runs, about their stratum's mean and scaled by
-    :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. Of
-    10 or 26 tasks of five runs the band of the IQM covers .95 and .96 of simulated curves; of one group of ten
-    runs .91. NaN with one trial in a stratum, where runs are too few for a finite band, and for the shares above a
-    threshold. Intervals of F and F⁻¹ remain pointwise.
+    :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. In
+    simulations the band of the IQM covers .95 and .96 with five runs of 10 and of 26 tasks, .91 with one group of ten.
+    NaN with one trial in a stratum, where runs are too few for a finite band, and for the shares above a threshold.
+    Intervals of F and F⁻¹ remain pointwise.
 
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
     as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`. Taken for independent trials, ten

@@ -152,9 +152,12 @@ def learning_curves(
 
     References
     ----------
-    Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, Wadsworth. Friedman (1991), Ann.
-    Stat. 19, 1-67, doi:10.1214/aos/1176347963. Hastie, Tibshirani & Friedman (2009), The Elements of Statistical
-    Learning, Springer, Eq. 10.2.
+    .. [1] Breiman, L., Friedman, J. H., Olshen, R. A. & Stone, C. J. (1984). Classification and Regression Trees. The
+       waveforms. doi:10.1201/9781315139470
+    .. [2] Friedman, J. H. (1991). Multivariate adaptive regression splines. Ann. Stat. 19, 1-67.
+       doi:10.1214/aos/1176347963
+    .. [3] Hastie, T., Tibshirani, R. & Friedman, J. (2009). The Elements of Statistical Learning. Eq. 10.2, "ten
+       squares". doi:10.1007/978-0-387-84858-7
 
     Examples
     --------

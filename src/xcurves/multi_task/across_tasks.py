@@ -43,7 +43,8 @@ def across_tasks(
     ----------
     curves : DataArray, dims (..., task, algorithm, run, training)
         Scores; NaN along all of `training` where an algorithm lacks a run. Every task has its own grid and its own
-        runs; an algorithm without runs in a task takes no part in it.
+        runs; an algorithm without runs in a task takes no part in it. A score of +inf, such as a time never reached,
+        counts by its rank: `rank_mean` and `prob_greater` stand, and mean differences of its pairs are NaN.
     task : str, default "task"
         The dim of tasks.
     training_weights : {None, "final"} or array of weights, dim (training)
@@ -86,7 +87,7 @@ def across_tasks(
     Raises
     ------
     ValueError, TypeError
-        If an option is not as described; if a run lacks some of its task's levels or has infinite values; if
+        If an option is not as described; if a run lacks some of its task's levels or has scores of -inf; if
         `paired` and a task lacks a run of an algorithm.
     ImportError
         If `progress` is asked for and tqdm is not installed.

@@ -30,12 +30,16 @@ class Pairs(NamedTuple):
         Numbers of runs; 0 for both where either has none.
     weights : ndarray, shape (pair, task)
         Of the tasks, of sum one in every pair, 0 where a pair lacks the task.
+    infinite : ndarray of bool, shape (pair, task)
+        Whether a run of either scores +inf, which `x` and `y` replace by a number above all others of the task: ranks
+        stand, differences do not.
     """
 
     x: Floats
     y: Floats
     runs: NDArray[np.int64]
     weights: Floats
+    infinite: NDArray[np.bool_]
 
     @property
     def here(self) -> NDArray[np.bool_]:
@@ -45,8 +49,11 @@ class Pairs(NamedTuple):
 
 def make_pairs(scores: Floats, pairs: Sequence[tuple[int, int]], weights: Floats) -> Pairs:
     """Return the pairs of scores of shape (task, algorithm, run)."""
-    present = ~np.isnan(scores)
+    present, never = ~np.isnan(scores), np.isposinf(scores)
     front = np.argsort(~present, axis=-1, kind="stable")
+    if never.any():
+        highest = np.where(present & ~never, scores, -np.inf).max(axis=(1, 2), keepdims=True)
+        scores = np.where(never, np.where(np.isfinite(highest), highest + 1, 0.0), scores)
     compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
     first, second = np.array(pairs).T
     counts = present.sum(axis=-1).T
@@ -57,7 +64,9 @@ def make_pairs(scores: Floats, pairs: Sequence[tuple[int, int]], weights: Floats
     with np.errstate(invalid="ignore"):
         own = own / own.sum(axis=-1, keepdims=True)
     absent = np.where(here, 0.0, np.nan)[..., np.newaxis]
-    return Pairs(compact[first] + absent, compact[second] + absent, runs, own)
+    of_algorithm = np.asarray(never.any(axis=-1)).T
+    infinite = (of_algorithm[first] | of_algorithm[second]) & here
+    return Pairs(compact[first] + absent, compact[second] + absent, runs, own, infinite)
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,7 @@ class ComparisonBlock(TaskBlock):
     def _by_task(self, pairs: Pairs) -> Iterator[tuple[str, tuple[Any, Any]]]:
         """Yield what is known of each task by itself, with its place."""
         d, v = task_effects.differences(pairs.x, pairs.y, paired=self.paired)
+        d, v = (np.where(pairs.infinite, np.nan, each) for each in (d, v))
         yield "task_difference", (..., d)
         yield "task_stderr", (..., np.sqrt(v))
         known = np.where(pairs.here, 0.0, np.nan)
@@ -152,10 +162,11 @@ class ComparisonBlock(TaskBlock):
             mean = np.nansum(d, axis=-1) / count
             spread = np.nansum((d - mean[:, np.newaxis] + known) ** 2, axis=-1) / (count - 1)
             noise = np.where(pairs.here, v, 0.0).sum(axis=-1) / count
-        yield "task_sd", (..., np.where(count > 1, np.sqrt(np.maximum(spread - noise, 0.0)), np.nan))
+        known_all = (count > 1) & ~pairs.infinite.any(axis=-1)
+        yield "task_sd", (..., np.where(known_all, np.sqrt(np.maximum(spread - noise, 0.0)), np.nan))
         pvalues = np.full(d.shape, np.nan)
         for sizes in {tuple(each) for each in pairs.runs.reshape(-1, 2).tolist() if min(each) > 1}:
-            where = np.nonzero((pairs.runs == sizes).all(axis=-1))
+            where = np.nonzero((pairs.runs == sizes).all(axis=-1) & ~pairs.infinite)
             u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
             design = contrasts.Design(u, sizes, np.array([1.0, -1.0]), self.paired)
             found = contrasts.evaluate(design, self.plan(sizes, labelled=True), "two-sided", self.alpha)
@@ -176,10 +187,11 @@ class ComparisonBlock(TaskBlock):
             plan = task_deals.make_plan(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy)
             given = pairs.x[own], pairs.y[own], pairs.weights[own[0]]
             found = task_effects.evaluate(*given, plan, self.alpha, self.progress)
-            adjusted[own] = found["pvalue"]
-            yield "pvalue", ((own, FIXED), found["pvalue"])
-            yield "difference_ci", ((own, FIXED), found["difference_ci"])
-            yield "interaction_pvalue", (own, found["interaction_pvalue"])
+            known = ~pairs.infinite[own].any(axis=-1)
+            adjusted[own] = np.where(known, found["pvalue"], np.nan)
+            yield "pvalue", ((own, FIXED), adjusted[own])
+            yield "difference_ci", ((own[known], FIXED), found["difference_ci"][known])
+            yield "interaction_pvalue", (own[known], found["interaction_pvalue"][known])
             yield "n_resamples", ((own, FIXED), plan.n_deals)
             if not self.paired:
                 yield "prob_greater_pvalue", ((own, FIXED), found["prob_greater_pvalue"])
@@ -189,16 +201,18 @@ class ComparisonBlock(TaskBlock):
         """Yield the claim about tasks like these, and the estimates."""
         d, _ = task_effects.differences(pairs.x, pairs.y, paired=self.paired)
         some = pairs.here.any(axis=-1)
-        yield "difference", (..., np.where(some, np.nansum(pairs.weights * d, axis=-1), np.nan))
+        known = some & ~pairs.infinite.any(axis=-1)
+        yield "difference", (..., np.where(known, np.nansum(pairs.weights * d, axis=-1), np.nan))
         if not some.any():
             return
         x, plan = self.flips(self.family_sums(pairs.weights * d))
+        x[~known] = np.nan
         weights, _ = self.flips(self.family_sums(np.where(pairs.here, pairs.weights, np.nan)))
         pvalue, adjusted = task_flips.pvalues(x, plan, self.can_be_shown(x))
-        n_families = np.count_nonzero(~np.isnan(x), axis=-1)
         yield "pvalue", ((slice(None), RANDOM), pvalue)
         yield "pvalue_adjusted", ((slice(None), RANDOM), adjusted)
-        yield "difference_ci", ((some, RANDOM), task_flips.intervals(x[some], weights[some], plan, self.alpha))
+        yield "difference_ci", ((known, RANDOM), task_flips.intervals(x[known], weights[known], plan, self.alpha))
+        n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         evaluated = 2.0**n_families if plan.exact else np.full(len(x), plan.n_flips)
         yield "n_resamples", ((slice(None), RANDOM), np.where(some, evaluated, 0))
         if self.paired:

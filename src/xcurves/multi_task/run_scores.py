@@ -37,10 +37,10 @@ class _ScoreBlock:
         return self.layout.pack({"score": scores}, numbers.shape)
 
     def _grid(self, curves: Floats, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return the levels of every task's grid, shape (task, level); refuse incomplete and infinite runs."""
+        """Return the levels of every task's grid, shape (task, level); refuse incomplete runs and scores of -inf."""
         has = ~np.isnan(curves)
         grid = has.any(axis=(1, 2))
-        counts = np.where(np.isinf(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
+        counts = np.where(np.isneginf(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
         words = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
         run_checks.check_runs(counts, grid.sum(axis=-1).astype(float), names, words)
         return np.asarray(grid)
@@ -59,8 +59,9 @@ class _ScoreBlock:
                 )
             of_level = np.divide(of_level, total, out=np.zeros(of_level.shape), where=total > 0)
         absent = np.isnan(curves).all(axis=-1)
-        scores = np.einsum("tark,tk->tar", np.nan_to_num(curves), of_level)
-        return np.where(absent, np.nan, scores)
+        scores = np.einsum("tark,tk->tar", np.nan_to_num(curves, posinf=0.0), of_level)
+        never = (np.isposinf(curves) & (of_level != 0)[:, np.newaxis, np.newaxis]).any(axis=-1)
+        return np.where(absent, np.nan, np.where(never, np.inf, scores))
 
 
 @dataclass(frozen=True)

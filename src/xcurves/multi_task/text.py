@@ -93,7 +93,7 @@ def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
 def _pair_claim(pair: xr.Dataset, task: str) -> str:
     """Return all that is said of one pair."""
     if pair["difference"].isnull():
-        return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
+        return " ".join([_no_claim(pair, task), *_chance(pair, task)])
     return " ".join([_main_claim(pair, task), *_by_task(pair, task), *_spread(pair, task), *_chance(pair, task)])
 
 
@@ -101,7 +101,7 @@ def _main_claim(pair: xr.Dataset, task: str) -> str:
     """Return the estimate with both claims."""
     n = pair["n_tasks"].item()
     if pair["difference"].isnull():
-        return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
+        return _no_claim(pair, task)
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     value = pair["difference"].item()
     first, second = (a, b) if value >= 0 else (b, a)
@@ -117,6 +117,13 @@ def _main_claim(pair: xr.Dataset, task: str) -> str:
         f"Over these {n} {task}s {first} scores {abs(value):.3g} higher than {second} on {mean} ({here}). "
         f"For {task}s like these: {random}, {_p(pair, 'random')}."
     )
+
+
+def _no_claim(pair: xr.Dataset, task: str) -> str:
+    """Return why there is no mean difference."""
+    if pair["n_tasks"].item():
+        return f"{pair['pair'].item()}: no mean difference, because some runs score +inf."
+    return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
 
 
 def _interval(pair: xr.Dataset, claim: str, value: float) -> str:
