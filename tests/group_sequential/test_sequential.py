@@ -33,6 +33,7 @@ def test_result_has_the_declared_variables(found):
     assert found.difference_ci.dims == ("pair", "look", "ci_bound")
     assert found.n_runs.sel(algorithm="td3").values[:3].tolist() == [5, 10, 15]
     assert found.undecided.values.tolist() == [0, 0, 1]
+    assert found.n_runs_next.to_series().to_dict() == {"sac": 0, "td3": 5, "ddpg": 5}
     assert found.pvalue.isel(look=slice(3, None)).isnull().all()
     assert (found.rejected.isel(look=slice(3, None)) == 0).all()
     assert (found.attrs["n_looks"], found.attrs["spending"], found.attrs["rng"]) == (6, "square", "0")
@@ -213,6 +214,23 @@ def test_picture_has_a_panel_for_each_pair(found):
     stars = [line for line in ax.child_axes[0].lines if line.get_marker() == "*"]
     assert stars[0].get_xdata().tolist() == [2]
     plt.close("all")
+
+
+def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves, tmp_path):
+    pytest.importorskip("matplotlib")
+    parts = ["pairwise", "sequential"]
+    bare = curves.drop_vars("look")
+    tree = bare.curves.assign_looks(5, n_looks=6).curves.analyze(include=parts, n_resamples=99, rng=0)
+    made = tree["sequential"].to_dataset()
+    again = curves.curves.sequential(n_looks=6, rng=int(made.attrs["rng"]))
+    np.testing.assert_array_equal(made.pvalue, again.pvalue)
+    tree.curves.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Chart of the statistic of every pair at each look" in page
+    assert "td3 v ddpg is still open" in page
+    assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match="does not say how many looks are planned"):
+        curves.curves.analyze(include=["sequential"])
 
 
 def test_archives_give_back_the_same(found, tmp_path):
