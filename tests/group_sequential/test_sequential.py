@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
@@ -66,6 +68,21 @@ def test_earlier_looks_repeat_digit_for_digit(task):
             if "look" in variable.dims:
                 looks = slice(n_runs // 4)
                 xr.testing.assert_identical(variable.isel(look=looks), whole[name].isel(look=looks))
+
+
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 4), min_size=2, max_size=4), st.sampled_from([19, 99, 499]))
+@settings(max_examples=25)
+def test_any_earlier_look_repeats_digit_for_digit(seed, sizes, n_resamples):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(2, sum(sizes), 2)) + rng.normal(size=(2, 1, 1))
+    batches = np.repeat(np.arange(len(sizes)) + 1, sizes)
+    curves = make_curves(values).assign_coords(look=("run", batches))
+    options = {"n_looks": len(sizes), "n_resamples": n_resamples, "rng": seed}
+    whole = curves.curves.sequential(**options)
+    for k in range(1, len(sizes)):
+        part = curves.isel(run=batches <= k).curves.sequential(**options)
+        for name in (name for name, variable in part.data_vars.items() if "look" in variable.dims):
+            xr.testing.assert_identical(part[name].isel(look=slice(k)), whole[name].isel(look=slice(k)))
 
 
 def test_order_of_runs_and_algorithms_changes_nothing(curves, found):

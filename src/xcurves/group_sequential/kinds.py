@@ -56,6 +56,8 @@ SEQUENTIAL = ResultKind(
         "Liu & Anderson (2008), On adaptive extensions of group sequential trials for clinical investigations, "
         "J. Am. Stat. Assoc. 103, 1621-1630",
         "Holm (1979), A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6, 65-70",
+        "Ye, Li, Liu & Yao (2013), A group sequential Holm procedure with multiple primary endpoints, Stat. Med. 32, "
+        "1112-1124",
     ),
     table=tables.sequential_table,
     table_caption="Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "

@@ -121,6 +121,8 @@ def sequential(
     .. [2] Liu, Q. & Anderson, K. M. (2008). On adaptive extensions of group sequential trials for clinical
        investigations. J. Am. Stat. Assoc. 103, 1621-1630.
     .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
+    .. [4] Ye, Y., Li, A., Liu, L. & Yao, B. (2013). A group sequential Holm procedure with multiple primary endpoints.
+       Stat. Med. 32, 1112-1124.
 
     Examples
     --------

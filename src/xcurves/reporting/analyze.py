@@ -57,9 +57,10 @@ def analyze(
         In group ``curves`` a Dataset of the curves, and a group for each part: ``across_tasks`` and
         ``profile_across_tasks``, where there are several tasks along one dim, first in `summary` and `report`;
         ``anova`` is what `randomized_anova` returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`,
-        ``sequential``, where `assign_looks` says how many looks are planned, `sequential`, ``power_law``
-        `fit_power_law`, ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
-        level is its coordinate `training`, in units of `training`, and said in its ``attrs["final"]``. The root has
+        ``sequential``, where `assign_looks` says how many looks are planned, what `sequential` does, ``power_law``
+        `fit_power_law`, ``distribution`` `performance_cdf` of the scores at the last training level that all runs of
+        a task have; this level is its coordinate `training`, in units of `training`, and said in its
+        ``attrs["final"]``. The root has
         attrs only: what was asked, and under ``left_out`` which parts are not there and why. A group of which tasks
         were left out, so that they are NaN, says which and why under the same name.
 
