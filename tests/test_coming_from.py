@@ -15,6 +15,7 @@ PEERS = {
     "pingouin": "pingouin",
     "MNE": "mne",
     "rliable": "rliable.library",
+    "AdaStop": "adastop",
     "allenai/learning-curve": "lc.curve",
 }
 

@@ -54,6 +54,7 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     assert status == 3
     assert said["decision"] == "more runs needed"
     assert said["run_more"] == {"sac": 5, "td3": 5, "ddpg": 5}
+    assert said["run_at_most"] == {"sac": 25, "td3": 25, "ddpg": 25}
     assert said["tasks"][0]["look"] == 1
     assert said["tasks"][0]["pairs"][0]["difference_ci"] == [None, None]
     assert said["tasks"][0]["pairs"][0]["critical_value"] is None
@@ -80,6 +81,7 @@ def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
     assert status == 3
     assert said["undecided"] == [{"task": {}, "pair": "ddpg - td3"}]
     assert said["run_more"] == {"ddpg": 5, "td3": 5}
+    assert said["run_at_most"] == said["tasks"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
 
 
 def test_everything_decided_ends_with_zero_and_sentences(here, capsys):

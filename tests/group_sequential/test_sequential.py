@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
@@ -33,6 +35,7 @@ def test_result_has_the_declared_variables(found):
     assert found.difference_ci.dims == ("pair", "look", "ci_bound")
     assert found.n_runs.sel(algorithm="td3").values[:3].tolist() == [5, 10, 15]
     assert found.undecided.values.tolist() == [0, 0, 1]
+    assert found.n_runs_next.to_series().to_dict() == {"sac": 0, "td3": 5, "ddpg": 5}
     assert found.pvalue.isel(look=slice(3, None)).isnull().all()
     assert (found.rejected.isel(look=slice(3, None)) == 0).all()
     assert (found.attrs["n_looks"], found.attrs["spending"], found.attrs["rng"]) == (6, "square", "0")
@@ -65,6 +68,21 @@ def test_earlier_looks_repeat_digit_for_digit(task):
             if "look" in variable.dims:
                 looks = slice(n_runs // 4)
                 xr.testing.assert_identical(variable.isel(look=looks), whole[name].isel(look=looks))
+
+
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 4), min_size=2, max_size=4), st.sampled_from([19, 99, 499]))
+@settings(max_examples=25)
+def test_any_earlier_look_repeats_digit_for_digit(seed, sizes, n_resamples):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(2, sum(sizes), 2)) + rng.normal(size=(2, 1, 1))
+    batches = np.repeat(np.arange(len(sizes)) + 1, sizes)
+    curves = make_curves(values).assign_coords(look=("run", batches))
+    options = {"n_looks": len(sizes), "n_resamples": n_resamples, "rng": seed}
+    whole = curves.curves.sequential(**options)
+    for k in range(1, len(sizes)):
+        part = curves.isel(run=batches <= k).curves.sequential(**options)
+        for name in (name for name, variable in part.data_vars.items() if "look" in variable.dims):
+            xr.testing.assert_identical(part[name].isel(look=slice(k)), whole[name].isel(look=slice(k)))
 
 
 def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
@@ -213,6 +231,23 @@ def test_picture_has_a_panel_for_each_pair(found):
     stars = [line for line in ax.child_axes[0].lines if line.get_marker() == "*"]
     assert stars[0].get_xdata().tolist() == [2]
     plt.close("all")
+
+
+def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves, tmp_path):
+    pytest.importorskip("matplotlib")
+    parts = ["pairwise", "sequential"]
+    bare = curves.drop_vars("look")
+    tree = bare.curves.assign_looks(5, n_looks=6).curves.analyze(include=parts, n_resamples=99, rng=0)
+    made = tree["sequential"].to_dataset()
+    again = curves.curves.sequential(n_looks=6, rng=int(made.attrs["rng"]))
+    np.testing.assert_array_equal(made.pvalue, again.pvalue)
+    tree.curves.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Chart of the statistic of every pair at each look" in page
+    assert "td3 v ddpg is still open" in page
+    assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match="does not say how many looks are planned"):
+        curves.curves.analyze(include=["sequential"])
 
 
 def test_archives_give_back_the_same(found, tmp_path):

@@ -97,9 +97,11 @@ class DataArrayCurves:
         )  # fmt: skip
 
     @documented
-    def assign_looks(self, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look") -> xr.DataArray:
+    def assign_looks(
+        self, by: int | Mapping[Any, Any] | pd.Series[Any], *, n_looks: int | None = None, name: str = "look"
+    ) -> xr.DataArray:
         """Call :func:`xcurves.assign_looks`."""
-        return xcurves.assign_looks(self._curves, by, name=name)
+        return xcurves.assign_looks(self._curves, by, n_looks=n_looks, name=name)
 
     @documented
     def sequential(

@@ -18,7 +18,7 @@ from xcurves.cli.sources import Table, open_archive, read_curves
 from xcurves.core import labels
 from xcurves.core.sentences import joined
 from xcurves.core.validation import check_confidence_level
-from xcurves.group_sequential.text import last_batch, n_done, needed, planned_without_rejection
+from xcurves.group_sequential.text import n_done, needed, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
 _DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
@@ -149,20 +149,25 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
     """Return what a script needs to continue."""
     tasks = list(_tasks(result))
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
-    more: dict[str, int] = {}
-    for task in tasks:
-        for name, n in task["run_more"].items():
-            more[name] = max(n, more.get(name, 0))
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
     decision = "more runs needed" if open_pairs else ("all shown" if shown else "last look done, not all shown")
     return {
         "decision": decision,
         "n_looks": result.sizes["look"],
         "undecided": open_pairs,
-        "run_more": more,
+        "run_more": _most(tasks, "run_more"),
+        "run_at_most": _most(tasks, "run_at_most"),
         "tasks": tasks,
         "summary": xcurves.summary(result),
     }
+
+
+def _most(tasks: list[dict[str, Any]], name: str) -> dict[str, int]:
+    """Return the largest number of every algorithm over tasks."""
+    most: dict[str, int] = {}
+    for algorithm, n in (each for task in tasks for each in task[name].items()):
+        most[algorithm] = max(n, most.get(algorithm, 0))
+    return most
 
 
 def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
@@ -171,11 +176,13 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
         done = n_done(task)
         latest = task.isel(look=done - 1)
         names = needed(task)
+        more = dict(zip(map(str, names), next_batch(task, names), strict=True))
         yield {
             "task": {str(dim): task[dim].item() for dim in dims},
             "look": done,
             "undecided": task["pair"].to_numpy()[task["undecided"].to_numpy() == 1].tolist(),
-            "run_more": dict(zip(map(str, names), last_batch(task, names) if names else [], strict=True)),
+            "run_more": more,
+            "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
             "n_runs": {str(a["algorithm"].item()): a.item() for a in latest["n_runs"]},
             "pairs": [_pair(latest.isel(pair=place)) for place in range(task.sizes["pair"])],
         }

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import xarray as xr
+
+from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, ResultKind, Var, View
+from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 from xcurves.group_sequential import plots, tables, text
 
 _BY_LOOK = ("task", "pair", "look")
+
+
+def planned_looks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the curves of the tasks that can be compared, if `assign_looks` says how many looks are planned."""
+    if "look" not in curves.coords:
+        raise NotApplicableError("runs have no coordinate look", obvious=True)
+    if "n_looks" not in curves["look"].attrs:
+        raise NotApplicableError(
+            "the coordinate look does not say how many looks are planned: assign_looks(..., n_looks=6)", expected=True
+        )
+    taken, _, attrs = comparable(curves)
+    return taken, {"n_looks": int(curves["look"].attrs["n_looks"])}, attrs
+
 
 SEQUENTIAL = ResultKind(
     name="sequential",
@@ -26,17 +43,21 @@ SEQUENTIAL = ResultKind(
         "difference_ci": Var((*_BY_LOOK, "ci_bound"), "repeated interval of the difference", "score", when="intervals"),
         "futile": Var(_BY_LOOK, "1 where a rejection by the last look is unlikely, else 0", dtype=np.int64),
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
+        "n_runs_next": Var(("task", "algorithm"), "runs in the next batch, as in the latest; 0 if all is decided"),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
     },
     coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS},
     coord_vars=PAIR_COORDS,
     rows=("pair", "look"),
+    part=Part("sequential", 7, planned_looks),
     references=(
         "Kim & DeMets (1987), Design and analysis of group sequential tests based on the type I error spending rate "
         "function, Biometrika 74, 149-154, doi:10.1093/biomet/74.1.149",
         "Liu & Anderson (2008), On adaptive extensions of group sequential trials for clinical investigations, "
         "J. Am. Stat. Assoc. 103, 1621-1630",
         "Holm (1979), A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6, 65-70",
+        "Ye, Li, Liu & Yao (2013), A group sequential Holm procedure with multiple primary endpoints, Stat. Med. 32, "
+        "1112-1124",
     ),
     table=tables.sequential_table,
     table_caption="Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "

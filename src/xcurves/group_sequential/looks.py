@@ -11,12 +11,16 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 
 
 def assign_looks(
-    curves: xr.DataArray, by: int | Mapping[Any, Any] | pd.Series[Any], *, name: str = "look"
+    curves: xr.DataArray,
+    by: int | Mapping[Any, Any] | pd.Series[Any],
+    *,
+    n_looks: int | None = None,
+    name: str = "look",
 ) -> xr.DataArray:
     """Say in which batch every run was made, for `sequential`.
 
@@ -29,6 +33,9 @@ def assign_looks(
         batch of every run: a mapping of run labels to batches, or a column of the log with the run as index,
         ``log.set_index("seed")["batch"]``. Batches are whole numbers from 1, or other values in sorted order, such as
         dates.
+    n_looks : int, optional
+        Number of looks that are planned, for `analyze`: it is kept in the attrs of the coordinate, and `sequential` is
+        a part of the analysis.
     name : str, default "look"
         Name of the coordinate.
 
@@ -57,7 +64,9 @@ def assign_looks(
         values = _by_number(checked, int(by))
     else:
         raise TypeError(f"by must be a number of runs, a mapping or a Series; got {by!r}. Try assign_looks(5)")
-    return curves.assign_coords({name: ("run", values, {"long_name": "number of the look"})})
+    planned = validation.check_count("n_looks", n_looks)
+    attrs = {"long_name": "number of the look"} | ({} if planned is None else {"n_looks": planned})
+    return curves.assign_coords({name: ("run", values, attrs)})
 
 
 def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int64]:

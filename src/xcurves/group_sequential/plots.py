@@ -32,6 +32,7 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     top = _top(result)
     if n_pairs == 1:
         _draw_pair(result.isel(pair=0), ax, top)
+        ax.text(0.98, 0.03, ax.get_title(), transform=ax.transAxes, ha="right", fontsize="small")
         ax.set_xlabel("look")
         ax.set_ylabel("statistic T")
         return

@@ -81,7 +81,9 @@ def sequential(
         minus second, in score units) and, if asked for, `difference_ci` (ci_bound), the repeated interval, NaN where
         the looks contradict each other; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
         together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
-        are needed. Looks to come are NaN, flags 0. attrs have the plan.
+        are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
+        many are run next, and at most so many for each look that is left. Looks to come are NaN, flags 0. attrs have
+        the plan.
 
     Raises
     ------
@@ -119,6 +121,8 @@ def sequential(
     .. [2] Liu, Q. & Anderson, K. M. (2008). On adaptive extensions of group sequential trials for clinical
        investigations. J. Am. Stat. Assoc. 103, 1621-1630.
     .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
+    .. [4] Ye, Y., Li, A., Liu, L. & Yao, B. (2013). A group sequential Holm procedure with multiple primary endpoints.
+       Stat. Med. 32, 1112-1124.
 
     Examples
     --------
@@ -211,7 +215,7 @@ class _SequentialBlock:
         shape = (len(names), -1, len(self.algorithms), len(self.runs), curves.shape[-1])
         every = np.ascontiguousarray(curves).reshape(shape)
         out = self.layout.blank(len(names))
-        for flag in ("rejected", "futile", "undecided"):
+        for flag in ("rejected", "futile", "undecided", "n_runs_next"):
             out[flag][:] = 0
         plans: dict[bytes, list[Look]] = {}
         for place, (name, each) in enumerate(zip(names, every, strict=True)):
@@ -288,3 +292,7 @@ class _SequentialBlock:
         out["futile"][out["rejected"] == 1] = 0
         tested = ~np.isnan(out["pvalue"][:, n_done - 1])
         out["undecided"][:] = tested & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)
+        goes_on = [place for pair, still in zip(self.pairs, out["undecided"], strict=True) if still for place in pair]
+        batches = by_look[:n_done].sum(axis=1)
+        latest = batches[n_done - 1 - (batches > 0)[::-1].argmax(axis=0), np.arange(batches.shape[1])]
+        out["n_runs_next"][:] = (np.isin(np.arange(len(latest)), goes_on) * latest)[self.places]

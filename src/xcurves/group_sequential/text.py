@@ -78,10 +78,9 @@ def needed(task: xr.Dataset) -> list[Hashable]:
     return [name for name in task["algorithm"].to_numpy().tolist() if name in names]
 
 
-def last_batch(task: xr.Dataset, names: Sequence[Hashable]) -> list[int]:
-    """Return the number of runs that each of some algorithms of one task had in the latest batch."""
-    runs = task["n_runs"].sel(algorithm=list(names)).transpose("algorithm", "look").to_numpy()[:, : n_done(task)]
-    return [int(n) for n in np.diff(runs, prepend=0.0)[:, -1]]
+def next_batch(task: xr.Dataset, names: Sequence[Hashable]) -> list[int]:
+    """Return how many runs each of some algorithms of one task has in the next batch."""
+    return [int(n) for n in task["n_runs_next"].sel(algorithm=list(names)).to_numpy()]
 
 
 def _after_look(task: xr.Dataset) -> str:
@@ -127,7 +126,7 @@ def _in_brackets(pair: xr.Dataset) -> str:
 
 def _next(task: xr.Dataset) -> str:
     names, left = needed(task), task.sizes["look"] - n_done(task)
-    sizes = last_batch(task, names)
+    sizes = next_batch(task, names)
     who = " and ".join(map(str, names)) if len(names) < 3 else joined(list(map(str, names)))
     most = f"at most {left * max(sizes)} of each in the {left} looks that are left"
     return f"run {span({float(size) for size in sizes})} more of each of {who} ({most})"

@@ -38,7 +38,8 @@ def analyze(
         Scores, as for `randomized_anova`.
     include : sequence of str, optional
         The parts to make, of "across_tasks", "profile_across_tasks", "anova", "pairwise", "profile",
-        "power_law" and "distribution"; by default all. A part that does not apply to the curves is left out.
+        "sequential", "power_law" and "distribution"; by default all. A part that does not apply to the curves is left
+        out.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
     n_resamples : int, optional
@@ -57,11 +58,11 @@ def analyze(
         In group ``curves`` a Dataset of the curves, and a group for each part: ``across_tasks`` and
         ``profile_across_tasks``, where there are several tasks along one dim, first in `summary` and `report`;
         ``anova`` is what `randomized_anova` returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`,
-        ``power_law`` `fit_power_law`,
-        ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
-        level is its coordinate `training`, in units of `training`, and is in its ``attrs["final"]``. The root has
-        attrs only: the options, and in ``left_out`` which parts are missing and why. If tasks of a group were left
-        out (NaN), its own ``left_out`` says which and why.
+        ``sequential``, where `assign_looks` says how many looks are planned, what `sequential` does, ``power_law``
+        `fit_power_law`, ``distribution`` `performance_cdf` of the scores at the last training level that all runs of
+        a task have; this level is its coordinate `training`, in units of `training`, and is in its ``attrs["final"]``.
+        The root has attrs only: the options, and in ``left_out`` which parts are missing and why. If tasks of a group
+        were left out (NaN), its own ``left_out`` says which and why.
 
     Raises
     ------
