@@ -55,7 +55,9 @@ METHODS = [
 
 
 def test_names_are_found():
-    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.episodes"} <= set(FUNCTIONS)
+    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.training_episodes"} <= set(
+        FUNCTIONS
+    )
     assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
     assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
 
@@ -183,7 +185,9 @@ def test_every_error_that_a_test_meets_is_documented():
     wrong = [
         (name, error)
         for name, error in met
-        if not issubclass(getattr(builtins, error, Exception), tuple(getattr(builtins, each) for each in documented(name)))
+        if not issubclass(
+            getattr(builtins, error, Exception), tuple(getattr(builtins, each) for each in documented(name))
+        )
     ]
     assert not wrong
 
