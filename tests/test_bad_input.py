@@ -245,9 +245,8 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     apart[0, :, 1:] = np.nan
     table(apart)
     assert refusal("c.csv", "--align") == (
-        "--align intersection leaves 1 common training level (0): the runs of 'a0' do not meet. Compare algorithms "
-        "that were scored at the same levels, --select algorithm=..., or give levels that all reach, --align LEVELS "
-        "--method ..."
+        "--align intersection leaves 1 common training level (0): the runs of 'a0' do not meet. Compare tasks of alike "
+        "budgets, --select task=..., or give levels that all reach, --align LEVELS --method linear"
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan
