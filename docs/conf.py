@@ -28,7 +28,7 @@ version = release = xcurves.__version__
 # The source directory is the repository (`-c docs .`), so that links between pages and notebooks hold in both places.
 root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/*.ipynb"]
-exclude_patterns = [".*", "docs/_*", "src", "tests", "build", "dist"]
+exclude_patterns = [".*", "docs/_*", "docs/paper.md", "src", "tests", "build", "dist"]
 suppress_warnings = ["config.cache"]  # the functions of this file
 extensions = [
     "myst_nb",

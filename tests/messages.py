@@ -1,6 +1,6 @@
 """The exact words of errors and warnings: all that `pytest.raises` and `pytest.warns` catch, in messages.json.
 
-A test matches the argument and the cure of a message; this file has its words. ``pytest -n 0 -m '' --update-messages``
+A test matches the argument and the cure of a message; this file has its words. ``pytest -m '' --update-messages``
 writes the messages of the tests that it runs.
 """
 
@@ -48,7 +48,7 @@ def of_warnings(caught):
 @cache
 def saved():
     """Return the messages of each test."""
-    return json.loads(SNAPSHOT.read_text()) if SNAPSHOT.exists() else {}
+    return json.loads(SNAPSHOT.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -68,9 +68,20 @@ def exact_messages(request, monkeypatch, tmp_path_factory):
         return
     name = request.node.nodeid.removeprefix("tests/")
     found = [each.replace(str(tmp_path_factory.getbasetemp()), "TMP") for each in messages]
-    if request.config.getoption("--update-messages"):
-        saved()[name] = found
-        kept = {key: saved()[key] for key in sorted(saved()) if saved()[key]}
-        SNAPSHOT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    else:
-        assert found == saved().get(name, []), "python -m pytest -n 0 --update-messages writes the new words"
+    if not request.config.getoption("--update-messages"):
+        assert found == saved().get(name, []), "python -m pytest --update-messages writes the new words"
+    elif found != saved().get(name, []):
+        update(name, found)
+
+
+def update(name, found):
+    """Write the messages of one test; processes take turns."""
+    import fcntl  # not on Windows
+
+    with SNAPSHOT.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        kept = {**json.loads(file.read() or "{}"), name: found}
+        file.truncate(0)
+        json.dump({key: kept[key] for key in sorted(kept) if kept[key]}, file, indent=1, ensure_ascii=False)
+        file.write("\n")

@@ -4,3 +4,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
+TICTACTOE = str(ROOT / "src" / "xcurves" / "data" / "tictactoe.nc")

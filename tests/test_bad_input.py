@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from places import TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
 
@@ -69,7 +70,7 @@ def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     table(curves)
     has = "is no column of ARCHIVE. It has 'algorithm', 'run', 'training', 'score'"
     assert refusal("c.csv", "--run", "seed", "--value", "score") == (
-        f"--run seed {has}. Rows repeat without it. Mend ARCHIVE"
+        f"--run seed {has}. Rows repeat without it. Correct ARCHIVE"
     )
     assert refusal("c.csv", "--value", "return") == f"--value return {has}"
     assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"
@@ -84,17 +85,17 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
     frame.loc[[3, 5], "score"] = ["high", "low"]
     frame.to_csv("score.csv", index=False)
     assert refusal("score.csv").startswith("value column 'score' must be numeric; got dtype ")
-    assert refusal("score.csv").endswith(", first 'high' in row 4 of the data. Mend ARCHIVE")
+    assert refusal("score.csv").endswith(", first 'high' in row 4 of the data. Correct ARCHIVE")
     frame = table(curves).astype({"training": object})
     frame.loc[7, "training"] = "8k"
     frame.to_csv("training.csv", index=False)
-    assert refusal("training.csv").endswith(", first '8k' in row 8 of the data. Mend ARCHIVE")
+    assert refusal("training.csv").endswith(", first '8k' in row 8 of the data. Correct ARCHIVE")
     frame = table(curves).astype({"run": object})
     frame.loc[2, "run"] = None
     frame.to_csv("run.csv", index=False)
     assert refusal("run.csv") == (
-        "run column 'run' has 1 rows without a label (read_csv takes NA, None and null for none), first row 3 of the "
-        "data. Mend ARCHIVE"
+        "run column 'run' has 1 rows without a label (read_csv reads NA, None and null as missing), first row 3 of the "
+        "data. Correct ARCHIVE"
     )
 
 
@@ -104,7 +105,7 @@ def test_a_netcdf_file_cut_short(refusal, curves, here, engine, share):
     curves.to_dataset().to_netcdf("cut.nc", engine=engine)
     whole = (here / "cut.nc").read_bytes()
     (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
-    assert refusal("cut.nc").startswith("ARCHIVE cut.nc is no archive that can be read whole: ")
+    assert refusal("cut.nc").startswith("ARCHIVE cut.nc cannot be read as a complete archive: ")
 
 
 def test_a_table_cut_short(refusal, curves, here):
@@ -126,7 +127,7 @@ def test_a_zarr_store_is_read_with_and_without_consolidated_metadata(curves, con
 def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
     curves.to_dataset().to_zarr("c.zarr", zarr_format=2, consolidated=False)
     (here / "c.zarr" / "score" / ".zarray").write_text("{")
-    assert refusal("c.zarr").startswith("ARCHIVE c.zarr is no archive that can be read whole: ")
+    assert refusal("c.zarr").startswith("ARCHIVE c.zarr cannot be read as a complete archive: ")
 
 
 def test_event_files_cut_short_give_their_whole_events_and_it_is_said(here, capsys):
@@ -155,7 +156,7 @@ def test_event_files_cut_short_give_their_whole_events_and_it_is_said(here, caps
 
 def test_two_algorithms_of_one_name(refusal, curves, here):
     curves.assign_coords(algorithm=["sac", "sac"]).to_dataset().to_netcdf("twice.nc")
-    assert refusal("twice.nc") == "algorithm labels must be unique; got 'sac' 2 times. Mend ARCHIVE"
+    assert refusal("twice.nc") == "algorithm labels must be unique; got 'sac' 2 times. Correct ARCHIVE"
     table(curves.assign_coords(algorithm=["sac", "sac"]))
     assert refusal("c.csv") == (
         "24 rows repeat a (algorithm, run, training), first ('sac', 0, 0.0); ('sac', 0, 100.0); ('sac', 0, 200.0). "
@@ -183,7 +184,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
 
 def test_a_folder_of_any_other_name_is_not_in_the_way(here):
     (here / "here").mkdir()
-    assert main(["--n-resamples", "99"]) == 0
+    assert main([TICTACTOE, "--n-resamples", "99"]) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
@@ -205,7 +206,7 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
-    assert refusal("--output", "r.nc") == (
+    assert refusal(TICTACTOE, "--output", "r.nc") == (
         "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
 
@@ -245,8 +246,9 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     apart[0, :, 1:] = np.nan
     table(apart)
     assert refusal("c.csv", "--align") == (
-        "--align intersection leaves 1 common training level (0): the runs of 'a0' do not meet. Compare tasks of alike "
-        "budgets, --select task=..., or give levels that all reach, --align LEVELS --method linear"
+        "--align intersection leaves 1 common training level (0): the runs of 'a0' share fewer than two levels. "
+        "Compare tasks of alike budgets, --select task=..., or give levels that all reach, --align LEVELS --method "
+        "linear"
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan
@@ -263,11 +265,14 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         (["--rng", "-1"], "--rng must not be negative; got -1. Give a whole number from 0"),
         (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
         (
-            ["--select", "algorithm=sac"],
+            [TICTACTOE, "--select", "algorithm=sac"],
             "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
         ),
-        (["--select", "task=x"], "--select task=x: 'task' is no dim of score. It has algorithm, run, training"),
-        (["--select", "algorithm=rate 0.1"], "only algorithm"),
+        (
+            [TICTACTOE, "--select", "task=x"],
+            "--select task=x: 'task' is no dim of score. It has algorithm, run, training",
+        ),
+        ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (
             ["--align", "some"],
             "--align takes intersection, union, final, levels such as 0,1000,5000, or START:STOP:STEP; got 'some'. "
@@ -281,7 +286,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         ),
         (
             ["--align", "union", "--method", "nearest"],
-            "--method nearest needs --tolerance, how far from a level",
+            "--method nearest needs --tolerance, the largest distance from a level",
         ),
         (["--align", "--tolerance", "3"], "--tolerance 3.0 has no meaning without --method. Name one, or leave it out"),
         (["--method", "linear"], "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"),
@@ -311,7 +316,7 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
     monkeypatch.setattr("xcurves.cli.job.open_archive", broken)
     assert main([]) == 1
     assert capsys.readouterr().err == (
-        "python -m xcurves: AttributeError: a defect. This should not be; --traceback shows where\n"
+        "python -m xcurves: AttributeError: a defect. This is unexpected; --traceback shows where\n"
     )
     with pytest.raises(AttributeError, match="a defect"):
         main(["--traceback"])
@@ -323,7 +328,10 @@ def test_nobody_reads_the_output(here):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "xcurves", "--n-resamples", "99"], stdout=writer, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")

@@ -46,7 +46,7 @@ def learners():
         lambda curves: curves.curves.pairwise(n_resamples=500, rng=0),
         lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=500, rng=0),
         lambda curves: curves.curves.ss_profile(n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0),
-        lambda curves: curves.curves.performance_cdf(dim=("run", "training"), scores_at=[0.0, 1.0], rng=0),
+        lambda curves: curves.curves.performance_cdf(dim=("run", "training"), strata=(), scores_at=[0.0, 1.0], rng=0),
         lambda curves: curves.isel(training=-1).curves.performance_cdf(interval="bca", n_resamples=99, rng=0),
         lambda curves: curves.isel(training=-1).curves.compare_distributions(paired=True, n_resamples=99, rng=0),
         lambda curves: curves.curves.align([0.0, 150.0], method="linear").to_dataset(),

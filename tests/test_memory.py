@@ -133,3 +133,34 @@ xcurves.fit_power_law(curves, sigma0_sq=1.0)
 print(peak() - before)
 """
     assert float(run(code)) < 200
+
+
+@linux
+@pytest.mark.parametrize("paired", [False, True])
+def test_ten_thousand_runs_of_three_levels_take_seconds_and_little_memory(paired):
+    """No square of the number of runs: 10,000 x 10,000 doubles would be 800 MB."""
+    code = f"""
+import time
+curves = labelled(np.random.default_rng(0).normal(size=(2, 5_000, 3)))
+xcurves.randomized_anova(curves[:, :10], n_resamples=9)
+before, start = peak(), time.process_time()
+xcurves.randomized_anova(curves, paired={paired}, rng=0)
+assert time.process_time() - start < 10
+print(peak() - before)
+"""
+    assert float(run(code, OPENBLAS_NUM_THREADS="1")) < 100
+
+
+@linux
+def test_a_hundred_thousand_matched_trials_and_a_million_resampled_ones_need_bounded_memory():
+    code = """
+values = np.random.default_rng(0).normal(size=(2, 1_000_000))
+scores = xr.DataArray(values, {"algorithm": ["a", "b"]}, ("algorithm", "run"))
+few = scores[:, :100]
+few.curves.compare_distributions(paired=True, n_resamples=9), few.curves.performance_cdf(interval="bca", rng=0)
+before = peak()
+scores[:, :100_000].curves.compare_distributions(paired=True, n_resamples=99, rng=0)
+scores.curves.performance_cdf(interval="bca", n_resamples=500, rng=0)
+print(peak() - before)
+"""
+    assert float(run(code)) < 300

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from xcurves.experiments import digits, endgames, tictactoe
+from xcurves.experiments import benchmark, digits, endgames, tictactoe
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +92,7 @@ def test_every_data_set_is_described_and_says_how_it_was_made(name):
     assert {"title", "seed"} <= set(dataset.attrs)
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning"])
+@pytest.mark.parametrize("name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning", "benchmark"])
 def test_curves_are_float64_with_names_and_units_in_the_classic_format(name):
     assert (files("xcurves") / "data" / f"{name}.nc").read_bytes()[:3] == b"CDF"
     dataset = xcurves.tutorial.open_dataset(name)
@@ -167,6 +167,30 @@ def test_digits_have_16_to_1_folds_of_whole_numbers_of_digits():
     wrong = dataset.error * dataset.attrs["n_test"] / 100
     np.testing.assert_allclose(wrong.fillna(0), wrong.round().fillna(0), atol=1e-9)
     assert dataset.attrs["n_test"] == 517
+
+
+def test_the_benchmark_is_remade_where_no_linear_algebra_decides():
+    dataset = xcurves.tutorial.open_dataset("benchmark")
+    same_scikit_learn(dataset)
+    tasks, names = ["parity", "wine", "Friedman"], ["decision tree"]
+    found = benchmark.learning_curves(tasks, names, seed=int(dataset.attrs["seed"]))
+    xr.testing.assert_identical(found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names))
+
+
+def test_the_benchmark_has_sixteen_tasks_on_grids_of_their_own_and_whole_numbers_of_examples():
+    accuracy = xcurves.tutorial.open_dataset("benchmark").accuracy
+    assert dict(accuracy.sizes) == {"task": 16, "algorithm": 5, "run": 5, "training": 6}
+    n_levels = accuracy.notnull().all(["algorithm", "run"]).sum("training")
+    assert dict(zip(accuracy.task.values, n_levels.values, strict=True)) == {
+        **dict.fromkeys(accuracy.task.values, 6),
+        "breast cancer": 5,
+        "iris": 3,
+        "wine": 3,
+    }
+    assert (accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels).all()
+    tables = {"breast cancer": 569 - 320, "iris": 150 - 80, "wine": 178 - 80, "tic-tac-toe": 958 - 640}
+    right = accuracy * xr.DataArray([tables.get(task, 1000) for task in accuracy.task.values], dims="task") / 100
+    np.testing.assert_allclose(right.fillna(0), right.round().fillna(0), atol=1e-9)
 
 
 def test_opening_needs_no_network(monkeypatch):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from xcurves.simulation import runs_needed as runs_needed
     from xcurves.simulation import type_i_error as type_i_error
 
-_FUNCTIONS = {  # of all kinds together; those of single kinds stand in `kinds`
+_FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed in `kinds`
     "align": "preprocessing.alignment",
     "analyze": "reporting.analyze",
     "assign_looks": "group_sequential.looks",
@@ -65,7 +65,7 @@ __all__ = sorted([*_kinds.NAMES, *_FUNCTIONS, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used; to import all at once takes half of the time that xarray does."""
+    """Import a public name when it is first used; importing all of them takes half as long as importing xarray."""
     if name == "__version__":
         return import_module("importlib.metadata").version("xcurves")
     if name in _MODULES:

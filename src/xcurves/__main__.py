@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, _BAD_INPUT):
                 _say(message)
                 return 2
-            _say(f"{type(error).__name__}: {message}. This should not be; --traceback shows where")
+            _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where")
             return 1
     return status
 

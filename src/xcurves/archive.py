@@ -53,13 +53,13 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The archive is made beside its path, as ``.NAME.HOST.PID.part``, read back, compared with `data`, and renamed: in
+    The archive is made next to its path, as ``.NAME.HOST.PID.part``, read back, compared with `data`, and renamed: in
     one step for a file, in two for a zarr store. A process that is stopped leaves the old archive whole; the next
     writer removes its part files. If the path is a symbolic link, its target is replaced.
 
-    The archive bears checksums, by which `read` refuses it where a byte changed or a file is missing. Attributes on
-    which readers of netCDF act, such as ``scale_factor``, are stored as ``xcurves_literal_scale_factor``, and `read`
-    gives them back.
+    The archive has checksums: `read` refuses it if a byte changed or a file is missing. Attributes that readers of
+    netCDF interpret, such as ``scale_factor``, are stored as ``xcurves_literal_scale_factor``, and `read` restores
+    them.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     """
     if not isinstance(data, xr.Dataset | xr.DataTree):
         raise TypeError(
-            f"data must be a Dataset or DataTree; got {type(data).__name__}. Of an array: da.to_dataset(name='score')"
+            f"data must be a Dataset or DataTree; got {type(data).__name__}. Convert: da.to_dataset(name='score')"
         )
     path = Path(path)
     groups = groups_of(data)
@@ -107,12 +107,12 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     Raises
     ------
     FileNotFoundError
-        If there is nothing.
+        If the path does not exist.
     OSError
-        If it may not be read, if another process replaces it again and again, or if the process that wrote it was
+        If it cannot be read, if another process replaces it again and again, or if the process that wrote it was
         stopped between its two renames of a zarr store: the message names the folder that has the archive.
     ValueError
-        If it is no archive or not a whole one, if a checksum does not match, if it holds links, codecs that may run
+        If it is no archive or an incomplete one, if a checksum does not match, if it holds links, codecs that may run
         code or groups within themselves, or if its variables are larger than `max_bytes`.
     ImportError
         If the format needs the extra ``io``.
@@ -123,7 +123,7 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
 
     Notes
     -----
-    Files that others wrote have no checksum: of them only what their format shows is refused.
+    Files that others wrote have no checksum: only damage that their format shows is refused.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     True
     """
     path = Path(path)
-    with FILE_LOCK, one_line(_UNREADABLE, path, "is no archive that can be read whole", _CURE):
+    with FILE_LOCK, one_line(_UNREADABLE, path, "cannot be read as a complete archive", _CURE):
         groups = read_unchanged(path, partial(read_groups, max_bytes=max_bytes))
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
@@ -149,8 +149,8 @@ def open_dataset(
     Parameters
     ----------
     path : str or path
-        A netCDF file, a zarr store, or a folder whose ``.nc`` files and ``.zarr`` stores, in folders of it too, hold
-        one run each, or one task each. The labels `algorithm`, `run` and `task` of a file are its dims, its scalar
+        A netCDF file, a zarr store, or a folder whose ``.nc`` files and ``.zarr`` stores, also in its subfolders,
+        hold one run each, or one task each. The labels `algorithm`, `run` and `task` of a file are its dims, its scalar
         coordinates, its attributes, or parts of its path such as ``task=hopper/algorithm=sac,run=3.nc``, where other
         names are dims as well.
     engine : {"scipy", "h5netcdf", "netcdf4", "zarr"}, optional
@@ -167,14 +167,14 @@ def open_dataset(
     Raises
     ------
     FileNotFoundError, OSError, ValueError, ImportError
-        As `read`; and if no file of a folder can be used, if two files hold the same run, or if it cannot be said
+        As `read`; and if no file of a folder can be used, if two files hold the same run, or if it is not clear
         which files belong together.
 
     Warns
     -----
     UserWarning
-        If files of the folder are left out, which it names: they cannot be read whole, have no label, or are of
-        another experiment than most: other variables, dims, units, labels or attribute ``experiment``.
+        If files of the folder are left out, which it names: they cannot be read, have no label, or differ
+        from most in variables, dims, units, labels or the attribute ``experiment``.
 
     Examples
     --------
@@ -196,13 +196,13 @@ def open_dataset(
 
 
 def _open(path: Path, *, engine: str | None, chunks: str | Mapping[str, int] | None) -> xr.Dataset:
-    with FILE_LOCK, one_line(_UNREADABLE, path, "is no archive that can be read whole", _CURE):
+    with FILE_LOCK, one_line(_UNREADABLE, path, "cannot be read as a complete archive", _CURE):
         found = check_archive(path, lazy=chunks is not None)
         options: dict[str, Any] = {"consolidated": False} if found == "zarr" else {}
         opened = xr.open_dataset(path, engine=engine or found, decode_times=False, chunks=chunks, **options)
         if not opened.variables:
             opened.close()
-            raise ValueError("it holds no variable outside groups. Of a tree: archive.read(path)")
+            raise ValueError("it holds no variable outside groups. For a tree: archive.read(path)")
         labels = opened["run"].to_index() if "run" in opened.dims and "run" in opened.coords else None
         if labels is not None and not labels.is_unique:
             opened.close()

@@ -1,7 +1,7 @@
 """The list of all kinds of results.
 
 A kind "family.name" is the public function `name` in the module ``xcurves.family.name``, and its declaration `NAME` in
-the module ``xcurves.family.kinds``. Nothing is imported before it is asked for.
+the module ``xcurves.family.kinds``. Nothing is imported before it is used.
 """
 
 from __future__ import annotations

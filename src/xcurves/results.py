@@ -21,7 +21,7 @@ _NO_ROWS = "resample"  # the null distribution is no part of a frame
 
 
 def find_kind(dataset: xr.Dataset) -> ResultKind | None:
-    """Return the kind of a result, by what its attrs say or by its variables; None if it is none."""
+    """Return the kind of a result, by its attrs or by its variables; None if it is no result."""
     named = dataset.attrs.get("xcurves_result")
     if named in kinds.NAMES:
         return kinds.kind(named)
@@ -30,7 +30,7 @@ def find_kind(dataset: xr.Dataset) -> ResultKind | None:
 
 
 def kind_of(result: xr.Dataset) -> ResultKind:
-    """Return the kind of a result; refuse what is none."""
+    """Return the kind of a result; refuse anything else."""
     if not isinstance(result, xr.Dataset):
         raise TypeError(f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}")
     kind = find_kind(result)
@@ -40,7 +40,7 @@ def kind_of(result: xr.Dataset) -> ResultKind:
 
 
 def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
-    """Return the kind of a result, and the result in memory, with a dim again for every label that was selected."""
+    """Return the kind of a result, and the result in memory; dims of which one label was selected are restored."""
     kind = kind_of(result)
     result = result.compute()
     selected = [dim for dim in kind.coords if dim in result.coords and not result[dim].dims]
@@ -70,7 +70,7 @@ def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
 
 
 def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str) -> T:
-    """Call a function of a kind on a prepared result; name what a selection left out."""
+    """Call a function of a kind on a prepared result; an error names what a selection removed."""
     try:
         return what(result)
     except (KeyError, IndexError, ValueError) as error:
@@ -103,7 +103,7 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
         Of `pairwise`, a row for each pair:
         difference, its interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate,
         lower, upper, T, p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of
-        the simple profile, and, as far as asked, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table
+        the simple profile, and, if asked for, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table
         of learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each
         size: prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the
         table of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
@@ -112,12 +112,12 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
         pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
         Kolmogorov-Smirnov distance and its adjusted p. Of `type_i_error` and `power`, a row for each setting and
         p-value: rate, its interval, the number n of data sets. Of `runs_needed`, a row for each number of runs: power,
-        its interval, and the runs needed. With extra dims, so for each task.
+        its interval, and the runs needed. With extra dims, the same for each task.
 
     Raises
     ------
     ValueError, TypeError
-        If `result` is no result of this library, or a selection left out what the table needs.
+        If `result` is no result of this library, or a selection removed what the table needs.
 
     Examples
     --------
@@ -149,13 +149,13 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     -------
     str
         A line for each statement, then how it was computed and what it can claim. Tests are reported with the
-        split-plot error terms. Of an analysis, the same for each part, under a heading; then what it does not have,
+        split-plot error terms. Of an analysis, the same for each part, under a heading; then the missing parts,
         and why.
 
     Raises
     ------
     ValueError, TypeError
-        If `result` is no result of this library, or holds none, or a selection left out what the sentences need.
+        If `result` is no result of this library, or holds none, or a selection removed what the sentences need.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
         effect and training level; of `compare_distributions`, for each task and pair; of `predict`, for each task and
         size; of `leave_one_size_out`, for each task and variant; of others, for each task. Variables with further dims
         have a column ``variable_label`` for each label; the null distribution is left out. Units, names and attrs
-        stand in ``frame.attrs``.
+        are in ``frame.attrs``.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFra
 
 
 def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
-    """Make a variable of its own for each label of the dims that have no rows."""
+    """Make a variable for each label of the dims that have no rows."""
     columns = {}
     result = result.reset_coords()
     for name, variable in result.data_vars.items():
@@ -274,7 +274,7 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 
 def summary_of_part(part: xr.Dataset) -> str:
-    """Return the sentences of one part of an analysis, with its training level and the tasks that it lacks."""
+    """Return the sentences of one part of an analysis, with its training level and the tasks left out."""
     final = [say_final(part)] if "final" in part.attrs else []
     return "\n".join([*final, summary(part), *(f"Left out: {each}" for each in left_out(part.attrs))])
 

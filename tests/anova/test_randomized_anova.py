@@ -4,7 +4,6 @@ import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 import strategies
 import xcurves
@@ -314,7 +313,7 @@ def test_equal_scores_are_nan_with_one_warning():
     with pytest.warns(UserWarning) as caught:
         result = xcurves.randomized_anova(make_curves(np.full((2, 5, 3), 0.1)))
     assert [str(w.message) for w in caught] == [
-        "scores leave no difference and no error: F is 0 / 0 and p is NaN (algorithm and interaction)"
+        "differences and error are both zero: F is 0 / 0 and p is NaN (algorithm and interaction)"
     ]
     assert result.pvalue.isnull().all()
     assert result.f.isnull().all()
@@ -442,13 +441,40 @@ def test_omega_squared_is_zero_on_average_where_eta_squared_is_not():
     assert abs(result.omega_sq_partial.mean()) < 4 * result.omega_sq_partial.std() / n**0.5 + 0.02
 
 
-def test_omega_squared_by_its_definition():
-    """Of curve means by one-way analysis; of two levels the interaction is that of differences."""
-    curves = make_curves(
-        np.random.default_rng(4).normal(size=(3, 5, 2)) + np.arange(3)[:, None, None] * np.array([1, 2])
+def variances(y, paired):
+    """Unbiased variances of effects and of their errors by plain loops: ((effect, error), ...) by effect.
+
+    Effects have the mean square of their true values as their variance, which their mean square less that of the
+    error estimates.
+    """
+    m, l, k = y.shape
+    u = y.mean(axis=2)  # of curves
+    of_algorithm, of_run, grand = u.mean(axis=1), u.mean(axis=0), u.mean()
+    between = sum(l * (of_algorithm[i] - grand) ** 2 for i in range(m)) / (m - 1)
+    left, left_within, between_within = 0.0, 0.0, 0.0
+    cell, level, of_run_level = y.mean(axis=1), y.mean(axis=(0, 1)), y.mean(axis=0)
+    for i in range(m):
+        for h in range(k):
+            between_within += l * (cell[i, h] - of_algorithm[i] - level[h] + grand) ** 2
+        for j in range(l):
+            left += (u[i, j] - of_algorithm[i] - paired * (of_run[j] - grand)) ** 2
+            for h in range(k):
+                shared = paired * (of_run_level[j, h] - of_run[j] - level[h] + grand)
+                left_within += (y[i, j, h] - u[i, j] - cell[i, h] + of_algorithm[i] - shared) ** 2
+    df_error = (m - 1) * (l - 1) if paired else m * (l - 1)
+    error, error_within = left / df_error, left_within / (df_error * (k - 1))
+    between_within /= (m - 1) * (k - 1)
+    return (
+        ((m - 1) * (between - error) / (m * l), error),
+        ((m - 1) * (k - 1) * (between_within - error_within) / (m * l * k), error_within),
     )
-    result = quiet(curves, n_resamples=1).omega_sq_partial.sel(error_term="split_plot")
-    values = curves.to_numpy()
-    for effect, u in (("algorithm", values.mean(axis=-1)), ("interaction", values[..., 1] - values[..., 0])):
-        f = stats.f_oneway(*u).statistic
-        np.testing.assert_allclose(result.sel(effect=effect), 2 * (f - 1) / (2 * (f - 1) + 15))
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_omega_squared_by_its_definition(paired):
+    """The share of the effect's variance in its sum with the error's, each estimated without bias."""
+    slopes = np.arange(3)[:, None, None] * np.array([1.0, 2.0, 2.5, 0.0])
+    curves = make_curves(np.random.default_rng(4).normal(size=(3, 5, 4)) + slopes)
+    result = quiet(curves, n_resamples=1, paired=paired).omega_sq_partial.sel(error_term="split_plot")
+    for effect, (own, error) in zip(("algorithm", "interaction"), variances(curves.to_numpy(), paired), strict=True):
+        np.testing.assert_allclose(result.sel(effect=effect), own / (own + error))

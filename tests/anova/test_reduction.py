@@ -28,6 +28,18 @@ def test_chunks_reduce_lazily_to_the_same(curves, subsets, chunks):
         np.testing.assert_array_equal(lazy.compute(), whole)
 
 
+@pytest.mark.parametrize("within_runs", [False, True])
+@pytest.mark.parametrize("chunks", [{"task": 2}, {"training": 2}, {"metric": 3, "run": 2, "training": 4}])
+def test_chunks_of_few_levels_reduce_lazily_to_a_factor(curves, chunks, within_runs):
+    curves = curves.isel(training=slice(0, 7))
+    whole = reduction.curve_moments(curves, within_runs=within_runs)
+    assert whole.sizes["_moment"] == moments.packed_size(10, 6) < moments.packed_size(10)
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = reduction.curve_moments(curves.chunk(chunks), within_runs=within_runs)
+    assert lazy.shape == whole.shape
+    np.testing.assert_array_equal(lazy.compute(), whole)
+
+
 def test_a_subset_is_as_if_the_others_were_not_there(curves):
     far = curves.copy()
     far[..., 1, :, :] += 1e12

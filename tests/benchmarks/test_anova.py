@@ -1,4 +1,4 @@
-"""The randomized ANOVA beside its peers: `pytest tests/benchmarks --benchmark-only`. Ratios: `table.py`."""
+"""The randomized ANOVA beside its peers: `pytest tests/benchmarks -m '' --benchmark-only`. Ratios: `table.py`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Performance distributions beside their peers, checked equal: `pytest tests/benchmarks --benchmark-only`."""
+"""Performance distributions beside their peers, checked equal: `pytest tests/benchmarks -m '' --benchmark-only`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Experiments beside plain programs that do the same: `pytest tests/benchmarks --benchmark-only -k experiments`."""
+"""Experiments beside plain programs: `pytest tests/benchmarks -m '' --benchmark-only -k experiments`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Frames of ragged runs to curves, beside the loop over runs that people write: `pytest --benchmark-only`."""
+"""Frames of ragged runs to curves, beside the loop over runs that people write: `pytest -m '' --benchmark-only`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning curves beside their peers: `pytest tests/benchmarks --benchmark-only`. Ratios: `learning.py`."""
+"""Learning curves beside their peers: `pytest tests/benchmarks -m '' --benchmark-only`. Ratios: `learning.py`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Profiles beside their peers: `pytest tests/benchmarks --benchmark-only`. Ratios: `profiles.py`."""
+"""Profiles beside their peers: `pytest tests/benchmarks -m '' --benchmark-only`. Ratios: `profiles.py`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Simulations beside a loop over data sets: `pytest tests/benchmarks/test_simulation.py --benchmark-only`."""
+"""Simulations beside a loop over data sets: `pytest tests/benchmarks/test_simulation.py -m '' --benchmark-only`."""
 
 from functools import partial
 

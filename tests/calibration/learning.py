@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 
 import xcurves
-from calibration.claims import Simulation, fails, missed, near
+from calibration.claims import AT_MOST, Simulation, fails, missed, near, outside
 
 FIT = partial(xcurves.fit_power_law, asymptote="free")  # the model of the paper
 N = np.array([25.0, 50, 100, 200, 400])
 PAPER = (16, 8, 4, 2, 1)
+FAMILY, LEARNERS = "Power law, free asymptote", "Two learners, free asymptote"
 NAMES = ("error_at_n", "data_reliance", "gamma")
 AT = 1600.0
 
@@ -167,14 +168,14 @@ def changed(data, *, rng=None):
     return {"change": missed(found.change_ci.isel(n=0, drop=True), truth)}
 
 
-def one_better(n_datasets, *, rng):
-    """Two curves of one exponent, of which the first is three tenths nearer to the asymptote of the second."""
+def one_better(n_datasets, *, nearer=0.3, rng):
+    """Two curves of one exponent, of which the first is nearer to the asymptote of the second, by this share."""
     reference = curves(n_datasets, rng=rng)
     gap = -reference.true_reliance / (2 * reference.true_exponent)  # e_N - α
     again = curves(n_datasets, rng=rng)
     noise = again - _errors(N, *(each.to_numpy() for each in _true(again)))[:, np.newaxis]
     mean = _errors(
-        N, (reference.true_error - 0.3 * gap).to_numpy(), *(each.to_numpy() for each in _true(reference)[1:])
+        N, (reference.true_error - nearer * gap).to_numpy(), *(each.to_numpy() for each in _true(reference)[1:])
     )
     better = reference.copy(data=mean[:, np.newaxis] + noise.to_numpy())
     both = xr.concat([better, reference], "algorithm", coords="minimal", compat="override")
@@ -189,9 +190,21 @@ def multiplied(data, *, rng=None):
     return {"data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))}
 
 
+def crossings(data, *, fit=FIT, rng=None):
+    """Whether equal learners are said to cross, and whether the fitted curves do."""
+    fitted_curves = fit(data)
+    found = xcurves.compare_learners(fitted_curves, reference="b").isel(algorithm=0, drop=True)
+    errors = xcurves.predict(fitted_curves, np.geomspace(N[0], AT, 97)).prediction
+    higher = errors.sel(algorithm="a") > errors.sel(algorithm="b")
+    return {
+        "said to cross": outside(found.crossing_size.notnull().any("crossing")),
+        "fitted curves cross": outside(higher.any("n") & ~higher.all("n")),
+    }
+
+
 def _fit(setting, claims, *, short=1_000, folds=PAPER, sd=0.02**0.5, **options):
     make = partial(curves, folds=folds, sd_at_infinity=sd)
-    return Simulation("Power law", setting, make, partial(fitted, rows=list(claims), **options), claims, short=short)
+    return Simulation(FAMILY, setting, make, partial(fitted, rows=list(claims), **options), claims, short=short)
 
 
 GOOD = near(0.02, 0.08)
@@ -208,7 +221,7 @@ SIMULATIONS = [
         short=500,
     ),
     Simulation(
-        "Power law",
+        FAMILY,
         "folds 16 8 4 2 1, the paper's bounds given γ",
         curves,
         given_gamma,
@@ -238,7 +251,7 @@ SIMULATIONS = [
         )
     ),
     Simulation(
-        "Two learners",
+        LEARNERS,
         "folds 16 8 4 2 1 of each",
         two_learners,
         differences,
@@ -246,7 +259,7 @@ SIMULATIONS = [
         short=2_000,
     ),
     Simulation(
-        "Two learners",
+        LEARNERS,
         "the first three tenths nearer to the asymptote",
         one_better,
         multiplied,
@@ -254,13 +267,11 @@ SIMULATIONS = [
         short=1_000,
         full=11_000,  # of which one in a hundred has no multiplier
     ),
-    Simulation("Power law", "folds 16 8 4 2 1, from 400 to 1600", curves, changed, {"change": CLOSE}, short=2_000),
-    Simulation(
-        "Power law", "folds 16 8 4 2 1, α and η", curves, asymptote_and_scale, dict.fromkeys(("alpha", "eta"), GOOD)
-    ),
+    Simulation(FAMILY, "folds 16 8 4 2 1, from 400 to 1600", curves, changed, {"change": CLOSE}, short=2_000),
+    Simulation(FAMILY, "folds 16 8 4 2 1, α and η", curves, asymptote_and_scale, dict.fromkeys(("alpha", "eta"), GOOD)),
     *(
         Simulation(
-            "Power law",
+            FAMILY,
             f"{n} folds of every size, means and standard errors only, no prior",
             partial(curves, folds=(n,) * 5),
             summarised,
@@ -270,39 +281,50 @@ SIMULATIONS = [
         for n, claim in ((5, fails(0.07)), (30, GOOD))
     ),
     Simulation(
-        "Power law",
+        FAMILY,
         "folds 16 8 4 2 1, the paper's bounds given γ, at 1600",
         curves,
         predicted_given_gamma,
         {"prediction": fails(0.2)},
     ),
     Simulation(
-        "Power law",
+        FAMILY,
         "γ known to be -0.5",
         partial(curves, exponent=-0.5),
         partial(fitted, rows=NAMES[:2], gamma=-0.5),
         dict.fromkeys(NAMES[:2], GOOD),
     ),
     Simulation(
-        "Power law",
+        FAMILY,
         "quadratic fit of a power law",
         curves,
         partial(fitted, rows=NAMES[:2], quadratic=True),
         dict.fromkeys(NAMES[:2], near(0.005, 0.08)),
     ),
-    Simulation("Power law", "uniform weights", curves, partial(fitted, rows=NAMES, weights="uniform"), ALL),
+    Simulation(FAMILY, "uniform weights", curves, partial(fitted, rows=NAMES, weights="uniform"), ALL),
     Simulation(
-        "Power law",
+        FAMILY,
         "two exponents equally good, 4 curves",
         equally_good,
         left_out,
         {"leave one size out, paired t": fails(0.15)},
     ),
     Simulation(
-        "Two learners",
+        LEARNERS,
         "folds 16 8 4 2 1 of each, at infinite size",
         two_learners,
         large_samples,
         {"difference of large_sample_error": CLOSE},
+    ),
+    *(
+        Simulation(
+            family,
+            "two equal learners, folds 16 8 4 2 1 of each",
+            partial(one_better, nearer=0.0),
+            partial(crossings, fit=fit),
+            {"said to cross": AT_MOST, "fitted curves cross": fails(0.7)},
+            short=1_000,
+        )
+        for family, fit in ((LEARNERS, FIT), ("Two learners, asymptote 0 or more", xcurves.fit_power_law))
     ),
 ]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
 import xarray as xr
+from scipy import stats
 
-from calibration.claims import AT_MOST, Simulation, missed, near, outside
+import xcurves
+from calibration.claims import AT_MOST, Simulation, labelled, missed, near, outside
 from xcurves.simulation import counts as rejections
-from xcurves.simulation.runs_needed import _first
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
-POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])  # 0.8 is reached from 10 runs on
-CLOSE = np.array([0.5, 0.7, 0.78, 0.8, 0.82, 0.85])  # and so here, by a hair
-TRUE = 10.0
+POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])
+TRIED = np.array([4, 5, 7, 10, 15, 20, 30, 40])  # what runs_needed tries
 
 
 def counts(n_datasets, *, true_rates, rng):
@@ -23,33 +24,76 @@ def counts(n_datasets, *, true_rates, rng):
     return xr.DataArray(values, {"n_runs": SIZES}, ("replication", "n_runs"))
 
 
-def planned(data, *, true_rates, rng=None):
-    """The intervals of the rates and both ends of that of the runs needed."""
+def rate(data, *, true_rates, rng=None):
+    """The interval of a rate."""
     tried = xr.full_like(data, 1000)
     found = rejections.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
     interval = xr.DataArray(found["rate_ci"], {"ci_bound": ["lower", "upper"]})
-    low, high = (
-        xr.DataArray(_first(interval.sel(ci_bound=bound).to_numpy(), 0.8, SIZES.tolist()), dims="replication")
-        for bound in ("upper", "lower")  # a higher rate needs fewer runs
-    )
-    truth = xr.DataArray(true_rates, dims="n_runs")
+    return {"rate": missed(interval, xr.DataArray(true_rates, dims="n_runs")).isel(n_runs=3, drop=True)}
+
+
+def t_test(data):
+    """Student's t of two algorithms at one level: fast, and of known power."""
+    values = data.to_numpy()[..., 0]
+    n = values.shape[-1]
+    with np.errstate(divide="ignore", invalid="ignore"):  # drawn runs may be all alike
+        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(values.var(axis=-1, ddof=1).sum(axis=-1) / n)
+    return xr.DataArray(2 * stats.t.sf(abs(t), 2 * n - 2), dims="replication")
+
+
+def right_number(difference):
+    """The smallest number tried that has a power of 0.8, by the noncentral t distribution."""
+    df, shift = 2 * TRIED - 2, difference * np.sqrt(TRIED / 2)
+    critical = stats.t.ppf(0.975, df)
+    power = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+    return float(TRIED[power >= 0.8][0])
+
+
+def pilots(n_datasets, *, n_pilots, difference, rng):
+    """Pilot runs of two algorithms, normal scores of sd 1 at one level."""
+    values = rng.normal(size=(n_datasets, 2, n_pilots, 1)) + np.array([difference, 0])[:, None, None]
+    return labelled(values, algorithm=["a", "b"], run=np.arange(n_pilots), training=[1.0])
+
+
+def planned(data, *, right, rng=None):
+    """Whether the interval misses the right number, and whether the assured number is too small."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a power that is not reached
+        plans = [
+            xcurves.runs_needed(one, test=t_test, replace=True, n_replications=10, rng=rng + place)
+            for place, one in enumerate(data)
+        ]
+    found = xr.concat(plans, "replication")
     return {
-        "rate": missed(interval, truth).isel(n_runs=3, drop=True),
-        "runs needed": outside(~(low <= TRUE) | (high < TRUE)),
+        "runs_needed_ci": missed(found.runs_needed_ci, right),
+        "assured number too small (0.2 by design)": outside(found.runs_needed_assured < right),
     }
+
+
+def _planned(n_pilots, difference, interval, assured):
+    right = right_number(difference)
+    return Simulation(
+        "Runs needed",
+        f"{n_pilots} pilots of each, {right:g} runs are right",
+        partial(pilots, n_pilots=n_pilots, difference=difference),
+        partial(planned, right=right),
+        {"runs_needed_ci": interval, "assured number too small (0.2 by design)": assured},
+        short=40,
+        full=1_000,
+        block=20,
+    )
 
 
 SIMULATIONS = [
     Simulation(
         "Simulations",
-        name,
-        partial(counts, true_rates=powers),
-        partial(planned, true_rates=powers),
-        {"rate": AT_MOST, "runs needed": claim},
+        "power known, 1,000 data sets",
+        partial(counts, true_rates=POWERS),
+        partial(rate, true_rates=POWERS),
+        {"rate": AT_MOST},
         short=1_000,
-    )
-    for name, powers, claim in (
-        ("power known, 1,000 data sets", POWERS, AT_MOST),
-        ("power known, near the wanted one, 1,000 data sets", CLOSE, near(0, 0.06)),
-    )
+    ),
+    _planned(10, 1.0, near(0.02, 0.1), near(0.15, 0.3)),
+    _planned(10, 1.5, near(0.02, 0.1), near(0.15, 0.3)),
+    _planned(5, 1.0, near(0.03, 0.2), near(0.15, 0.35)),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calibration import (
+    bounded,
     comparisons,
     contrasts,
     distributions,
@@ -21,5 +22,6 @@ SIMULATIONS = [
     *distributions.SIMULATIONS,
     *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
+    *bounded.SIMULATIONS,
     *simulations.SIMULATIONS,
 ]

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from places import TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
 
@@ -19,8 +20,28 @@ def curves():
     return make_curves(np.random.default_rng(0).normal(size=(2, 6, 4)))
 
 
-def test_without_an_archive_the_bundled_curves_are_analysed(capsys, here):
-    assert main([]) == 0
+@pytest.mark.slow
+def test_without_an_archive_the_bundled_benchmark_gets_one_answer(capsys, here):
+    assert main(["--n-resamples", "99", "--confidence-level", "0.9"]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    assert out.startswith("-- across tasks --\n")
+    assert "\n-- profile across tasks --\n" in out
+    assert out.endswith("Results: benchmark-across_tasks.nc\nReport: benchmark.html\n")
+    with xr.open_dataset("benchmark-across_tasks.nc") as written:
+        answer = written.load()
+    assert answer.attrs["xcurves_result"] == "across_tasks"
+    assert answer.attrs["confidence_level"] == 0.9
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
+    expected = accuracy.curves.across_tasks(n_resamples=99, confidence_level=0.9, rng=int(answer.attrs["rng"]))
+    xr.testing.assert_identical(answer, expected)
+    assert xcurves.summary(answer).split("\n")[0] in out
+    assert "random forest" in (here / "benchmark.html").read_text(encoding="utf-8")
+    assert sorted(path.name for path in here.iterdir()) == ["benchmark-across_tasks.nc", "benchmark.html"]
+
+
+def test_curves_without_tasks_get_an_anova(capsys, here):
+    assert main([TICTACTOE]) == 0
     out, err = capsys.readouterr()
     assert not err
     head, first, *_ = out.splitlines()
@@ -36,7 +57,9 @@ def test_without_an_archive_the_bundled_curves_are_analysed(capsys, here):
 
 
 def test_it_runs_as_a_module(here):
-    done = subprocess.run([sys.executable, "-m", "xcurves", "--output", "r.nc"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "xcurves", TICTACTOE, "--output", "r.nc"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "Training" in done.stdout
     assert (here / "r.nc").exists()
@@ -93,7 +116,7 @@ def test_a_warning_is_one_line_on_stderr(curves, capsys):
 
 @pytest.mark.parametrize("trouble", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, trouble):
-    assert main(["--output", "r.nc"]) == 0
+    assert main([TICTACTOE, "--output", "r.nc"]) == 0
     good = (here / "r.nc").read_bytes()
 
     def half(self, path, **options):
@@ -101,7 +124,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
         raise trouble
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
-    assert main(["--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
+    assert main([TICTACTOE, "--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
     assert (here / "r.nc").read_bytes() == good
     assert [path.name for path in here.iterdir()] == ["r.nc"]
 
@@ -120,7 +143,7 @@ def test_results_can_be_read_by_others(here):
 
     umask = os.umask(0o022)
     try:
-        assert main([]) == 0
+        assert main([TICTACTOE]) == 0
     finally:
         os.umask(umask)
     assert (here / "tictactoe-anova.nc").stat().st_mode & 0o777 == 0o644

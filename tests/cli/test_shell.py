@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from places import ROOT
+from places import ROOT, TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.cli.selection import matching, parse_levels
@@ -198,8 +198,8 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     assert read("both-anova-success.nc").task.values.tolist() == ["y"]
     out, err = capsys.readouterr()
     assert err.splitlines() == [
-        "python -m xcurves: warning: --value score: task without a score of it left out: z",
-        "python -m xcurves: warning: --value success: task without a score of it left out: x, z",
+        "python -m xcurves: warning: --value score: left out task without any score: z",
+        "python -m xcurves: warning: --value success: left out task without any score: x, z",
     ]
     assert "== score ==" in out
     assert "== success ==" in out
@@ -213,8 +213,8 @@ def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, caps
     for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
         assert main([*archive, "--align", *QUICK]) == 0
         err = capsys.readouterr().err.splitlines()
-        assert "left out, as runs do not meet: task 'y'" in err[0]
-        assert err[1:] == ["python -m xcurves: warning: --value score: task without a score of it left out: z"]
+        assert "left out, because runs have too few common levels: task 'y'" in err[0]
+        assert err[1:] == ["python -m xcurves: warning: --value score: left out task without any score: z"]
         assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
 
 
@@ -304,7 +304,7 @@ def wait(beside, path, old):
 atomic_write._put = wait
 import signal
 signal.signal(signal.SIGTERM, _terminate)
-sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
+sys.exit(main([sys.argv[1], "--n-resamples", "99", "--output", "r.nc"]))
 """
 
 
@@ -314,7 +314,10 @@ sys.exit(main(["--n-resamples", "99", "--output", "r.nc"]))
 def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
     xcurves.archive.write(xr.Dataset(attrs={"good": 1}), here / "r.nc")
     job = subprocess.Popen(
-        [sys.executable, "-c", WAITS_BEFORE_IT_PUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", WAITS_BEFORE_IT_PUTS, TICTACTOE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert job.stdout.readline() == "written beside: True\n"
     job.send_signal(sent)
@@ -336,7 +339,16 @@ def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    command = [sys.executable, "-m", "xcurves", "--n-resamples", "100_000_000", "--confidence-level", "0.9999"]
+    command = [
+        sys.executable,
+        "-m",
+        "xcurves",
+        TICTACTOE,
+        "--n-resamples",
+        "100_000_000",
+        "--confidence-level",
+        "0.9999",
+    ]
     job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     shown = b""
@@ -353,7 +365,7 @@ def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
 
 
 def test_without_a_terminal_there_is_no_bar(capsys):
-    assert main(QUICK) == 0
+    assert main([TICTACTOE, *QUICK]) == 0
     assert capsys.readouterr().err == ""
 
 

@@ -41,7 +41,7 @@ def test_a_zarr_store_that_lacks_any_file_is_refused(tmp_path):
 def test_a_zarr_store_with_one_file_more_is_refused(tmp_path):
     path, _ = archive("zarr", tmp_path)
     shutil.copy(path / "curves" / "n" / "0", path / "curves" / "n" / "1")
-    with pytest.raises(ValueError, match=r"curves/n/1 is not of it: it was damaged, or changed after it was written"):
+    with pytest.raises(ValueError, match=r"curves/n/1 is not part of it: it was damaged, or changed"):
         read(path)
 
 
@@ -75,13 +75,13 @@ def test_a_cut_file_is_told_wherever_it_is_cut(tmp_path, engine, sealed, monkeyp
     write(data, path) if sealed else data.to_netcdf(path, engine=engine)
     whole = path.read_bytes()
     path.write_bytes(b"")
-    with pytest.raises(ValueError, match=r"is no archive that can be read whole: it is empty\. Write it again"):
+    with pytest.raises(ValueError, match=r"cannot be read as a complete archive: it is empty\. Write it again"):
         read(path)
     for length in [1, 4, 5, *np.linspace(8, len(whole) - 1, 40).astype(int)]:
         path.write_bytes(whole[:length])
         with pytest.raises((ValueError, OSError)) as caught:
             read(path)
-        assert str(caught.value).startswith(f"path {str(path)!r} is no archive that can be read whole: ")
+        assert str(caught.value).startswith(f"path {str(path)!r} cannot be read as a complete archive: ")
         assert "\n" not in str(caught.value)
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
-from xcurves.core import labels
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 
 
@@ -143,8 +143,8 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
         (
             np.arange(3).astype("timedelta64[ns]"),
             TypeError,
-            "training must be numeric; got timedelta64[ns], which decoding makes of time units. "
-            "Open with xr.open_dataset(path, decode_timedelta=False)",
+            "training must be numeric; got timedelta64[ns]. Convert, here to hours: "
+            "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))",
         ),
         (
             np.arange(3).astype("datetime64[ns]"),
@@ -235,3 +235,11 @@ def test_a_range_of_levels_is_never_written_out():
     tracemalloc.stop()
     with pytest.raises(ValueError, match="strictly increasing"):
         xcurves.randomized_anova(curves.isel(training=slice(None, None, -10_000_000)))
+
+
+@pytest.mark.parametrize(
+    ("level", "alpha"), [(0.9, 0.1), (0.95, 0.05), (0.99, 0.01), (1 - 1e-13, 1e-13), (1 - 2**-53, 1.1e-16)]
+)
+def test_alpha_is_right_to_the_last_digit_of_a_level(level, alpha):
+    assert validation.check_confidence_level(level) == pytest.approx(alpha, rel=0.02, abs=0)
+    assert level > 1 - 1e-9 or validation.check_confidence_level(level) == alpha

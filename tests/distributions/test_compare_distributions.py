@@ -1,3 +1,4 @@
+import re
 from fractions import Fraction
 
 import dask
@@ -146,6 +147,40 @@ def test_chunks_and_neighbours_change_nothing(options):
         lazy = xcurves.compare_distributions(scores.chunk(task=1, run=5), **options)
     xr.testing.assert_identical(lazy.compute(scheduler="threads"), whole)
     xr.testing.assert_identical(xcurves.compare_distributions(scores[1:2], **options), whole.isel(task=[1]))
+
+
+@pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
+@pytest.mark.parametrize("paired", [False, True])
+def test_several_dims_need_strata_or_units_and_both_cures_work(paired):
+    scores = strata_scores(12)
+    with pytest.raises(
+        ValueError, match=r"dim=\('task', 'run'\) pools trials .*; got neither strata nor unit"
+    ) as caught:
+        xcurves.compare_distributions(scores, dim=("task", "run"), paired=paired)
+    cures = re.findall(r"((?:strata|unit|dim)=.*?)(?: if| to|$)", str(caught.value).split("Give ")[1])
+    assert [cure.split("=")[0] for cure in cures] == ["dim" if paired else "strata", "unit"]
+    for cure in cures:
+        given = {"dim": ("task", "run"), "paired": paired, "rng": 0} | eval(f"dict({cure})")
+        assert xcurves.compare_distributions(scores, **given).prob_greater.notnull().all()
+
+
+def test_a_pool_said_aloud_is_that_of_the_stacked_trials():
+    scores = strata_scores(5)
+    stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")
+    alone = xcurves.compare_distributions(stacked.assign_coords(run=np.arange(20)))
+    for said in ({"strata": ()}, {"unit": ("task", "run")}):
+        pooled = xcurves.compare_distributions(scores, dim=("task", "run"), **said)
+        xr.testing.assert_allclose(pooled.drop_attrs(), alone.drop_attrs())
+        assert "all trials along task, run are taken for independent ones" in pooled.curves.summary()
+
+
+def test_units_of_several_trials_are_refused_with_a_cure_that_works():
+    scores = strata_scores(5)
+    with pytest.raises(
+        ValueError, match=r"unit must name all dims of trials, \('task', 'run'\).*scores.mean\(\['run'\]"
+    ):
+        xcurves.compare_distributions(scores, dim=("task", "run"), unit="task")
+    assert xcurves.compare_distributions(scores.mean(["run"]), dim=("task",)).prob_greater.notnull().all()
 
 
 def test_swapping_the_algorithms_mirrors_the_result(scores):

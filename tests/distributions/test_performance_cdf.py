@@ -1,3 +1,5 @@
+import re
+
 import dask
 import numpy as np
 import pytest
@@ -137,11 +139,45 @@ def test_attrs_say_where_a_result_comes_from(scores):
 
 
 def test_several_dims_are_one_pool(scores):
-    pooled = xcurves.performance_cdf(scores, dim=("task", "run"), **ASKED)
+    pooled = xcurves.performance_cdf(scores, dim=("task", "run"), strata=(), **ASKED)
     stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")
     alone = xcurves.performance_cdf(stacked, **ASKED)
     xr.testing.assert_allclose(pooled.drop_attrs(), alone.drop_attrs())
     assert pooled.n_trials.values.tolist() == [25, 18]
+    independent = xcurves.performance_cdf(scores, dim=("task", "run"), unit=("task", "run"), **ASKED)
+    xr.testing.assert_equal(independent, pooled)
+    assert independent.attrs["unit"] == "task, run"
+    drawn = quiet(scores, dim=("task", "run"), unit=("run", "task"))
+    xr.testing.assert_equal(drawn, quiet(scores, dim=("task", "run"), strata=()))
+    for result in (pooled, independent, drawn):
+        assert "all trials along task, run are taken for independent ones" in result.curves.summary()
+    assert "taken for independent" not in quiet(scores, dim=("task", "run"), strata="task").curves.summary()
+
+
+@pytest.mark.filterwarnings("ignore:.*few for a bootstrap", "ignore:.*no trial")
+@pytest.mark.parametrize("interval", ["exact", "percentile"])
+def test_several_dims_need_strata_or_units_and_both_cures_work(scores, interval):
+    options = {"interval": interval, "rng": 0, **({} if interval == "exact" else {"n_resamples": 9})}
+    with pytest.raises(
+        ValueError, match=r"dim=\('task', 'run'\) pools trials .*; got neither strata nor unit"
+    ) as caught:
+        xcurves.performance_cdf(scores, dim=("task", "run"), **options)
+    said = str(caught.value)
+    cures = re.findall(r"((?:strata|unit)=.*?)(?: if|$)", said.split("Give ")[1])
+    assert [cure.split("=")[0] for cure in cures] == ["strata", "unit"]
+    for cure in cures:
+        given = options | eval(f"dict({cure})")
+        assert xcurves.performance_cdf(scores, dim=("task", "run"), **given).score_mean.notnull().any()
+
+
+def test_units_of_several_dims_are_resampled_whole():
+    """Units of two dims are those of one dim with all their labels."""
+    values = np.random.default_rng(0).normal(size=(6, 7, 3))
+    scores = make_scores(values, task=np.arange(6), draw=np.arange(7), run=np.arange(3))
+    options = {"interval": "percentile", "n_resamples": 99, "rng": 0, "scores_at": [0.0]}
+    both = xcurves.performance_cdf(scores, dim=("task", "draw", "run"), unit=("task", "draw"), **options)
+    flat = make_scores(values.reshape(42, 3), draw=np.arange(42), run=np.arange(3))
+    xr.testing.assert_equal(both, xcurves.performance_cdf(flat, dim=("draw", "run"), unit="draw", **options))
 
 
 def test_training_broadcasts_and_needs_no_coordinate(scores):
@@ -248,7 +284,7 @@ def test_few_trials_are_warned_of_once(scores):
 def test_few_units_are_warned_of_however_many_trials_they_have():
     scores = make_scores(np.random.default_rng(0).normal(size=(6, 50)), draw=np.arange(6), run=np.arange(50))
     options = {"dim": ("draw", "run"), "interval": "percentile", "n_resamples": 9, "rng": 0}
-    xcurves.performance_cdf(scores, **options)
+    xcurves.performance_cdf(scores, **options, strata=())
     with pytest.warns(UserWarning, match="^6 units are few for a bootstrap"):
         xcurves.performance_cdf(scores, **options, unit="draw")
 
@@ -460,3 +496,21 @@ def test_quantiles_beyond_all_trials_end_at_the_bounds():
     np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
     np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
     np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_many_trials_have_the_intervals_of_large_samples(interval):
+    """Means of 20,000 and of 200,000 trials: normal limits; neighbours and chunks change none."""
+    values = np.random.default_rng(0).normal(size=(2, 200_000))
+    values[1, 20_000:] = np.nan
+    scores = xr.DataArray(values, {"algorithm": ["a", "b"]}, ("algorithm", "run"))
+    options = {"interval": interval, "n_resamples": 2_000, "rng": 0}
+    found = scores.curves.performance_cdf(**options)
+    for place, n in enumerate((200_000, 20_000)):
+        width = np.diff(found.statistic_ci.sel(param="score_mean").isel(algorithm=place)).item()
+        expected = 2 * 1.959964 * np.nanstd(values[place]) / np.sqrt(n)
+        assert width == pytest.approx(expected, rel=0.1)
+        alone = scores.isel(algorithm=[place]).curves.performance_cdf(**options)
+        np.testing.assert_array_equal(found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci)
+    lazy = scores.chunk(algorithm=1).curves.performance_cdf(**options)
+    np.testing.assert_array_equal(lazy.statistic_ci, found.statistic_ci)

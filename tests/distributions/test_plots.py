@@ -91,7 +91,7 @@ def test_one_group_needs_no_legend(scores):
 
 
 def test_a_cdf_that_was_not_asked_for_cannot_be_drawn(scores):
-    with pytest.raises(ValueError, match=r"has no CDF\. Say where: performance_cdf"):
+    with pytest.raises(ValueError, match=r"has no CDF\. Give scores: performance_cdf"):
         scores[0].curves.performance_cdf().curves.plot("cdf")
 
 

@@ -176,6 +176,14 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     assert "too large on average" in said[-2]
 
 
+def test_without_intervals_the_rest_is_the_same(curves, found):
+    bare = curves.curves.sequential(n_looks=6, n_resamples=999, intervals=False)
+    xr.testing.assert_identical(bare, found.drop_vars(["difference_ci", "ci_bound"]))
+    p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
+    assert bare.curves.summary().startswith(f"After look 3 of 6 (15 runs each): sac is above td3 (p = {p:.3g}); ")
+    assert "lower" not in bare.curves.table()
+
+
 def test_lower_may_be_better(curves):
     said = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999).curves.summary()
     assert "sac is above td3, that is worse (p = " in said

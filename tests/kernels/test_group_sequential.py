@@ -126,6 +126,36 @@ def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
                     assert not rejected(math.copysign(1e3, out), k)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
+@pytest.mark.parametrize("n_tasks", [1, 2])
+def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_tasks):
+    batches, share = drawn(sizes, 5, n_tasks=n_tasks), spent("square", 4)
+    u, look, counts = arrays(batches)
+    looks = nest(counts, 499, 0)
+    found = evaluate(u, look, looks, np.ones(n_tasks), share, 0.05)
+
+    def rejected(shift, k):
+        moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
+        return evaluate(moved, look, looks, np.ones(n_tasks), share, 0.05, interval=False)["pvalue"][k] <= 0.05 + 1e-12
+
+    before, n_ends = np.array([-1e2, 1e2]), 0
+    for k, ends in enumerate(found["difference_ci"]):
+        for place in np.flatnonzero(np.isfinite(ends)):
+            outside, inside = before[place], float(np.clip(found["difference"][k], *before))
+            assert not rejected(inside, k)
+            if not rejected(outside, k):
+                assert ends[place] == outside
+                continue
+            while abs(outside - inside) > 1e-10:
+                middle = (outside + inside) / 2
+                outside, inside = (middle, inside) if rejected(middle, k) else (outside, middle)
+            assert ends[place] == pytest.approx(inside, rel=0, abs=1e-9 * np.ptp(u[np.isfinite(u)]))
+            n_ends += 1
+        before = np.where(np.isfinite(ends), ends, before)
+    assert n_ends >= 3
+
+
 @pytest.mark.parametrize("interval", [False, True])
 @pytest.mark.parametrize("n_tasks", [1, 6])
 def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):

@@ -23,18 +23,20 @@ def shuffled(design, plan, batch=None):
 
 @pytest.mark.parametrize(("sizes", "k"), [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)])
 @pytest.mark.parametrize("way", [reassign._by_members, reassign._by_pairs])
-def test_both_ways_equal_plain_loops(sizes, k, way):
+@pytest.mark.parametrize("factored", [False, True])
+def test_both_ways_equal_plain_loops(sizes, k, way, factored):
     groups = random_groups(sizes, k)
-    design, _ = design_of(groups)
+    design, _ = design_of(groups, factored=factored and k < sum(sizes))
     orders = shuffles.make_plan(sizes, 40, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
     np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
 
 
 @pytest.mark.parametrize("way", [reassign._by_members, reassign._by_pairs])
-def test_both_ways_hold_for_paired_designs(way):
+@pytest.mark.parametrize("factored", [False, True])
+def test_both_ways_hold_for_paired_designs(way, factored):
     groups = random_groups((4, 4, 4), 5)
-    design, _ = design_of(groups, paired=True)
+    design, _ = design_of(groups, paired=True, factored=factored)
     orders = shuffles.make_plan((4, 4, 4), 40, paired=True, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
     np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
@@ -60,3 +62,41 @@ def test_a_batch_bounds_the_arrays_and_changes_no_sum(batch, sizes, k):
     parts = list(reassign.shuffled_sums(design, plan, batch, lambda blocks: blocks))
     assert max(part.shape[-1] for part in parts) <= batch
     np.testing.assert_allclose(np.concatenate(parts, axis=-1), shuffled(design, plan), rtol=1e-9, atol=1e-12)
+
+
+LARGE = [
+    ((515, 515), False),
+    ((400, 700), False),
+    ((340, 350, 360), False),
+    ((520, 520), True),
+    ((350, 350, 350), True),
+]
+
+
+@pytest.mark.parametrize(("sizes", "paired"), LARGE)
+@pytest.mark.parametrize("k", [1, 3])
+def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
+    groups = random_groups(sizes, k)
+    design, _ = design_of(groups, paired=paired, factored=True)
+    plan = shuffles.make_plan(sizes, 3, paired=paired)
+    assert plan.large
+    expected = sums_by_loops(groups, np.concatenate(list(plan.blocks())))
+    np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.strata.sum())
+    np.testing.assert_array_equal(shuffled(design, plan, batch=2), shuffled(design, plan))
+
+
+@pytest.mark.parametrize(("sizes", "paired"), LARGE)
+def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
+    """Tasks beside each other, each as if alone, with co-moments and with a factor of them."""
+    groups = [random_groups(sizes, 4, seed) for seed in range(2)]
+    plan = shuffles.make_plan(sizes, 60, paired=paired)
+    alone = [design_of(each, paired=paired, factored=True)[0] for each in groups]
+    full = [design_of(each, paired=paired)[0] for each in groups]
+    together = alone[0]._replace(
+        means=np.concatenate([each.means for each in alone]), comoment=np.concatenate([e.comoment for e in alone])
+    )
+    found = shuffled(together, plan)
+    for task in range(2):
+        scale = 1e-12 * alone[task].strata.max()
+        np.testing.assert_allclose(found[:, task], shuffled(alone[task], plan)[:, 0], atol=scale)
+        np.testing.assert_allclose(found[:, task], shuffled(full[task], plan)[:, 0], atol=1e2 * scale)

@@ -136,3 +136,44 @@ def test_ties_of_keys_at_a_boundary_are_redrawn():
 def test_many_curves_need_wider_keys():
     plan = shuffles.make_plan((1000, 1000), 20, entropy=1)
     np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(2000), (20, 1)))
+
+
+@pytest.mark.parametrize(("sizes", "paired"), [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)])
+def test_members_of_the_first_of_two_groups_are_uniform(sizes, paired):
+    from scipy import stats
+
+    first = shuffles._draw_members(np.random.default_rng(0), 40_000, sizes, paired)
+    np.testing.assert_array_equal(first.sum(axis=1), sizes[0])
+    found = Counter(map(tuple, first.tolist()))
+    assert len(found) == shuffles.count_assignments(sizes, paired=paired, labelled=True)
+    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+
+
+def test_ties_between_members_and_others_are_redrawn():
+    from scipy import stats
+
+    class Coarse:
+        def __init__(self):
+            self.rng = np.random.default_rng(0)
+
+        def integers(self, low, high, shape, dtype):
+            return self.rng.integers(0, 3, shape).astype(dtype)
+
+    first = shuffles._draw_members(Coarse(), 30_000, (2, 2), paired=False)
+    found = Counter(map(tuple, first.tolist()))
+    assert len(found) == 6
+    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_orders_of_many_curves_have_the_members_that_are_drawn(paired):
+    plan = shuffles.make_plan((600, 600), 500, paired=paired, entropy=4)
+    late = plan.first_group(plan.n_blocks - 1)
+    order = plan.block(plan.n_blocks - 1)
+    np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(1200), (len(order), 1)))
+    np.testing.assert_array_equal(np.take_along_axis(late, order, axis=1), np.tile(np.arange(1200) < 600, (64, 1)))
+    assert sum(map(len, plan.blocks())) == 500
+    again = shuffles.make_plan((600, 600), 500, paired=paired, entropy=4)
+    np.testing.assert_array_equal(again.block(plan.n_blocks - 1), order)
+    if paired:
+        np.testing.assert_array_equal(order % 600, np.tile(np.arange(600), (len(order), 2)))

@@ -5,15 +5,16 @@ import oracles
 from xcurves.kernels import moments, sums
 
 
-def design_of(groups, paired=False):
+def design_of(groups, paired=False, factored=False):
     curves = np.concatenate(groups)
-    part = moments.unpack(moments.measure(curves[np.newaxis]), len(curves))
+    part = moments.unpack(moments.measure(curves[np.newaxis], factored=factored), len(curves))
     sizes = tuple(map(len, groups))
     magnitude = np.array([(curves**2).sum()])
     within = None
     if paired:
         less = np.stack(groups) - np.mean(groups, axis=0)
-        within = moments.unpack(moments.measure(less.reshape(1, *curves.shape)), len(curves))[-2:]
+        less = moments.measure(less.reshape(1, *curves.shape), factored=factored)
+        within = moments.unpack(less, len(curves))[-2:]
     design = sums.make_design(part.means, part.comoment, curves.shape[1], sizes, magnitude, within)
     return design, part.level_ss
 
@@ -37,6 +38,22 @@ def test_table_equals_plain_loops(sizes, k):
     strata = [[expected["error"], expected["runs"]], [expected["error"], expected["runs_x_training"]]]
     np.testing.assert_allclose(found["error_ss"][0], strata, atol=1e-12 * expected["total"])
     np.testing.assert_array_equal(found["error_df"][0], [[k * (n - m), n - m], [k * (n - m), (n - m) * (k - 1)]])
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize(("sizes", "k"), [((10, 10), 8), ((6, 6, 6), 4), ((40, 40), 2), ((3, 3), 1)])
+def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
+    groups = random_groups(sizes, k, seed=2)
+    by_products, level_ss = design_of(groups, paired)
+    by_factor, same_level_ss = design_of(groups, paired, factored=True)
+    assert by_factor.comoment.shape == (1, sum(sizes), k - 1)
+    np.testing.assert_array_equal(level_ss, same_level_ss)
+    scale = by_products.strata.sum()
+    products = by_factor.comoment @ by_factor.comoment.swapaxes(-1, -2)
+    np.testing.assert_allclose(products, by_products.comoment, atol=1e-13 * scale)
+    expected = sums.table(by_products, level_ss)
+    for name, values in sums.table(by_factor, level_ss).items():
+        np.testing.assert_allclose(values, expected[name], rtol=1e-10, atol=1e-13 * scale, err_msg=name)
 
 
 @pytest.mark.parametrize(("m", "n_runs", "k"), [(2, 10, 8), (3, 4, 5), (4, 2, 3)])

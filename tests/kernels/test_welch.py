@@ -118,6 +118,17 @@ def test_random_reassignments_are_those_of_the_plan():
         assert critical == pytest.approx(np.sort(expected)[-150])
 
 
+@pytest.mark.parametrize("sizes", [(515, 515), (400, 700), (340, 350, 360)])
+def test_more_than_a_thousand_curves_are_those_of_the_plan(sizes):
+    u = np.random.default_rng(2).normal(size=(2, sum(sizes))) * np.repeat([1, 2, 3], sizes[0] * 2)[: sum(sizes)]
+    plan = shuffles.make_plan(sizes, 5, entropy=3)
+    found = welch.evaluate(u, plan, 0.1, keep=True)
+    orders = np.concatenate(list(plan.blocks()))
+    for row, null in zip(u, found["null_distribution"], strict=True):
+        expected = [welch_by_definition(np.split(row[order], np.cumsum(sizes)[:-1]))[0] for order in orders]
+        np.testing.assert_allclose(null, expected)
+
+
 def test_one_run_of_an_algorithm_and_equal_numbers_leave_nothing_to_say():
     plan = shuffles.make_plan((4, 1), None)
     assert np.isnan(welch.evaluate(np.arange(5.0)[np.newaxis], plan, 0.05)["pvalue"]).all()

@@ -78,9 +78,10 @@ def test_no_prediction_and_no_interval_is_negative_or_above_one():
     fit = quiet(laws(300, noise=0.15))
     assert fit.asymptote_at_bound.sum() > 30
     more = fit.curves.predict([400, 1600, 6400, 1e6, 1e9])
-    for name in ("prediction", "prediction_ci", "prediction_ci_given_law", "change_ratio_ci"):
+    rates = ("prediction", "prediction_ci", "prediction_ci_given_law", "prediction_ci_given_gamma")
+    for name in (*rates, "change_ratio_ci"):
         assert (more[name].fillna(0) >= 0).all(), name
-    assert (more.prediction_ci <= 1).all()
+    assert all((more[name].fillna(0) <= 1).all() for name in rates)
     assert (fit.alpha >= 0).all()
     ends = fit.estimate_ci.sel(param=["error_at_n", "alpha"])
     assert ((ends >= 0) | ends.isnull()).all()
@@ -113,19 +114,21 @@ def test_a_table_of_curves_is_one_call_with_one_warning():
     errors[2, 4] = 0.0
     errors[3] = np.linspace(0.1, 0.5, 9)
     errors[4:8, 2:] = np.nan
+    errors[8:12, -1] = 0.0
     with pytest.warns(UserWarning) as caught:
         fit = xcurves.fit_power_law(errors)
     assert len(caught) == 1
     said = str(caught[0].message)
-    assert said.startswith("8 of 168 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
+    assert said.startswith("12 of 168 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
     assert "and 2 more" in said
-    assert "error not positive (curve 2), rising errors (curve 3)" in said
+    assert "error not positive (curve 2; curve 8; curve 9 and 2 more), rising errors (curve 3)" in said
     assert caught[0].filename == __file__
-    assert fit.unfit.values[:8].tolist() == [2, 1, 6, 7, 2, 2, 2, 2]
-    assert (fit.unfit.values[8:] == 0).all()
-    assert fit.error_at_n.isnull().values.tolist() == [True] * 8 + [False] * 160
+    assert fit.unfit.values[:12].tolist() == [2, 1, 6, 7, 2, 2, 2, 2, 6, 6, 6, 6]
+    assert (fit.unfit.values[12:] == 0).all()
+    assert fit.error_at_n.isnull().values.tolist() == [True] * 12 + [False] * 156
     more = fit.curves.predict(4 * fit["at"])
-    assert (more.prediction[8:] > 0).all()
+    assert (more.prediction[12:] > 0).all()
+    assert (more.prediction_ci[12:] >= 0).all()
     assert fit.curves.table()["note"].iloc[2] == "not fitted: error not positive"
     assert "curve 3: not fitted: rising errors." in fit.curves.summary()
 
@@ -147,6 +150,16 @@ def test_curves_that_miss_their_last_octaves_are_named():
     assert fit.curves.table()["note"].iloc[1].startswith("misses its last octaves")
     share = 100 * fit.backtest_error[1].item()
     assert f"curve 1 ({share:.3g} %) misses its own last octaves" in fit.curves.summary()
+
+
+def test_curves_too_short_for_a_backtest_are_said_once():
+    errors = laws(3)
+    errors[1:, 4:] = np.nan
+    fit = quiet(errors)
+    assert fit.backtest_error.isnull().values.tolist() == [False, True, True]
+    assert fit.curves.summary().count("2 of 3 curves have too few sizes for that") == 1
+    assert "The curve has too few sizes" in fit.isel(curve=1).curves.summary()
+    assert "too few sizes" not in fit.isel(curve=0).curves.summary()
 
 
 def test_losses_have_no_upper_end_and_no_percent():

@@ -1,6 +1,7 @@
 """Tables, sentences, pictures and archives of learning curves."""
 
 from functools import partial
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -136,6 +137,39 @@ def test_curves_are_drawn_with_the_papers_axes(fit):
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]
     assert "0.05\n(400)" in ticks
     assert len(ax.collections) == 3  # bounds
+    mpl.pyplot.close(ax.figure)
+
+
+def test_pictures_of_many_learners_name_each_beside_the_panel():
+    sizes = 1000.0 * np.arange(1, 34)
+    rng = np.random.default_rng(0)
+    means = rng.uniform(5, 15, (28, 1)) * (sizes / sizes[-1]) ** rng.uniform(-0.5, -0.2, (28, 1))
+    names = [f"learner {i}" for i in range(28)]
+    errors = make_errors(means[:, np.newaxis], sizes, algorithm=names).isel(run=0, drop=True)
+    fit = xcurves.fit_power_law(errors)
+    for view in ("curve", "scatter"):
+        ax = fit.curves.plot(view)
+        ax.figure.canvas.draw()
+        legend = ax.get_legend()
+        assert [text.get_text().partition(":")[0] for text in legend.get_texts()] == names
+        assert legend.get_window_extent().x0 > ax.get_window_extent().x1
+        assert legend.get_window_extent().y0 > 0
+        mpl.pyplot.close(ax.figure)
+    ax = fit.curves.plot()
+    ax.figure.canvas.draw()
+    looks = {(line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()}
+    assert len(looks) == 28
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not [here for here, after in pairwise(boxes) if here.x1 >= after.x0]
+    mpl.pyplot.close(ax.figure)
+
+
+def test_a_long_name_leaves_its_legend_inside_the_panel():
+    means = np.stack([30 + 100 * np.arange(1.0, 6) ** -0.5] * 2)[:, np.newaxis]
+    errors = make_errors(means, algorithm=["a", "a learner with a name"]).isel(run=0, drop=True)
+    ax = xcurves.fit_power_law(errors).curves.plot()
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x1 < ax.get_window_extent().x1
     mpl.pyplot.close(ax.figure)
 
 

@@ -70,17 +70,17 @@ def apart(*grids):
 
 def test_grids_that_do_not_meet_are_named():
     curves = apart({0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33})
-    with pytest.raises(ValueError, match="do not meet") as caught:
+    with pytest.raises(ValueError, match="share fewer than two levels") as caught:
         curves.curves.align("intersection")
     assert str(caught.value) == (
-        "on='intersection' leaves 1 common training level (0): the grids of 'a0' and 'a2'; 'a1' and 'a2' do not meet. "
-        "Bring runs to levels that all reach with .curves.align(np.linspace(0, 30, 3), method='linear')"
+        "on='intersection' leaves 1 common training level (0): 'a0' and 'a2'; 'a1' and 'a2' share fewer than two "
+        "levels. Bring runs to levels that all reach with .curves.align(np.linspace(0, 30, 3), method='linear')"
     )
 
 
 def test_grids_that_meet_in_pairs_only_are_named_together():
     curves = apart({0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5})
-    with pytest.raises(ValueError, match=r"leaves 0 .* the grids of 'a0', 'a1', 'a2' do not meet together"):
+    with pytest.raises(ValueError, match=r"leaves 0 .* 'a0', 'a1', 'a2' together share fewer than two levels"):
         curves.curves.align("intersection")
 
 
@@ -88,15 +88,17 @@ def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
     curves = apart({0, 1, 2, 3}, {0, 1, 2, 3})
     curves[1, 0, :2] = np.nan
     curves[1, 1, 2:] = np.nan
-    with pytest.raises(ValueError, match="the runs of 'a1' do not meet"):
+    with pytest.raises(ValueError, match="the runs of 'a1' share fewer than two levels"):
         curves.curves.align("intersection")
 
 
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
-    said = r"task 'y': on='intersection' leaves 1 common training level \(1\): the grids of 'a0' and 'a1' do not meet"
+    said = (
+        r"task 'y': on='intersection' leaves 1 common training level \(1\): 'a0' and 'a1' share fewer than two levels"
+    )
     with pytest.warns(
-        UserWarning, match=rf"^left out, as runs do not meet: {said}. Bring every task to the end of its budget with"
+        UserWarning, match=rf"^left out, because runs have too few common levels: {said}. Bring every task to the end"
     ) as caught:
         aligned = tasks.curves.align("intersection")
     assert len(caught) == 1
@@ -233,7 +235,7 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
 
 
 def test_no_common_level_is_no_final_level():
-    with pytest.raises(ValueError, match=r"^on='final' leaves 0 common training levels: the grids of 'a0' and 'a1' do"):
+    with pytest.raises(ValueError, match=r"^on='final' leaves 0 common training levels: 'a0' and 'a1' share"):
         apart({0, 10}, {5, 15}).curves.align("final")
     assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
 
@@ -257,7 +259,9 @@ def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
 
 def test_a_run_left_without_a_score_is_warned_of():
     curves = apart({0, 10, 20}, {5, 15})
-    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0: align\(\) leaves no score of it \(in 2 runs\)$"):
+    with pytest.warns(
+        UserWarning, match=r"^algorithm 'a1', run 0: align\(\) leaves no score of this run \(in 2 runs\)$"
+    ):
         curves.curves.align([0, 10])
 
 
@@ -279,7 +283,7 @@ def test_a_run_left_without_a_score_is_warned_of():
             r"on='intersection' takes levels that all runs have, so method='linear' h",
         ),
         ("union", {"method": "mean"}, r"method='mean' needs the ends of its bins. Give them: on=\[...\]"),
-        ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, how far from a level a score may be"),
+        ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, the largest distance from a level"),
         ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
         ([0, 1], {"method": "linear", "tolerance": -1}, r"tolerance must be an amount of training from 0; got -1"),
     ],

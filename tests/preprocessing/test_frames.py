@@ -97,7 +97,7 @@ def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
         (
             lambda f: f.assign(seed=f.seed.astype(float).where(f.index > 1)),
             ValueError,
-            "run column 'seed' has 2 rows without a label (read_csv takes NA, None and null for none), first row 0. "
+            "run column 'seed' has 2 rows without a label (read_csv reads NA, None and null as missing), first row 0. "
             "Drop them: frame.dropna(subset=['seed'])",
         ),
         (lambda f: f.iloc[:0], ValueError, "frame has no rows. Check how it was read or selected"),
@@ -156,7 +156,7 @@ def test_labels_of_every_dtype_can_be_compared(frame, dtype):
 
 def test_labels_that_only_blanks_tell_apart_are_warned_of(frame):
     frame.loc[frame.seed == 10, "agent"] = " " + frame.agent
-    said = "^column 'agent' has ' sac' beside 'sac', taken for two. If they are one: .*str.strip"
+    said = "^column 'agent' has ' sac' and 'sac': two labels. If they are one: .*str.strip"
     with pytest.warns(UserWarning, match=said) as warned:
         curves = frame.curves.to_dataarray("return", **NAMES)
     assert len(warned) == 1
@@ -204,7 +204,9 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
 
 def test_grids_that_do_not_meet_are_named_from_a_frame_too():
     frame = pd.DataFrame({"algorithm": ["a"] * 3 + ["b"] * 3, "run": 0, "training": [0, 1, 2, 0, 5, 6], "y": 0.0})
-    with pytest.raises(ValueError, match=r"leaves 1 common training level \(0\): the grids of 'a' and 'b' do not meet"):
+    with pytest.raises(
+        ValueError, match=r"leaves 1 common training level \(0\): 'a' and 'b' share fewer than two levels"
+    ):
         frame.curves.to_dataarray("y", on="intersection")
 
 
@@ -213,7 +215,7 @@ def test_grids_that_do_not_meet_are_named_from_a_frame_too():
     [
         (
             {"method": "linear"},
-            r"^method='linear' needs the levels that runs are brought to. Say them: on='union'",
+            r"^method='linear' needs the levels that runs are brought to. Give them: on='union'",
         ),
         ({"tolerance": 3}, r"^tolerance=3 needs the levels that runs are brought to"),
         ({"on": "union", "training": None}, r"^on= needs a column of training; got training=None"),
@@ -398,7 +400,9 @@ def test_a_column_for_each_run_is_melted_as_the_error_says():
 
 def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
     frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
-    said = r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\)\), which trusts the order of rows"
+    said = (
+        r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\)\), which relies on the order of rows"
+    )
     with pytest.raises(KeyError, match=said) as caught:
         frame.curves.to_dataarray("y", training="step")
     code = re.search(r"frame\.assign\(.*cumcount\(\)\)", caught.value.args[0]).group()
@@ -419,7 +423,7 @@ def episodes(n_runs, n_levels, n_episodes):
     ("frame", "run", "reason"),
     [
         (episodes(1, 3, 4).rename(columns={"n": "eval_episode"}), "eval_episode", "its name says episodes"),
-        (episodes(2, 3, 4), "n", r"its labels start again in each 'seed', a column that is not used"),
+        (episodes(2, 3, 4), "n", r"its labels start again in each value of 'seed', a column that is not used"),
         (episodes(1, 6, 1).assign(n=range(12)), "n", r"each of its 12 runs has one training level, of 6"),
         (episodes(1, 2, 120), "n", r"it has 240 runs of 2 training levels"),
     ],

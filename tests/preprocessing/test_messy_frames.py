@@ -64,7 +64,7 @@ def test_one_chain_from_tianshou_compares_all_six_algorithms_on_every_task(tians
 
 
 def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(tdmpc2):
-    with pytest.warns(UserWarning, match=r"^left out, as runs do not meet: ") as caught:
+    with pytest.warns(UserWarning, match=r"^left out, because runs have too few common levels: ") as caught:
         curves = tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2, duplicates="last", on="intersection")
     (warning,) = caught
     assert "task 'dog-stand': on='intersection' leaves 1 common training level (400000): the grids of " in str(
@@ -171,7 +171,9 @@ def test_a_run_of_one_point_decides_nothing_once_it_is_left_out(tianshou):
     ]
     stopped = rows[(rows.algorithm != "td3") | (rows.seed != 4) | (rows.env_step == 5000)]
     curves = stopped.curves.to_dataarray("return", run="seed", training="env_step")
-    with pytest.raises(ValueError, match=r"leaves 1 common training level \(5000\): the runs of 'td3' do not meet"):
+    with pytest.raises(
+        ValueError, match=r"leaves 1 common training level \(5000\): the runs of 'td3' share fewer than two levels"
+    ):
         curves.curves.align("intersection")
     whole = curves.curves.drop_incomplete()
     assert whole.attrs["history"] == ("drop_incomplete(): algorithm 'td3', run 4 (lacks 50 of 51 training levels)")
@@ -197,7 +199,7 @@ def test_the_way_back_loses_nothing(tdmpc2):
 
 @pytest.mark.filterwarnings("ignore:.*(p is NaN|no p below|no adjusted p|no trial|runs differ)")
 def test_a_whole_analysis_of_every_task_of_tdmpc2_goes_through_an_archive(tdmpc2, tmp_path):
-    with pytest.warns(UserWarning, match="left out, as runs do not meet"):
+    with pytest.warns(UserWarning, match="left out, because runs have too few common levels"):
         curves = tdmpc2.curves.to_dataarray("reward", **TDMPC2, duplicates="last", on="intersection")
     curves = curves.dropna("task", how="all")
     tree = curves.curves.analyze(n_resamples=49, rng=0)

@@ -394,7 +394,7 @@ def test_an_interval_without_levels_is_nan_and_named(curves):
         (
             pd.IntervalIndex.from_tuples([(0, 200), (100, 300)]),
             ValueError,
-            "intervals must not overlap; got (0, 200], (100, 300]. Cut them apart",
+            "intervals must not overlap; got (0, 200], (100, 300]. Give intervals that do not",
         ),
         (
             pd.IntervalIndex.from_tuples([(200, 300), (0, 200)]),
@@ -429,7 +429,7 @@ def test_bad_intervals(curves, intervals, error, message):
         ),
         (
             {"margin": -1.0},
-            "margin must be a positive number; got -1.0. Give the difference of scores that would not matter",
+            "margin must be a positive number; got -1.0. Give the largest difference of scores that would not matter",
         ),
         (
             {"margin": 1, "n_resamples": 0},

@@ -285,6 +285,9 @@ def test_warnings_of_the_test_come_once():
             simulation.autoregressive, ANOVA, n_replications=40, block=10, settings={"n_runs": [3]}, rng=0
         )
     assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert "in 10 data sets" in str(caught[0].message)
+    assert "task" not in str(caught[0].message)
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4", "zarr"])

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy import stats
+from scipy import optimize, stats
 
 import xcurves
 from strategies import absent, make_curves
 from xcurves import simulation
+from xcurves.simulation.pilots import pilots as given_pilots
+from xcurves.simulation.pilots import redrawn, rising
 
 QUICK = {"n_replications": 100, "rng": 0}
 
@@ -54,10 +56,10 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
         one = plan.sel(effect=effect, error_term="split_plot")
         sizes = one.n_runs.to_numpy()
         reached = [size for size in sizes if bool((one.rate.sel(n_runs=slice(size, None)) >= 0.8).all())]
-        assert one.runs_needed.item() == reached[0] if reached else np.isnan(one.runs_needed.item())
+        assert one.runs_needed.item() == (reached[0] if reached else np.inf)
         low, high = one.runs_needed_ci.to_numpy()
-        assert not low > one.runs_needed.item()
-        assert not high < one.runs_needed.item()
+        assert low <= one.runs_needed.item() <= high
+        assert low <= one.runs_needed_assured.item() <= high
     assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) < 20
 
 
@@ -68,17 +70,17 @@ def test_a_plan_says_its_caveats(pilots):
     assert "pooled" not in said
     assert "without replacement" in said
     assert "taken for the true one" in said
-    drawn = xcurves.runs_needed(pilots.isel(run=slice(5)), n_runs=[10], replace=True, **QUICK)
-    assert "A curve can be in a data set twice" in drawn.curves.summary()
+    assert "Ten pilots of each algorithm leave the number open by a factor of four or more as a rule" in said
+    assert "other pilots would give 10 too)" in said
     assert plan.curves.table().index.names == ["effect", "error_term", "n_runs"]
-    assert list(plan.curves.table().columns) == ["power", "lower", "upper", "needed"]
+    assert list(plan.curves.table().columns) == ["power", "lower", "upper", "needed", "assured"]
 
 
 def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilots):
     few = absent(pilots, [10, 7])
     with pytest.raises(ValueError, match="asks for 8 pilot curves of an algorithm; there are 7"):
         xcurves.runs_needed(few, n_runs=[4, 8])
-    assert xcurves.runs_needed(few, n_runs=[4, 8], replace=True, **QUICK).sizes["n_runs"] == 2
+    assert xcurves.runs_needed(few, n_runs=[4, 20], replace=True, **QUICK).sizes["n_runs"] == 2
     assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [4, 5, 7, 10, 15, 20]
 
 
@@ -114,11 +116,101 @@ def test_bad_input_is_refused(pilots, options, kind, said):
         xcurves.runs_needed(pilots, **(QUICK | options))
 
 
+def t_test(data):
+    """Student's t of two algorithms at one level."""
+    values = data.isel(training=0).transpose("replication", "algorithm", "run").to_numpy()
+    n = values.shape[-1]
+    with np.errstate(divide="ignore"):  # runs that are all alike
+        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(values.var(axis=-1, ddof=1).sum(axis=-1) / n)
+    return xr.DataArray(2 * stats.t.sf(abs(t), 2 * n - 2), dims="replication")
+
+
+def one_level(n_runs, difference, seed):
+    values = np.random.default_rng(seed).normal(size=(2, n_runs, 1))
+    return make_curves(values + np.array([difference, 0.0])[:, np.newaxis, np.newaxis])
+
+
+def test_other_pilots_are_those_of_a_plain_bootstrap():
+    """Quantiles of the numbers that a plain loop finds, from the power of t with each set's own difference."""
+    curves = one_level(12, 1.2, 3)
+    sizes = [4, 6, 9, 13, 20, 30, 45]
+    plan = xcurves.runs_needed(curves, test=t_test, n_runs=sizes, replace=True, **QUICK)
+    rng = np.random.default_rng(9)
+    a, b = curves.to_numpy()[:, :, 0]
+    numbers = []
+    for _ in range(2_000):
+        x, y = (side.mean() + np.sqrt(12 / 11) * (rng.choice(side, 12) - side.mean()) for side in (a, b))
+        d = abs(x.mean() - y.mean()) / np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
+        powers = [stats.nct.sf(stats.t.ppf(0.975, 2 * n - 2), 2 * n - 2, d * np.sqrt(n / 2)) for n in sizes]
+        numbers.append(next((n for n, power in zip(sizes, powers, strict=True) if power >= 0.8), np.inf))
+    places = [*sizes, np.inf]
+    found = [*plan.runs_needed_ci.values, plan.runs_needed_assured.item()]
+    for share, number in zip((0.025, 0.975, 0.8), found, strict=True):
+        low, high = (np.quantile(numbers, p, method="inverted_cdf") for p in (share - 0.02, min(share + 0.02, 1)))
+        assert places.index(low) - 1 <= places.index(number) <= places.index(high) + 1
+
+
+def test_drawn_runs_vary_as_new_ones_do_on_average():
+    """Drawn with replacement from p pilots, the mean square of runs is that of the pilots with the divisor p - 1."""
+    curves = make_curves(np.random.default_rng(2).normal(size=(2, 5, 3)))
+    drawn = given_pilots(curves, None, 0.0, 1.0)(4_000, n_runs=10, rng=np.random.default_rng(0))
+    assert drawn.dims == ("replication", "algorithm", "run", "training")
+    np.testing.assert_allclose(drawn.mean(["replication", "run"]), curves.mean("run"), atol=0.02)
+    deviations = drawn - curves.mean("run")
+    np.testing.assert_allclose((deviations**2).mean(["replication", "run"]), curves.var("run", ddof=1), rtol=0.03)
+    sets = redrawn(given_pilots(curves, None, 0.0, 1.0), np.random.default_rng(0), together=False)
+    second = sets(10, n_runs=4_000, first=1, rng=np.random.default_rng(0))  # ten data sets of one set
+    for place in range(2):
+        pilots = curves.isel(algorithm=place).to_numpy()
+        own = pilots.mean(axis=0) + np.sqrt(5 / 4) * (pilots[sets.chosen[place][1]] - pilots.mean(axis=0))
+        known = own.mean(axis=0) + np.sqrt(5 / 4) * (own - own.mean(axis=0))
+        values = second.isel(algorithm=place).to_numpy().reshape(-1, 1, 3)
+        assert (abs(values - known).max(axis=-1).min(axis=-1) < 1e-12).all()
+
+
+def test_pilots_of_a_single_algorithm_keep_the_given_difference_in_every_set():
+    curves = make_curves(np.random.default_rng(2).normal(size=(1, 6, 3)) + 20)
+    sets = redrawn(given_pilots(curves, None, 0.0, 1.1), np.random.default_rng(0), together=True)
+    drawn = sets(20, n_runs=3_000, rng=np.random.default_rng(0))
+    means = drawn.mean(["run", "training"]).to_numpy()
+    np.testing.assert_allclose(means[:, 1] / means[:, 0], 1.1, rtol=0.01)
+
+
+def test_rates_are_made_level_as_by_scipy():
+    rates = np.random.default_rng(0).integers(0, 11, (50, 2, 7)) / 10
+    expected = [optimize.isotonic_regression(row).x for row in rates.reshape(-1, 7)]
+    np.testing.assert_allclose(rising(rates).reshape(-1, 7), expected, atol=1e-12)
+
+
+def test_few_pilots_are_tried_with_what_can_be_tried():
+    curves = one_level(3, 20.0, 0)
+    assert xcurves.runs_needed(curves, test=t_test, **QUICK).n_runs.values.tolist() == [2, 3]
+    assert xcurves.runs_needed(curves, test=t_test, replace=True, **QUICK).n_runs.values.max() == 40
+    with pytest.raises(ValueError, match=r"asks for 5 pilot curves .*; there are 3. Ask for fewer, or draw with repl"):
+        xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK)
+    assert xcurves.runs_needed(curves, test=t_test, n_runs=[5], replace=True, **QUICK).runs_needed == 5
+    for replace in (False, True):
+        with pytest.raises(ValueError, match=r"pilot curves must be two at least of every algorithm.*; got 1"):
+            xcurves.runs_needed(curves.isel(run=[0]), replace=replace)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_incomplete_pilots_are_refused(pilots, replace):
+    lacking = pilots.copy()
+    lacking[0, 3, 2] = np.nan
+    with pytest.raises(ValueError, match="algorithm 'a1', run 3 lacks 1 of 8 training levels"):
+        xcurves.runs_needed(lacking, replace=replace)
+    with pytest.raises(ValueError, match="algorithm 'a1', run 3 has infinite values"):
+        xcurves.runs_needed(lacking.fillna(np.inf), replace=replace)
+
+
 def test_a_power_that_is_not_reached_is_warned_of(pilots):
     same = simulation.autoregressive(1, n_runs=20, rng=np.random.default_rng(1))[0]
-    with pytest.warns(UserWarning, match=r"power 0.95 is reached with none of \[5, 8\] runs"):
+    said = r"power 0.95 is reached with none of \[5, 8\] runs. Try more: n_runs=\[16\], replace=True"
+    with pytest.warns(UserWarning, match=said) as caught:
         plan = xcurves.runs_needed(same, n_runs=[5, 8], power=0.95, **QUICK)
-    assert bool(plan.runs_needed.isnull().all())
+    assert caught[0].filename == __file__
+    assert bool(np.isinf(plan.runs_needed.drop_sel(error_term="welch")).all())
     assert "is not reached" in plan.curves.summary()
 
 
@@ -128,6 +220,7 @@ def test_what_has_no_pvalue_is_never_reached(pilots):
     assert bool(plan.rate.isnull().all())
     assert bool(plan.runs_needed.isnull().all())
     assert bool(plan.runs_needed_ci.isnull().all())
+    assert bool(plan.runs_needed_assured.isnull().all())
     assert "interaction, split_plot: the test gives no p-value." in plan.curves.summary()
 
 

@@ -114,13 +114,14 @@ class DataArrayCurves:
         higher_is_better: bool = True,
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
+        intervals: bool = True,
         rng: validation.Rng = 0,
     ) -> xr.Dataset:
         """Call :func:`xcurves.sequential`."""
         return xcurves.sequential(
             self._curves, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
             reference=reference, higher_is_better=higher_is_better, n_resamples=n_resamples,
-            confidence_level=confidence_level, rng=rng,
+            confidence_level=confidence_level, intervals=intervals, rng=rng,
         )  # fmt: skip
 
     @documented
@@ -269,7 +270,8 @@ class DataArrayCurves:
         interval: Interval = "exact",
         n_resamples: int | None = None,
         strata: Dims | None = None,
-        unit: str | None = None,
+        unit: Dims | None = None,
+        simultaneous: Literal["training"] | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
@@ -277,8 +279,8 @@ class DataArrayCurves:
         return xcurves.performance_cdf(
             self._curves, dim=dim, scores_at=scores_at, probabilities=probabilities, cvar_level=cvar_level, cvar=cvar,
             iqm=iqm, threshold=threshold, target=target, bounds=bounds, higher_is_better=higher_is_better,
-            interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, confidence_level=confidence_level,
-            rng=rng,
+            interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, simultaneous=simultaneous,
+            confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented
@@ -290,13 +292,14 @@ class DataArrayCurves:
         paired: bool = False,
         correction: Literal["holm", "bonferroni"] = "holm",
         strata: Dims | None = None,
+        unit: Dims | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Call :func:`xcurves.compare_distributions`."""
         return xcurves.compare_distributions(
             self._curves, dim=dim, n_resamples=n_resamples, paired=paired, correction=correction, strata=strata,
-            confidence_level=confidence_level, rng=rng,
+            unit=unit, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented

@@ -11,7 +11,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class _Documented:
-    """A method that takes the docstring of the public function of its name when it is first looked up."""
+    """A method whose docstring is that of the public function of the same name, read at the first access."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
@@ -28,5 +28,5 @@ class _Documented:
 
 
 def documented(method: Method) -> Method:
-    """Return a method whose docstring is that of the public function of its name."""
+    """Return a method whose docstring is that of the public function of the same name."""
     return cast(Method, _Documented(method))

@@ -1,4 +1,4 @@
-"""`.curves` of tidy frames: the way in."""
+"""`.curves` of tidy frames: from rows to labelled curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`.curves` of Datasets and DataTrees: what belongs to results."""
+"""`.curves` of Datasets and DataTrees: the methods of results."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class DatasetCurves:
 
 @xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
 class DataTreeCurves:
-    """Methods of whole analyses: a DataTree that `analyze` returned, or one of its groups."""
+    """Methods of whole analyses: a DataTree that `analyze` returned, or a group of it."""
 
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree = tree

@@ -72,7 +72,7 @@ class AnovaBlock(Block):
 
 
 def _with_welch(values: Floats, by_welch: Floats | None) -> Floats:
-    """Put Welch's row, NaN where there is none, behind the two error terms of values, shape (task, effect, 2, ...)."""
+    """Append Welch's row, or NaN, to the two error terms of values, shape (task, effect, 2, ...)."""
     both = np.full((*values.shape[:2], 3, *values.shape[3:]), np.nan)
     both[:, :, :2] = values
     if by_welch is not None:
@@ -81,7 +81,7 @@ def _with_welch(values: Floats, by_welch: Floats | None) -> Floats:
 
 
 def _spreads(design: sums.Design) -> dict[str, Any]:
-    """Return how different the spreads are, and what is usual where they are equal; NaN where it is not known."""
+    """Return the ratio of spreads and its 0.95 quantile under equal spread; nothing if fewer than two are known."""
     several = tuple(size for size in design.sizes if size > 1)
     if len(several) < 2:
         return {}
@@ -99,12 +99,12 @@ def _longest_null(found: list[dict[str, Any]]) -> int:
 def check_moments(part: moments.Moments, names: list[str]) -> None:
     """Refuse tasks whose squares overflow or vanish."""
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.abs(part.means).max(axis=-1) ** 2 + np.trace(part.comoment, axis1=-2, axis2=-1)
+        squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
     run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), names)
 
 
 def design_of(parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> sums.Design:
-    """Return the design of tasks that are alike from their moments, and those within runs if paired."""
+    """Return the design of tasks with the same present runs, from their moments (within runs too if paired)."""
     curves = np.flatnonzero(present)
     sizes = tuple(size for size in present.sum(axis=1).tolist() if size)
     means, comoment, magnitude = moments.subset(parts[0], tasks, curves)

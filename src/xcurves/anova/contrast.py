@@ -44,13 +44,13 @@ def contrast(
         Profile over training. Nonnegative weights are divided by their sum: a mask gives the mean of its levels.
         Weights of both signs (a slope) are used as they are. By default the mean over the task's grid.
     n_resamples : int, optional
-        Ceiling on the number of reassignments, as for `randomized_anova`. Labels matter here: 3 v 3 has 20.
+        Largest number of reassignments, as for `randomized_anova`. A contrast has a sign: 3 v 3 runs have 20, not 10.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
     alternative : {"two-sided", "less", "greater"}
-        Which contrasts speak against zero, as in SciPy.
+        The alternative hypothesis about the contrast, as in SciPy.
     confidence_level : float, default 0.95
-        Of the interval; one-sided if `alternative` is.
+        Of the interval, which is one-sided if `alternative` is.
     rng : int, Generator or None
         Seed of the random reassignments.
 
@@ -85,8 +85,8 @@ def contrast(
     (unstudentized .21 and .004), and .10 for skewed (exponential) scores, 10 v 10. The two-sided p is the share of
     relabellings with :math:`|T^*| \ge |T|`; twice the smaller one-sided one, as in SciPy, would reject .16 there. The
     interval goes from the smallest to the largest shift that the test does not reject; it assumes that algorithms
-    differ by a shift, which the test does not. Runs of algorithms without a weight are not shuffled along: with them
-    the level would depend on how far away those algorithms are.
+    differ by a shift, which the test does not. Runs of algorithms without a weight are not shuffled: otherwise the
+    level would depend on the scores of those algorithms.
 
     References
     ----------
@@ -196,7 +196,7 @@ def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
 def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tuple[xr.DataArray, ...]:
     """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them.
 
-    What is divided by the number of levels is divided after it was summed: curves in chunks are then read once.
+    Sums are divided by the number of levels at the end, so that chunked curves are read once.
     """
     curves = coarsen(curves, labels.DIMS)
     curves = curves if curves.chunks is None else curves.chunk(algorithm=-1, run=-1)

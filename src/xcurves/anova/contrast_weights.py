@@ -1,4 +1,4 @@
-"""The door of a contrast's weights: over algorithms, and over training."""
+"""Validation of a contrast's weights, over algorithms and over training."""
 
 from __future__ import annotations
 

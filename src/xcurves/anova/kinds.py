@@ -90,8 +90,8 @@ PAIRWISE = ResultKind(
     views={
         "difference": View(
             plots.draw_differences,
-            "Differences of mean scores over training with their intervals; arrows have no end. Beside: p adjusted "
-            "over pairs.",
+            "Differences of mean scores over training with their intervals; arrows mark unbounded sides. Beside: p "
+            "adjusted over pairs.",
             plots.say_differences,
             rows=lambda result: result.sizes["pair"],
         )
@@ -123,7 +123,7 @@ CONTRAST = ResultKind(
     views={
         "estimate": View(
             plots.draw_contrast,
-            "The contrast of scores with its interval; arrows have no end.",
+            "The contrast of scores with its interval; arrows mark unbounded sides.",
             plots.say_contrast,
             rows=lambda result: result["estimate"].size,
         )

@@ -38,7 +38,7 @@ def pairwise(
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, as for `randomized_anova`.
     n_resamples : int, optional
-        Ceiling on the number of reassignments, as for `randomized_anova`.
+        Largest number of reassignments, as for `randomized_anova`.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
     reference : label, optional
@@ -46,16 +46,16 @@ def pairwise(
     correction : {"holm", "bonferroni"}
         How p-values are adjusted for the number of pairs, for each effect by itself.
     confidence_level : float, default 0.95
-        Of each interval; the intervals are not adjusted for the number of pairs.
+        Confidence level of each interval; the intervals are not adjusted for the number of pairs.
     rng : int, Generator or None
         Seed of the random reassignments.
 
     Returns
     -------
     Dataset
-        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (of the algorithm
-        effect that of the studentized :math:`|T|`, of the interaction that of F) and `f`, with the split-plot error
-        terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
+        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (for the
+        algorithm effect from the studentized :math:`|T|`, for the interaction from F) and `f`, with the split-plot
+        error terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
         `n_resamples` and `n_assignments`; `difference_ci` (pair, ci_bound), and `difference_ci_gap`, 1 where a shift
         within the interval is rejected. `pair` has labels ``"a - b"``, with coordinates `algorithm_a` and
         `algorithm_b`. NaN where an algorithm has no run in a task.
@@ -68,16 +68,16 @@ def pairwise(
     Warns
     -----
     UserWarning
-        If no adjusted p-value can reach ``1 - confidence_level``, or a pair leaves nothing to test.
+        If no adjusted p-value can reach ``1 - confidence_level``, or the p of a pair is NaN.
 
     Notes
     -----
     A pair is tested on its own curves alone: shuffling all algorithms together would test that *none* differs, and
     reject equal pairs because of a third. The algorithm effect is tested by the two-sided studentized permutation test
     of `contrast`, and the interval goes from the smallest to the largest shift δ of one algorithm against the other
-    that this test does not reject. So the unadjusted p is at most ``1 - confidence_level`` just where the interval
-    leaves 0 out, but where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, the shifts that are not
-    rejected need not be one piece. With too few assignments the interval is unbounded. It assumes that algorithms
+    that this test does not reject. So the unadjusted p is at most ``1 - confidence_level`` exactly where the interval
+    excludes 0, except where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, some shifts within it
+    may be rejected. With too few assignments the interval is unbounded. It assumes that algorithms
     differ by a shift; the test does not.
 
     .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
@@ -164,13 +164,13 @@ class _PairBlock(Block):
     def _pair(
         self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
     ) -> dict[str, Floats | float]:
-        """Test one pair in tasks in which the same of its runs are present."""
+        """Test one pair in tasks that have the same present runs of the pair."""
         design = design_of(parts, present, tasks)
         sizes = design.sizes
         plan = self.plan(sizes)
         found = null.evaluate(design, plan, self.alpha)
         shifted = contrasts.Design(design.means, sizes, np.array([1.0, -1.0]), self.paired)
-        by_shift = contrasts.evaluate(shifted, plan, "two-sided", self.alpha)  # |T| does not know labels either
+        by_shift = contrasts.evaluate(shifted, plan, "two-sided", self.alpha)  # |T| ignores the sign
         return {
             "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
             "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),

@@ -54,8 +54,8 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
 
 
 def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
-    """Draw a histogram on a row, of ratios that are so large that they can be seen."""
-    ratios = ratios[ratios > 0]  # and no padding, which is NaN
+    """Draw a histogram of ratios on a row, without the smallest 0.5 %."""
+    ratios = ratios[ratios > 0]  # without padding, which is NaN
     if not ratios.size:
         return
     edges = np.geomspace(np.quantile(ratios, 0.005), ratios.max() * 1.0001, _BINS)

@@ -35,7 +35,7 @@ def randomized_anova(
         Scores. A run that an algorithm does not have is NaN along all of `training`; any further dims (tasks)
         broadcast, each task with its own runs, algorithms and training levels.
     n_resamples : int, optional
-        Ceiling on the number of reassignments: all distinct ones, each once, if there are no more than this, else
+        Largest number of reassignments: all distinct ones, each once, if there are no more than this, else
         this many random ones. By default all up to a million, else 9,999 random ones.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms (same fold, seed or data). Then algorithms are permuted within
@@ -45,8 +45,8 @@ def randomized_anova(
     keep_null : bool, default False
         Return the F ratio of every reassignment too. With dask-backed curves this means random shuffles.
     batch : int, optional
-        Most reassignments evaluated at once; changes no p-value. Kept besides are the largest F ratios, twice the
-        share ``1 - confidence_level`` of all, for `critical_value`.
+        Largest number of reassignments evaluated at once; changes no p-value. For `critical_value` the largest F ratios
+        are kept too, twice the share ``1 - confidence_level`` of all.
     progress : bool, default False
         Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
     rng : int, Generator or None
@@ -58,8 +58,8 @@ def randomized_anova(
         With the extra dims of `curves` in front. On (effect, error_term), with effects ``algorithm`` and
         ``interaction`` and error terms ``pooled``, ``split_plot`` and ``welch``: `pvalue`, `f`, `critical_value`,
         `pvalue_stderr`, `pvalue_parametric`, `eta_sq_partial`, `omega_sq_partial`, `eta_sq_generalized` (the same for
-        both terms), `error_ss`, `error_df`. Of ``welch`` there is the algorithm effect of unpaired runs only, without
-        sums of squares and effect sizes; the rest is NaN, as is all of it if an algorithm has one run. On (source):
+        both terms), `error_ss`, `error_df`. ``welch`` has only the algorithm effect of unpaired runs, without sums of
+        squares and effect sizes; the rest is NaN. If an algorithm has one run, all of ``welch`` is NaN. On (source):
         `ss` (in squared score units) and `df` of interaction, algorithm, training, error and total. On (algorithm):
         `n_runs`. Scalars: `sd_ratio`, the largest over the smallest standard deviation of the algorithms' curve means,
         and `sd_ratio_limit`, its 0.95 quantile under equal normal spread (NaN if paired); `n_levels`, `n_resamples`,
@@ -89,25 +89,25 @@ def randomized_anova(
               F_{int} = \frac{\sum_{ih} l_i (\bar y_{ih} - \bar y_i - \bar y_h + \bar y)^2 / ((m-1)(k-1))}
               {SS_{error} / df_{error}}
 
-    *Two error terms.* The paper's ``pooled`` error, ``k (N - m)`` df, mixes differences between runs with wiggles
-    within them. Shuffling tests the joint null of no effect at all; with the pooled error a real effect of one kind
+    *Two error terms.* The paper's ``pooled`` error, ``k (N - m)`` df, mixes differences between runs with changes
+    within runs. Shuffling tests the joint null of no effect at all; with the pooled error a real effect of one kind
     can make the test of the other reject. ``split_plot`` is the split-plot error: runs within algorithms for the
-    algorithm effect, runs by training within algorithms for the interaction. Conclusions should rest on it. Paired,
-    the strata are algorithm by run, and algorithm by run by training.
+    algorithm effect, runs by training within algorithms for the interaction. Conclusions should rest on it. If
+    paired, they are algorithm by run, and algorithm by run by training.
 
-    *Unlike spread.* ``welch`` is Welch's statistic [4]_ of curve means, recomputed in every reassignment. Where spreads
+    *Unequal spread.* ``welch`` is Welch's statistic [4]_ of curve means, recomputed in every reassignment. If spreads
     differ, F rejects too often with three algorithms or more and with unequal numbers; ``welch`` is nearer to its
-    level, at the price of power where spreads are alike. Read it where `sd_ratio` exceeds `sd_ratio_limit`.
+    level, at the price of power where spreads are equal. Read it where `sd_ratio` exceeds `sd_ratio_limit`.
 
     *Effect sizes.* Partial omega squared is
-    :math:`df (F - 1) / (df (F - 1) + n)`, with n the number of independent values of the effect and its error: of
-    ``split_plot`` N curves for the algorithm effect and N (k - 1) for the interaction, (m - 1) l in the place of N if
-    paired; of ``pooled`` N k. Its mean is about 0 without an effect, where that of eta squared is
-    (m - 1) / (N - 1).
+    :math:`df (F - 1) / (df (F - 1) + n)`, the share of the effect's variance in its sum with that of its error [2]_.
+    The values that vary are N means of curves for the algorithm effect by ``split_plot``, so that n = N, and otherwise
+    N k scores. Its mean is about 0 without an effect, where that of eta squared is (m - 1) / (N - 1) for the algorithm
+    effect by ``split_plot``, unpaired: 4 / 14 for five algorithms of three runs.
 
     *p-values.* Exact: the share of distinct assignments, the observed one included, whose F is at least the observed.
-    Random: ``(1 + count) / (1 + n_resamples)``. Ties count as at least: sums of squares that agree within 1e-10 of
-    the effect's stratum.
+    Random: ``(1 + count) / (1 + n_resamples)``. Ties count as at least the observed: sums of squares are tied if they
+    agree within 1e-10 of the sum of squares of the effect and its own error.
 
     References
     ----------
@@ -191,7 +191,7 @@ def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
 
     def zero_by_zero(task: int) -> str:
         effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
-        return f"scores leave no difference and no error: F is 0 / 0 and p is NaN ({effects})"
+        return f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
 
     cases = (
         (n_levels == 0, lambda _: "no run has a value; the result is NaN"),

@@ -20,7 +20,7 @@ Subset = slice | list[int]
 def moments_for(
     curves: xr.DataArray, subsets: Sequence[Subset] = (slice(None),), *, paired: bool
 ) -> list[xr.DataArray]:
-    """Return what a test needs: moments of the curves and, if paired, of what they differ from their run's mean."""
+    """Return what a test needs: moments of the curves and, if paired, of their differences from their run's mean."""
     return [curve_moments(curves, subsets, within_runs=within_runs) for within_runs in (False, True)[: 1 + paired]]
 
 
@@ -29,10 +29,11 @@ def curve_moments(
 ) -> xr.DataArray:
     """Reduce subsets of the algorithms of checked curves to packed moments, dims (..., _subset, _moment).
 
-    Subsets have equally many algorithms; each is reduced by itself, so that what the others scored costs it no digit.
-    With `within_runs`, the mean over a subset's algorithms is first taken from every run, level by level.
-    Lazy if the curves are dask-backed: chunks of extra dims stay apart, chunks along training are measured one by one
-    and merged as a tree.
+    Subsets have equally many algorithms. Each is reduced by itself: the scores of others do not reduce its precision.
+    With `within_runs`, the mean over a subset's algorithms is first subtracted from every run, level by level.
+    Lazy if the curves are dask-backed: chunks of extra dims stay separate, chunks along training are reduced one by
+    one and merged in a tree. If there are fewer levels than curves in a subset, a factor of the co-moments takes no
+    more memory than the curves, and is computed from all of training at once.
     """
     packed: xr.DataArray = xr.apply_ufunc(
         _reduce,
@@ -45,32 +46,38 @@ def curve_moments(
     return packed
 
 
-def _reduce(curves: Any, **options: Any) -> Any:
-    return _measure(curves, **options) if isinstance(curves, np.ndarray) else _measure_chunks(curves, **options)
+def _reduce(curves: Any, subsets: Sequence[Subset], within_runs: bool) -> Any:
+    options: dict[str, Any] = {"subsets": subsets, "within_runs": within_runs}
+    n_curves = len(range(curves.shape[-3])[subsets[0]] if isinstance(subsets[0], slice) else subsets[0])
+    n_curves *= curves.shape[-2]
+    options["factored"] = curves.shape[-1] < n_curves
+    return _measure(curves, **options) if isinstance(curves, np.ndarray) else _measure_chunks(curves, n_curves, options)
 
 
-def _measure(curves: NDArray[np.float64], subsets: Sequence[Subset], within_runs: bool) -> NDArray[np.float64]:
+def _measure(
+    curves: NDArray[np.float64], subsets: Sequence[Subset], within_runs: bool, factored: bool
+) -> NDArray[np.float64]:
     parts = (curves[..., subset, :, :] for subset in subsets)
     if within_runs:
         parts = (_less_run_means(part) for part in parts)
     flat = (part.reshape(*part.shape[:-3], -1, part.shape[-1]) for part in parts)
-    return np.stack([moments.measure(part) for part in flat], axis=-2)
+    return np.stack([moments.measure(part, factored=factored) for part in flat], axis=-2)
 
 
 def _less_run_means(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take the mean over the algorithms that are there from every run, level by level."""
+    """Subtract from every run the mean over the present algorithms, level by level."""
     has = ~np.isnan(curves)
     total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
     return np.asarray(curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1))
 
 
-def _measure_chunks(curves: Any, subsets: Sequence[Subset], within_runs: bool) -> Any:
+def _measure_chunks(curves: Any, n_curves: int, options: dict[str, Any]) -> Any:
     import dask.array as da
 
-    curves = curves.rechunk({curves.ndim - 3: -1, curves.ndim - 2: -1})
     training, subset, moment = curves.ndim - 1, curves.ndim, curves.ndim + 1
-    n_curves = len(range(curves.shape[-3])[subsets[0]] if isinstance(subsets[0], slice) else subsets[0])
-    n_curves *= curves.shape[-2]
+    whole = [training - 2, training - 1, *[training] * options["factored"]]
+    curves = curves.rechunk(dict.fromkeys(whole, -1))
+    size = moments.packed_size(n_curves, curves.shape[training] - 1 if options["factored"] else None)
     lead = tuple(range(curves.ndim - 3))
     blockwise: Any = da.blockwise  # dask has no annotations
     parts = blockwise(
@@ -78,14 +85,15 @@ def _measure_chunks(curves: Any, subsets: Sequence[Subset], within_runs: bool) -
         (*lead, subset, training, moment),
         curves,
         tuple(range(curves.ndim)),
-        subsets=subsets,
-        within_runs=within_runs,
-        new_axes={subset: len(subsets), moment: moments.packed_size(n_curves)},
+        **options,
+        new_axes={subset: len(options["subsets"]), moment: size},
         adjust_chunks={training: 1},
         concatenate=True,
         dtype=np.float64,
         meta=np.empty((0,) * (len(lead) + 3)),
     )
+    if options["factored"]:
+        return parts[(*[slice(None)] * (len(lead) + 1), 0)]
     combine = partial(_combine, n_curves=n_curves)
     reduce: Any = da.reduction
     return reduce(parts, chunk=_keep, combine=combine, aggregate=combine, axis=len(lead) + 1, dtype=np.float64)
@@ -96,9 +104,9 @@ def _keep(packed: NDArray[np.float64], **_: Any) -> NDArray[np.float64]:
 
 
 def _combine(packed: NDArray[np.float64], *, n_curves: int, keepdims: bool, **_: Any) -> NDArray[np.float64]:
-    if packed.size == 0:  # dask asks what kind of array comes out
+    if packed.size == 0:  # dask infers the type of the output
         return np.asarray(packed.sum(axis=-2, keepdims=keepdims))
-    with np.errstate(over="ignore", invalid="ignore"):  # huge scores are for the caller to refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses huge scores
         merged = moments.merge(packed, n_curves)
     return merged[..., np.newaxis, :] if keepdims else merged
 

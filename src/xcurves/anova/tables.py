@@ -24,7 +24,7 @@ Row = dict[str, xr.DataArray]
 
 
 def anova_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return the split-plot table; that of the papers, or Welch's row, where only that error term is there."""
+    """Return the split-plot table; if the result has no such error term, the papers' table or Welch's row."""
     paired = bool(result.attrs.get("paired", 0))
     terms = result["error_term"].to_numpy()
     if "split_plot" in terms:
@@ -48,7 +48,7 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
 
 
 def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
-    """Return the rows of the effects that are there, each with the error it is compared with."""
+    """Return the rows of the present effects, each with the error it is compared with."""
     effects = result["effect"].to_numpy()
     rows: dict[str, Row] = {}
     if "algorithm" in effects:
@@ -111,8 +111,8 @@ def anova_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
     return by_task(columns, dims), (
-        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), on which "
-        "the sentences rest, then by the paper's pooled one."
+        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
+        "the sentences use, then by the paper's pooled one."
     )
 
 

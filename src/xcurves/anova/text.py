@@ -1,4 +1,4 @@
-"""The sentences about randomization tests, for a reader who is no statistician."""
+"""The sentences about randomization tests, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ERRORS = {
 
 
 def anova_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task and effect, then what holds for all."""
+    """Yield a sentence for each task and effect, then what holds for all tasks."""
     errors = _ERRORS[bool(result.attrs.get("paired", 0))]
     tasks, names = zip(*_named_tasks(result), strict=True)
     if len(tasks) == 1:
@@ -47,7 +47,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
 
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task and pair, then what holds for all."""
+    """Yield a sentence for each task and pair, then what holds for all tasks."""
     for task, name in _named_tasks(result):
         for pair in task["pair"].to_numpy():
             yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
@@ -73,7 +73,7 @@ def _pair_claim(pair: xr.Dataset) -> str:
 
 
 def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task, then what holds for all."""
+    """Yield a sentence for each task, then what holds for all tasks."""
     words = {"two-sided": "differs from zero", "greater": "is above zero", "less": "is below zero"}
     verdict = words[result.attrs.get("alternative", "two-sided")]
     for task, name in _named_tasks(result):
@@ -164,7 +164,7 @@ def _claim(task: xr.Dataset, effect: str, error: str) -> str:
 
 
 def _spread(task: xr.Dataset) -> Iterator[str]:
-    """Yield that Welch's test is the one to read, if spreads are unlike and that matters."""
+    """Advise to read Welch's test, if spreads are unequal and that matters."""
     if "sd_ratio" not in task or "welch" not in task["error_term"].to_numpy():
         return
     ratio, limit = task["sd_ratio"].item(), task["sd_ratio_limit"].item()

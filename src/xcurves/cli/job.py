@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,8 @@ from xcurves.cli.sources import EXAMPLE, Table, open_archive, read_curves
 from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
-_LONG = 24  # rows of a table that is not printed
+_EXAMPLE_PARTS = ("across_tasks", "profile_across_tasks")
+_LONG = 24  # rows; longer tables are not printed
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
@@ -54,24 +55,45 @@ def run_job(options: argparse.Namespace) -> list[Path]:
 
 def _analyse(curves: xr.DataArray, value: str | None, options: argparse.Namespace, written: list[Path]) -> None:
     """Analyse the curves of one value; add to what was written."""
-    parts = options.include or (["all"] if options.report else None)
     given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
     given |= {"progress": _shows_progress() and curves.chunks is None}
     if value is not None:
         print(f"== {value} ==\n")
-    if parts is None:
+    what, report = _what(options), _report(options)
+    if what == "anova":
         result = randomized_anova(curves, **given).compute()
-        output = archive.write(result, _output(options, "anova", value))
+        output = archive.write(result, _output(options, what, value))
         print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
     else:
-        include = None if "all" in parts else parts
-        tree = xcurves.analyze(curves, include=include, **given)
-        output = archive.write(tree, _output(options, "analysis", value))
+        tree = xcurves.analyze(curves, include=_parts(options), **given)
+        kept = tree[what].to_dataset() if what == "across_tasks" else tree
+        output = archive.write(kept, _output(options, what, value))
         _print_parts(tree)
     written.append(output)
     print(f"Results: {output}")
-    if options.report:
-        written.append(_write_report(tree, _named(options.report, value)))
+    if report:
+        written.append(_write_report(tree, _named(report, value)))
+
+
+def _what(options: argparse.Namespace) -> str:
+    """Return what is written: an ANOVA, an analysis, or the answer over the tasks of the example."""
+    if options.archive is None and options.include is None:
+        return "across_tasks"
+    return "analysis" if options.include or options.report else "anova"
+
+
+def _parts(options: argparse.Namespace) -> Sequence[str] | None:
+    """Return the parts of the analysis, None for all."""
+    if _what(options) == "across_tasks":
+        return _EXAMPLE_PARTS
+    parts = options.include or ["all"]
+    return None if "all" in parts else parts
+
+
+def _report(options: argparse.Namespace) -> Path | None:
+    """Return where the page goes, if there is one."""
+    of_example = Path(f"{EXAMPLE}.html") if _what(options) == "across_tasks" else None
+    return options.report or of_example
 
 
 def _report_of(tree: xr.DataTree, options: argparse.Namespace) -> list[Path]:
@@ -103,14 +125,14 @@ def _named(path: Path, value: str | None) -> Path:
 
 
 def _check_places(options: argparse.Namespace) -> None:
-    """Refuse, before the work, places where nothing can be written, and one place for two things."""
+    """Before the work, refuse paths that cannot be written, and a path that is given twice."""
     values = options.value if options.value and len(options.value) > 1 else [None]
-    what = "analysis" if options.include or options.report else "anova"
+    what, report = _what(options), _report(options)
     taken: dict[str, str] = {}
     for value in values:
         for option, path, check in (
             ("--output", _output(options, what, value), partial(archive.check_writable, is_tree=what == "analysis")),
-            ("--report", options.report and _named(options.report, value), page.check_replaceable),
+            ("--report", report and _named(report, value), page.check_replaceable),
         ):
             if path is None:
                 continue
@@ -128,7 +150,7 @@ def _check_places(options: argparse.Namespace) -> None:
 
 
 def _key(path: Path) -> str:
-    """Return what two names of one file have in common."""
+    """Return the same path for all names of one file."""
     return os.path.normcase(os.path.realpath(path))
 
 

@@ -13,17 +13,18 @@ from xcurves.reporting.analyze import parts
 
 _DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
 
-Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms, so
-dependence along a curve does no harm. Prints the ANOVA table and what it means, and writes all results as netCDF.
-Without ARCHIVE it analyses curves that come with the package."""
+Without --include: a randomized two-way analysis of variance. Whole runs are reassigned among the algorithms: the
+test is valid with any dependence along a curve. Prints the ANOVA table and its meaning, and writes all results as
+netCDF.
+Without ARCHIVE it compares five classifiers over sixteen tasks, whose curves come with the package."""
 _EPILOG = """examples:
-  The curves that come with the package; results in tictactoe-anova.nc:
+  The curves that come with the package; results in benchmark-across_tasks.nc, a page in benchmark.html:
     %(prog)s
   A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
     %(prog)s returns.csv --value return --algorithm agent --run seed --training step --extra task
   One task and two algorithms of it, at the levels that all runs have:
     %(prog)s returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
-  Runs that logged at levels of their own: means of bins up to 1e6 steps, runs that stopped early left out:
+  Runs that logged at different levels: means of bins up to 1e6 steps, runs that stopped early left out:
     %(prog)s logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
   Everything, in one archive and one page; then the page again from the archive:
     %(prog)s returns.csv ... --include all --output hopper.nc --report hopper.html
@@ -35,7 +36,7 @@ _EPILOG = """examples:
 
 exit status:
   0  done
-  1  an error that should not be; --traceback shows where
+  1  an unexpected error; --traceback shows where
   2  options or input that cannot be used; the message says what to do
   130  interrupted (Ctrl-C), 143 terminated, 141 nobody reads the output: no archive or page is left half-written
 
@@ -91,7 +92,7 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "itself, and its name put into the names of the files that are written",
     )
     for dim in DIMS:
-        names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it is not called so")
+        names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
     names.add_argument("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
     names.add_argument(
         "--source",
@@ -102,7 +103,7 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "--folders",
         nargs="+",
         metavar="NAME",
-        help="what each level of folders names (default: algorithm run); those that are no dim are tasks",
+        help="what each level of folders names (default: algorithm run); those that are not dims are tasks",
     )
     names.add_argument(
         "--names",
@@ -153,8 +154,8 @@ def _add_methods(made: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=(*parts(), "all"),
         metavar="PART",
-        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out and "
-        "said (with --report: all)",
+        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out, "
+        "with a message (with --report: all)",
     )
     methods.add_argument(
         "--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)"
@@ -163,7 +164,7 @@ def _add_methods(made: argparse.ArgumentParser) -> None:
         "--n-resamples",
         type=int,
         metavar="Z",
-        help="at most so many reassignments (default: all up to 1e6, else 9,999)",
+        help="largest number of reassignments (default: all up to 1e6, else 9,999)",
     )
     methods.add_argument(
         "--confidence-level",
@@ -183,8 +184,7 @@ def _add_results(made: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="archive of the results: .nc, .zarr, or for an analysis a folder of netCDF files (default: the name of "
-        "ARCHIVE with -anova.nc or -analysis.nc, here)",
+        help="archive of the results, .nc or .zarr (default: the name of ARCHIVE with -anova.nc or -analysis.nc, here)",
     )
     results.add_argument(
         "--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures"

@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     plan.add_argument("--task", metavar="NAME", help="dim of tasks that are tested together (default: each by itself)")
     plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
     plan.add_argument("--final", action="store_true", help="compare scores at the last level (default: their mean)")
-    plan.add_argument("--lower-is-better", action="store_true", help="say so in sentences")
+    plan.add_argument("--lower-is-better", action="store_true", help="a low score is a good one")
     plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
     plan.add_argument("--confidence-level", type=float, default=0.95, metavar="C", help="(default %(default)s)")
     plan.add_argument("--rng", type=int, default=0, metavar="SEED", help="the same at every look (default %(default)s)")
@@ -146,7 +146,7 @@ def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argp
 
 
 def _said(result: xr.Dataset) -> dict[str, Any]:
-    """Return what a script needs to go on."""
+    """Return what a script needs to continue."""
     tasks = list(_tasks(result))
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     more: dict[str, int] = {}
@@ -190,7 +190,7 @@ def _pair(pair: xr.Dataset) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value without what JSON has no word for: infinite numbers and NaN are null."""
+    """Return a value that JSON can hold: infinite numbers and NaN become null."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What the command line reads: tables, archives and folders of logs, each brought to labelled curves."""
+"""Input of the command line: tables, archives and folders of logs, read into labelled curves."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xcurves.core.labels import DIMS
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 
-EXAMPLE = "tictactoe"
+EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
 _FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 
 
 class Table(NamedTuple):
-    """A tidy frame, and what its columns are if no option says so."""
+    """A tidy frame, and the default columns of the options."""
 
     frame: pd.DataFrame
     value: str | None
@@ -53,7 +53,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _read_logs(path: Path, options: argparse.Namespace) -> Table:
-    """Read logs; their frame says what they were taken for."""
+    """Read logs; the attrs of the frame name the source."""
     from xcurves import readers
 
     source = readers.recognize(path, options.source)
@@ -162,13 +162,13 @@ def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str, scored: Callable[[str], set[Any]]) -> xr.DataArray:
-    """Leave out the labels of extra dims without a score: say which had none, those that `align` took it has named."""
+    """Drop labels of extra dims without a score; warn of those without one before `align`, which named the others."""
     for dim in labels.extra_dims(curves):
         has = curves.notnull().any([other for other in curves.dims if other != dim]).to_numpy()
         if has.any() and not has.all():
             never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored(str(dim))]
             if never:
-                told = f"--value {value}: {dim} without a score of it left out: {', '.join(map(str, never))}"
+                told = f"--value {value}: left out {dim} without any score: {', '.join(map(str, never))}"
                 warnings.warn(told, UserWarning, stacklevel=2)
             curves = curves.isel({dim: np.flatnonzero(has)})
     return curves

@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: what cures it here is an option."""
+"""Messages of the library in the words of the command line: options in place of arguments."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"of the frame\b": "of ARCHIVE",
 }
 _ROW = re.compile(r"\b(in|first) row (\d+)")
-_RENAME = re.compile(r"(Rename|Mend): da\.rename\((.*)\)")
+_RENAME = re.compile(r"(Rename|Correct): da\.rename\((.*)\)")
 _CALL = re.compile(r"\. [^.:]*(?:: | \()?(?:da|ds|df|frame|curves|pd|np|xr)[.\[][^ ].*$")
 
 
 def in_words_of_the_shell(message: str) -> str:
-    """Return a message with options for arguments; a cure in Python that no option is becomes one of the archive."""
+    """Return a message with options for arguments; a cure in Python without an option becomes "Correct ARCHIVE"."""
     message = " ".join(message.split())
     for pattern, words in _SAID.items():
         message = re.sub(pattern, words, message)
     message = re.sub(r"^--(\w+)", lambda option: option[0].replace("_", "-"), message)
     message = _ROW.sub(lambda row: f"{row[1]} row {int(row[2]) + 1} of the data", message)
     message = _RENAME.sub(lambda found: f"Name them: {_names(found[2])}", message)
-    return _CALL.sub(". Mend ARCHIVE", message)
+    return _CALL.sub(". Correct ARCHIVE", message)
 
 
 def _levels(grid: re.Match[str]) -> str:

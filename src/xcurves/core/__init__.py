@@ -1,1 +1,1 @@
-"""What every family of methods stands on: the schema of results, validation, packing, chunks, provenance, axes."""
+"""What all families of methods share: the schema of results, validation, packing, chunks, provenance, axes."""

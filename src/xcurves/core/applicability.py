@@ -14,7 +14,7 @@ from xcurves.core import labels, run_checks
 class NotApplicableError(Exception):
     """A method does not apply to the curves; the message says why.
 
-    If `expected`, no warning is needed; if `obvious`, no word either, unless the method was asked for by name.
+    If `expected`, no warning is given; if `obvious`, no message either, unless the method was asked for by name.
     """
 
     def __init__(self, message: str, *, expected: bool = False, obvious: bool = False) -> None:
@@ -24,7 +24,7 @@ class NotApplicableError(Exception):
 
 
 def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return the curves of the tasks that can be compared, others absent, and in attrs why these cannot."""
+    """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons."""
     why = _why_not(curves, least_levels)
     if all(why):
         raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))

@@ -23,7 +23,7 @@ _BEGINS: dict[bytes, Engine] = {b"CDF\x01": "scipy", b"CDF\x02": "scipy", b"\x89
 
 
 def groups_of(data: xr.Dataset | xr.DataTree) -> Groups:
-    """Return the Datasets of an archive by path, without what another archive recorded of its own encoding."""
+    """Return the Datasets of an archive by path, without the encoding of the files that they were read from."""
     if isinstance(data, xr.Dataset):
         return {"/": data.drop_encoding()}
     return {node.path: node.to_dataset(inherit=False).drop_encoding() for node in data.subtree}
@@ -117,7 +117,7 @@ def read_groups(path: Path, *, max_bytes: int | None) -> Groups:
 
 
 def check_archive(path: Path, *, max_bytes: int | None = None, lazy: bool = False) -> Engine:
-    """Return the engine that reads a file or store, once nothing in it is unsafe and no checksum is wrong."""
+    """Check that a file or store is safe and its checksums match, and return the engine that reads it."""
     if not path.exists():
         raise FileNotFoundError("it does not exist")
     if path.is_dir():
@@ -129,7 +129,7 @@ def check_archive(path: Path, *, max_bytes: int | None = None, lazy: bool = Fals
     if not lazy:
         check_file(path)
     limit = SizeLimit(path.stat().st_size, max_bytes, lazy=lazy)
-    if _BEGINS[begins] == "scipy":  # not by netCDF4, which takes what a cut file lacks for zeros
+    if _BEGINS[begins] == "scipy":  # netCDF4 would read the missing end of a cut file as zeros
         check_netcdf3(path, limit)
         return "scipy"
     if not engines():

@@ -24,7 +24,7 @@ _PAUSE = 0.02  # seconds between two tries
 def atomic_write(
     path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool], is_folder: bool = False
 ) -> None:
-    """Write a new file or folder beside its path, then rename it; what was there stays until the new one is complete.
+    """Write a new file or folder next to its path, then rename it; the old one stays until the new one is complete.
 
     `is_own` says whether what is at the path was written by this package. Nothing else is replaced. If the path is a
     symbolic link, the link stays and its target is replaced.

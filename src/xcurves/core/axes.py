@@ -29,7 +29,7 @@ _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _APART = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
-_HIGH = 12  # most rows of a legend
+_HIGH = 14  # most rows of a legend
 
 
 class Style(NamedTuple):

@@ -1,4 +1,4 @@
-"""Attributes on which readers of netCDF act are stored under other names, so that no value changes."""
+"""Attributes that readers of netCDF interpret are stored under other names, so that no value changes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STORED = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
 
 
 def protect(dataset: xr.Dataset) -> xr.Dataset:
-    """Return a Dataset whose attributes no reader acts on."""
+    """Return a Dataset whose attributes no reader interprets."""
     return _rename(dataset, lambda name, value: f"{_PREFIX}{name}" if _is_acted_on(name, value) else name)
 
 
 def restore(dataset: xr.Dataset) -> xr.Dataset:
-    """Return the Dataset that was protected."""
+    """Return the Dataset that `protect` was given."""
     return _rename(dataset, lambda name, _: name.removeprefix(_PREFIX))
 
 
@@ -43,7 +43,7 @@ def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], Hashable]) -> xr.
 
 
 def check_storable(groups: dict[str, xr.Dataset]) -> None:
-    """Refuse names, attributes and dtypes that no archive gives back."""
+    """Refuse names, attributes and dtypes that an archive would not give back."""
     for path, dataset in groups.items():
         for name in [*filter(None, path.split("/")), *dataset.variables, *dataset.dims]:
             if not isinstance(name, str) or not name or name[0] == "." or "/" in name:

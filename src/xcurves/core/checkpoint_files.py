@@ -1,7 +1,7 @@
 """A folder of netCDF files that keeps numbered trials, also when the process is killed.
 
 Each file has some of the trials. It is written under another name and renamed, so that it is complete or absent.
-Many small files are merged into one now and then; a trial that stands in two files, because the work was killed between
+Many small files are merged into one now and then; a trial that is in two files, because the work was killed between
 merging and deleting, counts once. Files of other names in the folder are left alone.
 """
 
@@ -49,7 +49,7 @@ def alone(path: Path | None) -> Iterator[None]:
         raise ValueError(
             f"the archive {path} is being written by another process. Wait until it ends, or give another path"
         ) from None
-    except OSError:  # some network drives have none either
+    except OSError:  # some network drives have no locks either
         pass
     try:
         yield

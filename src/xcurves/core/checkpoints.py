@@ -2,7 +2,7 @@
 
 A *trial* is a function of its index that returns named numbers and texts. It must depend on nothing else: whatever it
 draws comes from ``stream(entropy, index)``. Then any trial can be run again alone, and it does not matter which trials
-are run, in what order, or in how many sittings.
+are run, in what order, or in how many sessions.
 
 An *archive* is the folder of `xcurves.core.checkpoint_files`. One process at a time writes to it.
 
@@ -51,11 +51,11 @@ def run_trials(
         or None; of anything else the text is kept. An exception is recorded as the text `error` of this trial; a trial
         may also return one.
     n_trials : int
-        How many trials there shall be, those in the archive included.
+        Total number of trials, including those in the archive.
     path : path, optional
         Folder of the archive, made if it is not there. By default nothing is kept.
     settings : mapping, optional
-        Numbers and texts on which trials depend. An archive made with other ones is refused.
+        Numbers and texts on which trials depend. An archive made with different ones is refused.
     n_jobs : int, default 1
         Trials run at once, by joblib if more than 1; -1 for all processors.
     batch : int, default 1
@@ -148,7 +148,7 @@ def _attempt(trial: Trial, index: int) -> Record:
 
 
 def check_name(name: object) -> str:
-    """Return a name that a variable beside `run` can have, in memory and in a file."""
+    """Return a name that a variable next to `run` can have, in memory and in a file."""
     good = isinstance(name, str) and name not in ("", "run") and name == name.strip() and name.isprintable()
     if not good or "/" in str(name):
         raise ValueError(f"a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it")

@@ -35,7 +35,7 @@ def check_file(path: Path) -> None:
 
 
 def is_own_file(path: Path) -> bool:
-    """Return whether a file bears the mark of an archive, damaged or not."""
+    """Return whether a file has the mark of an archive, damaged or not."""
     return path.is_file() and _end(path).startswith(_MARK)
 
 
@@ -79,7 +79,7 @@ def check_store(folder: Path, *, digests: bool = True) -> None:
     found = {name: path for name, path in store_files(folder) if name != ".zmetadata"}
     lost, more = sorted(files.keys() - found.keys()), sorted(found.keys() - files.keys())
     if lost or more:
-        raise ValueError(f"{f'its file {lost[0]} is missing' if lost else f'{more[0]} is not of it'}: {_DAMAGED}")
+        raise ValueError(f"{f'its file {lost[0]} is missing' if lost else f'{more[0]} is not part of it'}: {_DAMAGED}")
     for name, path in found.items() if digests else ():
         if _digest(path) != files[name]:
             raise ValueError(f"the checksum of its file {name} does not match: {_DAMAGED}")

@@ -54,7 +54,7 @@ class Named:
         return type(self.block).__name__.strip("_")
 
     def __call__(self, *arrays: Any) -> Floats:
-        """Call the block on arrays and names, shape (..., name), of the tasks at hand."""
+        """Call the block on arrays and names, shape (..., name), of the tasks of a block."""
         *arrays_of_tasks, names = arrays
         lead = names.shape[:-1]
         block = replace(self.block, names=names.ravel().tolist())

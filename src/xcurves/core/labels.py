@@ -1,4 +1,4 @@
-"""The names of dims, labels and tasks, and how messages say them."""
+"""The names of dims, labels and tasks, and how messages write them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
 SOURCES = ("interaction", "algorithm", "training", "error", "total")
-# Dims that results bring, which no input may have, with their long names.
+# Dims of results, which no input may have, with their long names.
 LONG_NAMES = {
     "effect": "effect",
     "error_term": "error term",

@@ -85,7 +85,7 @@ def record(curves: xr.DataArray, step: str) -> xr.DataArray:
 
 
 def _plain(value: Any) -> str | int | float:
-    """Return a value of a kind that every archive holds."""
+    """Convert a value to a type that every archive can store."""
     if isinstance(value, str):
         return value
     whole = isinstance(value, int | np.integer | np.bool_)
@@ -116,10 +116,10 @@ def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
 
 
 def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
-    """Return, shape (..., pair), the smallest adjusted p-value that there can be; NaN where nothing was tested.
+    """Return, shape (..., pair), the smallest possible adjusted p-value; NaN where nothing was tested.
 
-    Adjusted p-values rise with every p, so that they are smallest where all are. By Holm's steps a pair of few runs
-    beside pairs of many can reach less than its own smallest p times the number of pairs.
+    Adjusted p-values increase with every p, so they are smallest if every p is. With Holm's procedure and pairs of
+    different numbers of runs, a pair of few runs can reach less than its own smallest p times the number of pairs.
     """
     result = result.transpose(..., "pair")
     smallest = np.where(result["n_resamples"].to_numpy() > 0, smallest_pvalue(result), np.nan)
@@ -127,7 +127,7 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
 
 
 def significant(pvalue: Any, alpha: float) -> Any:
-    """Return whether p-values are at most alpha, in counts rather than in binary fractions."""
+    """Return whether p-values are at most alpha, whatever the rounding of binary fractions."""
     return pvalue <= alpha + 1e-12
 
 

@@ -115,7 +115,7 @@ def _check_one(dim: str, told: Sequence[Any]) -> None:
 
 
 def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[str, str]:
-    """Return what is different in files that are not as most are."""
+    """Return how files differ from the description that most files have."""
     described = {name: _describe(data) for name, data in files.items()}
     (usual, count), *others = Counter(described.values()).most_common()
     if others and others[0][1] == count:
@@ -128,7 +128,7 @@ def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[st
 
 
 def _describe(data: xr.Dataset) -> tuple[tuple[str, str], ...]:
-    """Return what is the same in all files of one experiment."""
+    """Return a description that is the same for all files of one experiment."""
     variables = sorted(data.data_vars.items(), key=lambda item: str(item[0]))
     labels = [(str(dim), data[dim]) for dim in sorted(map(str, data.dims)) if dim in data.coords]
     return (

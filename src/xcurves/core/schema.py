@@ -53,9 +53,9 @@ PAIR_COORDS = {
 class View:
     """One picture of a result.
 
-    `draw(result, ax)` draws a result without extra dims but the overlaid ones of its kind; `caption` says what readers
-    see and `alternative(result)` what it shows, for those who do not see it. A view that lists things is as high as
-    its number of `rows` needs.
+    `draw(result, ax)` draws a result that has no extra dims except the overlaid ones of its kind; `caption` says what
+    readers see and `alternative(result)` what it shows, for those who do not see it. The height of a view that lists
+    things follows from its number of `rows`.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]
@@ -86,7 +86,7 @@ Overlaid = Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None
 
 @dataclass(frozen=True, slots=True)
 class ResultKind:
-    """Everything that the package knows about the results of one public function.
+    """The declaration of the results of one public function.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ResultKind:
     variables : mapping of str to Var
         In the order of the packed results, the answer first.
     coords : mapping of str to tuple of str
-        Labels of the dims that results bring; empty where they depend on the call.
+        Labels of the dims that only results have; empty where they depend on the call.
     coord_vars : mapping of str to Var
         Coordinates that are no dims.
     rows : tuple of str
@@ -112,7 +112,7 @@ class ResultKind:
         The table to print; the sentences of `summary`; the answer in one sentence, of one task or of many; the short
         table of many tasks with its caption, where `table` would be long.
     table_caption : str
-        What stands above the table in a report.
+        The caption of the table in a report.
     caution : function of a result, optional
         What the answer does not say: sentences of a report.
     views : mapping of str to View

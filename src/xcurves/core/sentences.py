@@ -9,7 +9,7 @@ import numpy as np
 from xcurves.core.packing import Floats
 from xcurves.core.provenance import significant
 
-MOST_NAMED = 12  # of which each is named
+MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
 
 
 def joined(said: Sequence[str], separator: str = ", ") -> str:
@@ -28,7 +28,7 @@ def counted(pvalues: Floats, alpha: float, what: str, things: str = "tasks") -> 
 
 
 def unadjusted_over_tasks(n_tasks: int) -> Iterator[str]:
-    """Yield that p is for one task, if there are several."""
+    """If there are several tasks, yield that p is for each task by itself."""
     if n_tasks > 1:
         yield "Each task was tested by itself: p is not adjusted for the number of tasks."
 

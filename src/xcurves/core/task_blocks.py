@@ -62,9 +62,14 @@ def as_float(count: int) -> float:
 def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
     """Group the tasks that have any level by number of levels and by the runs that are present."""
     pattern = np.column_stack([present.reshape(len(present), -1), n_levels])
-    _, group = np.unique(pattern, axis=0, return_inverse=True)
-    members = (np.flatnonzero(group.ravel() == g) for g in range(group.max(initial=-1) + 1))
-    return [tasks for tasks in members if n_levels[tasks[0]]]
+    return [tasks for tasks in equal_rows(pattern) if n_levels[tasks[0]]]
+
+
+def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Return the places of equal rows, in the order in which they come; columns may be many."""
+    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    return [np.flatnonzero(group == number) for number in np.argsort(first)]
 
 
 def block_options(

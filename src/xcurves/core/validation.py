@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,10 +28,10 @@ _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level"
 
 
 def check_confidence_level(confidence_level: float) -> float:
-    """Return alpha = 1 - confidence_level, rounded to 12 digits: 1 - 0.9 is not 0.1 in binary."""
+    """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
-    return round(1 - float(confidence_level), 12)
+    return round(1 - float(confidence_level), 12) or float(1 - Decimal(repr(float(confidence_level))))
 
 
 def check_alpha(alpha: float) -> float:
@@ -68,7 +69,7 @@ def check_flag(name: str, value: bool) -> bool:
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if value not in choices:
-        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
         raise ValueError(f"{name} must be {said}; got {value!r}")
     return value
 
@@ -122,7 +123,7 @@ def check_curves(
         for dim, checked in values.items()
         if dim not in curves.coords or curves[dim].dtype != checked.dtype
     }
-    # To assign, transpose or cast what is right already would be most of the cost of this check.
+    # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
@@ -207,8 +208,8 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
     units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
-            f"training must be numeric; got {levels.dtype}, which decoding makes of time units. "
-            "Open with xr.open_dataset(path, decode_timedelta=False)"
+            f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
+            "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
         )
     if levels.dtype.kind == "M" or " since " in units:
         dated = levels.dtype.kind == "M"

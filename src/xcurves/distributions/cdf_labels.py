@@ -28,7 +28,7 @@ _OF_STATISTICS = {
 
 
 def say_intervals(result: xr.Dataset, block: DistributionBlock) -> None:
-    """Let every interval of a result say, in its attr `interval`, what it is."""
+    """Describe every interval of a result in its attr `interval`."""
     of_cdf, of_quantiles = _POINTWISE["exact" if block.interval == "exact" else "unit" if block.by_unit else "limit"]
     kinds = {
         "statistic_ci": _OF_STATISTICS[block.interval] + " of whole units" * block.by_unit,
@@ -83,6 +83,9 @@ def warn_of_groups(result: xr.Dataset, block: DistributionBlock, empty: Sequence
     provenance.warn_of(
         n_units == 1, block.names, lambda _: f"one {what}{where} shows no spread; the intervals are NaN", "groups"
     )
+
+    if "simultaneous" in result.attrs:  # its replicates are no bootstrap
+        return
 
     def few(group: int) -> str:
         return (

@@ -33,6 +33,7 @@ def compare_distributions(
     paired: bool = False,
     correction: Literal["holm", "bonferroni"] = "holm",
     strata: Dims | None = None,
+    unit: Dims | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -44,7 +45,7 @@ def compare_distributions(
         One score for each trial, NaN where there is none; +inf for times that were never reached, of
         `time_to_threshold`. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
-        What the trials are.
+        What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     n_resamples : int, optional
         Paired: ceiling on the number of swaps within runs, as for `randomized_anova`. With `strata`: number of
         bootstrap resamples, by default 9,999. Otherwise nothing is random and this must be left out.
@@ -54,7 +55,10 @@ def compare_distributions(
         How p-values are adjusted for the number of pairs.
     strata : str or sequence of str, optional
         Dims of `dim` that are a fixed set of tasks. Then `prob_greater` is the mean over them of the probability within
-        each, and there are no KS test, band and verdict, which are for independent trials of one distribution.
+        each, and there are no KS test, band and verdict, which are for independent trials of one distribution. ``()``:
+        there are none, all trials are one pool.
+    unit : sequence of str, optional
+        All dims of `dim` say that every trial is independent. Average trials that are not: they have no unit here.
     confidence_level : float, default 0.95
         Of each interval, and of each band as a whole; not adjusted for the number of pairs.
     rng : int, Generator or None
@@ -76,7 +80,8 @@ def compare_distributions(
     Raises
     ------
     ValueError, TypeError
-        If dims or options are not as described, if scores are -inf, or if `paired` and runs do not match.
+        If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
+        are -inf, or if `paired` and runs do not match.
 
     Warns
     -----
@@ -129,7 +134,10 @@ def compare_distributions(
     [0, 0, 0]
     """
     dims = options.check_dims(dim)
+    fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
+    options.check_pooling(dims, strata, unit, fixed)
     within = options.check_strata(dims, strata)
+    _check_units(dims, options.check_units(dims, within, unit))
     core = (*within, *(name for name in dims if name not in within))
     reserved = COMPARE_DISTRIBUTIONS.reserved()
     scores = check_curves(scores, core=("algorithm", *core), name="scores", reserved=reserved)
@@ -170,6 +178,7 @@ def compare_distributions(
         paired=paired,
         correction=correction,
         strata=", ".join(within) or None,
+        unit=options.say_unit(dims, (), unit),
     )
     result = COMPARE_DISTRIBUTIONS.dataset(block.layout.unpack(packed), coords, attrs, scores)
     _say_methods(result, stratified=block.stratified, paired=paired)
@@ -177,6 +186,16 @@ def compare_distributions(
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
     return result.set_coords(["share_infinite_a", "share_infinite_b", *["n_units"] * block.stratified])
+
+
+def _check_units(dims: tuple[str, ...], outer: tuple[str, ...]) -> None:
+    """Refuse units of several trials."""
+    inner = [name for name in dims if name not in outer]
+    if outer:
+        raise ValueError(
+            f"unit must name all dims of trials, {dims}, which says that every trial is independent; got {outer}. "
+            f"Average the trials of each unit: scores.mean({inner}), dim={outer}"
+        )
 
 
 def _check_together(within: Sequence[str], n_resamples: int | None, *, paired: bool) -> None:

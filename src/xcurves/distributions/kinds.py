@@ -88,7 +88,7 @@ PERFORMANCE_CDF = ResultKind(
         ),
         "statistics": View(
             plots.draw_statistics,
-            "Statistics on the scale of scores with their intervals; arrows have no end.",
+            "Statistics on the scale of scores with their intervals; arrows mark unbounded sides.",
             plots.say_statistics,
             default=False,
             rows=plots.statistic_rows,

@@ -41,24 +41,51 @@ def check_strata(dims: tuple[str, ...], strata: Dims | None) -> tuple[str, ...]:
     return within
 
 
-def check_design(
-    dims: tuple[str, ...], strata: Dims | None, unit: str | None, interval: str, n_resamples: int | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the dims of strata and that of units, which only a bootstrap knows."""
-    validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
-    within = check_strata(dims, strata)
-    if unit is not None and (unit not in dims or unit in within):
+def check_units(dims: tuple[str, ...], within: tuple[str, ...], unit: Dims | None) -> tuple[str, ...]:
+    """Return the dims whose labels are units; none where every trial of a stratum is one."""
+    outer = () if unit is None else _names("unit", unit)
+    for name in outer:
+        if name not in dims or name in within:
+            raise ValueError(
+                f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {name!r}. "
+                f"Pool it too: dim={(name, *dims)}, unit={name!r}"
+            )
+    return () if set(outer) == set(dims) - set(within) else outer
+
+
+def check_pooling(dims: tuple[str, ...], strata: Dims | None, unit: Dims | None, fixed: str) -> None:
+    """Refuse trials along several dims of which nothing says how they depend; `fixed` is the cure of a set of tasks."""
+    if len(dims) > 1 and strata is None and unit is None:
+        task = next(name for name in dims if name != "run")
+        rest = tuple(name for name in dims if name != task)
         raise ValueError(
-            f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {unit!r}. "
-            f"Pool it too: dim={(unit, *dims)}, unit={unit!r}"
+            f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
+            f"Give {fixed.format(task=task, rest=rest)}, or unit={dims} if every trial is independent"
         )
-    for name, value in (("strata", strata), ("unit", unit), ("n_resamples", n_resamples)):
+
+
+def check_design(
+    dims: tuple[str, ...], strata: Dims | None, unit: Dims | None, interval: str, n_resamples: int | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the dims of strata and those of units, which only a bootstrap has."""
+    validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
+    drawn = "" if interval != "exact" else ", interval='percentile'"
+    check_pooling(dims, strata, unit, f"strata={{task!r}}{drawn} if its labels are a fixed set")
+    within = check_strata(dims, strata)
+    outer = check_units(dims, within, unit)
+    for name, value in (("strata", within or None), ("unit", outer or None), ("n_resamples", n_resamples)):
         if interval == "exact" and value is not None:
+            got = value if isinstance(value, int) or len(value) > 1 else value[0]
             raise ValueError(
                 f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
-                f"{name}={value!r}. Use interval='percentile' or 'bca'"
+                f"{name}={got!r}. Use interval='percentile' or 'bca'"
             )
-    return within, () if unit is None else (unit,)
+    return within, outer
+
+
+def say_unit(dims: tuple[str, ...], outer: tuple[str, ...], unit: Dims | None) -> str | None:
+    """Return the dims of units as a result records them: all dims of trials where every trial is one."""
+    return None if unit is None else ", ".join(outer or dims)
 
 
 def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str, ...]) -> list[str]:
@@ -71,7 +98,7 @@ def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str,
 
 
 def as_digits(value: float) -> str:
-    """Return a number in as many digits as it has."""
+    """Return a number as text without loss of digits."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
 
@@ -84,7 +111,7 @@ def check_statistics(
     target: float | None,
     higher_is_better: bool,
 ) -> Summaries:
-    """Return which statistics are wanted, and in which of their kinds."""
+    """Return which statistics are wanted, and by which definitions."""
     return Summaries(
         levels=_check_levels(cvar_level),
         conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
@@ -112,7 +139,7 @@ def check_probabilities(probabilities: Numbers | None) -> Floats:
 
 
 def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the smallest and the largest score that there can be."""
+    """Return the smallest and the largest possible score."""
     if bounds is None:
         return -np.inf, np.inf
     low, high = _pair(bounds)

@@ -16,7 +16,7 @@ from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
 
 @dataclass(frozen=True)
 class PairBlock:
-    """All pairs in a block of tasks, whose core dims fold to numbers of strata and of trials, `shape`."""
+    """All pairs in a block of tasks; core dims are reshaped to `shape`, the numbers of strata and of trials."""
 
     layout: Layout
     names: list[str]
@@ -76,7 +76,7 @@ class PairBlock:
             )
 
     def _quantiles(self, x: Floats, y: Floats, m: NDArray[np.int64], n: NDArray[np.int64]) -> dict[str, Floats]:
-        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each of the two."""
+        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
         first, second = (self._with_band(*each) for each in ((x, m), (y, n)))
         with np.errstate(invalid="ignore"):  # of two trials that are infinite: no difference, and no limit of one
             ends = [first[1] - second[2], first[2] - second[1]]
@@ -116,7 +116,7 @@ class PairBlock:
         return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
-        """Return what needs both samples in one order: the probability, the distance, and the verdict."""
+        """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
         merged = twosample.merge(x, y)
         m, n = merged.m[:, 0], merged.n[:, 0]
         known = (m > 0) & (n > 0)

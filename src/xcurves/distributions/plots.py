@@ -32,7 +32,7 @@ _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_ga
 
 
 def _groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
-    """Yield the trials of each algorithm that has any with its style."""
+    """Yield the trials of each algorithm that has trials, with its style."""
     if "algorithm" not in result["n_trials"].dims:
         yield style_of(0), result
         return
@@ -103,7 +103,7 @@ def _shade_of_cdf(result: xr.Dataset) -> str:
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     if "cdf" not in result:
-        raise ValueError("this result has no CDF. Say where: performance_cdf(scores_at=...)")
+        raise ValueError("this result has no CDF. Give scores: performance_cdf(scores_at=...)")
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
     for style, group in _groups(result):

@@ -1,4 +1,4 @@
-"""The sentences about performance distributions, for a reader who is no statistician."""
+"""The sentences about performance distributions, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ _HOW = {
     "percentile": "Intervals are percentile bootstrap intervals",
     "bca": "Intervals are bias-corrected and accelerated bootstrap intervals",
 }
+_ALONG = (
+    "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
+    "random signs. Intervals of F and of its inverse are pointwise."
+)
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
     "spread as well: it covers less than it says if the smaller sample is the more spread one.",
@@ -35,7 +39,7 @@ _SAMPLES = {
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
-    2: "each of them scores higher somewhere outside the band: which is better depends on how lucky a trial is",
+    2: "each of them scores higher somewhere outside the band: which is better depends on the probability",
     0: "nowhere does one of them score higher outside the band",
 }
 
@@ -60,7 +64,7 @@ def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
 
 
 def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each group of trials, then what the intervals are."""
+    """Yield a sentence for each group of trials, then a description of the intervals."""
     values = statistics(result)
     bounds = result["statistic_ci"].sel(param=values["param"])
     dims = labels.task_dims(result["score_mean"])
@@ -85,8 +89,8 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs.get("confidence_level", 0.95))
-    what = _say_intervals(result, interval, n_trials, n_units)
-    yield f"In brackets: {level:g} % intervals, where there is one. {what}"
+    what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
+    yield f"In brackets: {level:g} % intervals, if they exist. {what}"
 
 
 def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
@@ -112,7 +116,7 @@ def statistic_answer(result: xr.Dataset) -> str:
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
-    """Return a statistic in words, by its name: of "cvar 0.5" that it is the mean of the best half."""
+    """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
     variable, *at = name.split(" ")
     if variable not in _SHARES:
         return _WHAT[variable]
@@ -125,7 +129,7 @@ def say_statistic(result: xr.Dataset, name: str) -> str:
 
 
 def _percent(level: float) -> str:
-    """Return the share beyond a level in per cent, as it was meant: of 0.9999999 it is 1e-05."""
+    """Return the share beyond a level in per cent without rounding errors: 1e-05 for 0.9999999."""
     return f"{100 * (1 - level):.6g}"
 
 
@@ -138,15 +142,23 @@ def _interval(value: float, low: float, high: float) -> str:
 
 def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
     if interval == "exact":
-        return _HOW[interval]
-    whole = f", of whole labels of {result.attrs['unit']!r}" if "unit" in result.attrs else ""
+        return _HOW[interval] + _say_pool(result)
+    by_unit = "unit" in result.attrs and result.attrs["unit"] != result.attrs["dim"]
+    whole = f", of whole labels of {result.attrs['unit']!r}" if by_unit else ""
     within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    stratified, what = "strata" in result.attrs, "units" if "unit" in result.attrs else "trials"
+    stratified, what = "strata" in result.attrs, "units" if by_unit else "trials"
     poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
     where = " in the smallest stratum" * stratified
     few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
     none = f" From one{where} there are none." * bool((n_units == 1).any())
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}"
+    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}{_say_pool(result)}"
+
+
+def _say_pool(result: xr.Dataset) -> str:
+    """Say that trials along several dims are taken for independent, where the call said so."""
+    dim = str(result.attrs.get("dim", "run"))
+    pooled = ", " in dim and "strata" not in result.attrs and result.attrs.get("unit", dim) == dim
+    return f" Here all trials along {dim} are taken for independent ones of one distribution." * pooled
 
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -165,6 +177,7 @@ def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     yield (
         "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
         f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
+        f"{_say_pool(result)}"
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.packing import Floats, Layout
+from xcurves.core.task_blocks import equal_rows
 from xcurves.kernels import bootstrap, ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.summaries import Summaries
@@ -24,9 +25,9 @@ class Alike(NamedTuple):
     Attributes
     ----------
     tasks : ndarray
-        Their places in the block.
+        Their indices in the block.
     x, order : ndarray, shape (task, trial)
-        Trials in ascending order, and the places that they come from.
+        Trials in ascending order, and their indices before sorting.
     by_stratum : ndarray, shape (task, stratum, trial)
         Trials of each stratum in ascending order, missing ones last.
     design : Design
@@ -42,20 +43,20 @@ class Alike(NamedTuple):
 
 @dataclass(frozen=True)
 class DistributionBlock:
-    """What is wanted of every task, and how intervals are made.
+    """What is computed for every task, and how intervals are made.
 
     Attributes
     ----------
     layout : Layout
-        How the results are packed; what was not asked for is not in it.
+        How the results are packed; only what was asked for.
     names : list of str
         Prefixes of messages, one for each task of the whole array.
     shape : tuple of int
-        Numbers of strata, of units in a stratum and of trials in a unit, as the core dims of a task fold.
+        Numbers of strata, of units in a stratum and of trials in a unit, to which the core dims of a task are reshaped.
     stratified, by_unit : bool
         Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
-        Smallest and largest score that there can be.
+        Smallest and largest possible score.
     """
 
     layout: Layout
@@ -108,7 +109,7 @@ class DistributionBlock:
             outside = least[task] if least[task] < low else most[task]
             raise ValueError(
                 f"{names[task]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
-                "Give bounds that no score can leave, or leave them out"
+                "Give bounds that contain all possible scores, or leave them out"
             )
 
     def _estimates(self, x: Floats, n: Ints) -> dict[str, Floats]:
@@ -150,7 +151,7 @@ class DistributionBlock:
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
 
-        One unit shows no spread, and where a stratum has no more there are none.
+        One unit has no spread: if a stratum has only one, there are no intervals.
         """
         found = {
             "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),
@@ -174,9 +175,8 @@ class DistributionBlock:
             trials = trials.reshape(len(trials), self.shape[0], -1, 1)
             trials = np.sort(trials, axis=2) if self.shape[0] > 1 else x.reshape(trials.shape)
         present = ~np.isnan(trials)
-        _, group = np.unique(present.reshape(len(present), -1), axis=0, return_inverse=True)
-        for number in range(group.max(initial=-1) + 1):
-            tasks = np.flatnonzero((group.ravel() == number) & wanted)
+        for equal in equal_rows(present.reshape(len(present), -1)):
+            tasks = equal[wanted[equal]]
             if tasks.size:
                 yield self._fold(tasks, trials[tasks], present[tasks[0]])
 
@@ -194,7 +194,17 @@ class DistributionBlock:
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
         bca = self.interval == "bca"
-        return bootstrap.intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
+
+        def of(x: Floats, design: bootstrap.Design) -> Floats:
+            return bootstrap.intervals(x, part.order, design, statistics, length, self.alpha, bca=bca)
+
+        if part.design.unit is not None or part.x.shape[-1] <= bootstrap.MANY:
+            return of(part.x, part.design)
+        fine, kept = self.wanted.boundaries(part.x)
+        grouped = (
+            bootstrap.group_neighbours(x, part.design, fine, ranks) for x, ranks in zip(part.x, kept, strict=True)
+        )
+        return np.concatenate([of(x[np.newaxis], design) for x, design in grouped])
 
     def _with_points(self, part: Alike) -> tuple[Floats, Floats]:
         """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""

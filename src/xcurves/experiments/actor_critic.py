@@ -1,11 +1,11 @@
-"""Actor-critic with eligibility traces, linear in the Fourier basis, on the pendulum: many learners side by side.
+"""Actor-critic with eligibility traces, linear in the Fourier basis, on the pendulum: many learners at once.
 
     δ = r + γ v(s') - v(s),   v = w·φ,   a ~ Normal(p·φ, σ²),   torque = 5 a
     e_v = γλ e_v + φ(s),      e_p = γλ e_p + ∇ log π(a|s)
     w += α_v δ e_v,           (p, log σ) += α_p δ e_p
 
-(Sutton & Barto). An episode ends by time alone, so that the last value of it is estimated like any other, and traces
-begin anew. A learner whose δ passes a million has diverged: it acts on and learns no more.
+(Sutton & Barto). Episodes end only by time, so their last value is estimated like any other; then traces are reset.
+A learner whose δ exceeds a million has diverged: it continues to act, but does not learn.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _DIVERGED = 1e6
 
 
 def dot(one: Floats, other: Floats) -> Floats:
-    """Return scalar products of rows, each the same whatever the other rows; the other may be one row."""
+    """Return scalar products of rows, independent of the number of rows; `other` may be one row."""
     return np.asarray(np.einsum("...j,...j->...", one, other))
 
 
 def for_policy(seen: Floats) -> Floats:
-    """Return the features that policies see, in contiguous rows: sums of others round differently."""
+    """Return the features that policies see, in contiguous rows: sums over other layouts round differently."""
     return np.take(seen, POLICY, axis=1)
 
 
@@ -38,7 +38,7 @@ def start(stream: np.random.Generator) -> tuple[float, Floats]:
 
 
 def learn(settings: Mapping[str, Floats], streams: Sequence[np.random.Generator], n_episodes: int) -> Floats:
-    """Return returns, shape (trial, episode), of learners with such settings, one value for each trial."""
+    """Return returns, shape (trial, episode), of learners with the given settings, one value for each trial."""
     n_trials = len(streams)
     basis = swingup.in_basis(settings["independent_order"], settings["dependent_order"])
     critic_rate = settings["critic_rate"][:, np.newaxis] * SCALE * basis

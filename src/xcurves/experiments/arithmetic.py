@@ -10,8 +10,8 @@ import numpy as np
 def fingerprint() -> int:
     """Return a number that differs between machines whose sines, exponentials or matrix products round differently.
 
-    Learning amplifies the last bit. So a long experiment can be remade bit for bit where this number, and the versions
-    of the packages, are the same; elsewhere its curves are others of the same distribution.
+    Learning amplifies rounding errors. So a long experiment can be repeated bit for bit where this number and the
+    versions of the packages are the same; elsewhere its curves differ, but have the same distribution.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Tic-tac-toe: all boards at once, and games played side by side.
+"""Tic-tac-toe: all boards, and many games at once.
 
 A board is a number in base 3 whose digit at a square is 0 (empty), 1 (my mark) or 2 (the other's), squares counted row
 by row.
@@ -21,7 +21,7 @@ SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3  # the marks on eve
 
 
 def _outcomes() -> tuple[Bools, Floats]:
-    """Return, for every board, whether it ends the game and what it is then worth to me."""
+    """Return, for every board, whether it ends the game, and its value to me."""
     mine = (SQUARES[:, LINES] == ME).all(axis=-1).any(axis=-1)
     theirs = (SQUARES[:, LINES] == OTHER).all(axis=-1).any(axis=-1)
     return mine | theirs | (SQUARES > 0).all(axis=-1), mine.astype(float) - theirs
@@ -31,7 +31,7 @@ OVER, WORTH = _outcomes()
 
 
 class Games:
-    """Games played side by side, game ``g`` by the learner whose number is ``learner[g]``."""
+    """Many games at once, game ``g`` by the learner whose number is ``learner[g]``."""
 
     def __init__(self, values: Floats, learner: Ints) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""What the experiments ask of their arguments and of their surroundings."""
+"""Checks of the experiments' arguments, and optional imports."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def check_share(name: str, value: float) -> float:
 
 
 def check_known(name: str, value: str, known: Collection[str]) -> str:
-    """Return a name that is one of those known."""
+    """Return a name if it is known."""
     if value not in list(known):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
     return value
 
 
 def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the known things that are named, or else all."""
+    """Return the named ones of the known things, or all."""
     for each in chosen or ():
         if each not in known:
             raise ValueError(f"{name} must be of {', '.join(map(repr, known))}; got {each!r}")
@@ -49,7 +49,7 @@ def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, An
 
 
 def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
-    """Return increasing whole numbers, none too small."""
+    """Return increasing whole numbers from `least`."""
     if isinstance(levels, str) or not isinstance(levels, Iterable):
         raise TypeError(f"{name} must be a sequence of whole numbers; got {levels!r}. Try [{levels}]")
     values = list(levels)

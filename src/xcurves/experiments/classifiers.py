@@ -1,6 +1,6 @@
 """The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
 
-Hyper-parameters are drawn from the `ranges` of their Appendix A; what it leaves open is scikit-learn's default. Tuning
+Hyper-parameters are drawn from the `ranges` of their Appendix A; other settings are scikit-learn's defaults. Tuning
 is a random search, cross-validated on the training data.
 """
 
@@ -61,7 +61,7 @@ def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, tes
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Train on one thread, which for small data is the fastest; so many iterations, and no more, are meant."""
+    """Train on one thread, which is fastest for small data; the limit of iterations is intended, so no warnings."""
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
@@ -71,7 +71,7 @@ def _quietly() -> Iterator[None]:
 
 
 def train_and_score(algorithm: str) -> TrainAndScore:
-    """Return what trains a classifier with given hyper-parameters and returns its accuracy on the test data."""
+    """Return a function that trains a classifier with given hyper-parameters and returns its test accuracy."""
     return partial(_train_and_score, check_known("algorithm", algorithm, ALGORITHMS))
 
 
@@ -83,9 +83,9 @@ def _train_and_score(
 
 
 def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
-    """Return what tunes a classifier on the training data first, by random search and cross-validation.
+    """Return a function that first tunes a classifier on the training data, by random search and cross-validation.
 
-    The hyper-parameters that it is given are not used. Settings that are drawn more than once are tried once.
+    The function ignores the hyper-parameters that it is given. Settings that are drawn more than once are tried once.
     """
     check_known("algorithm", algorithm, ALGORITHMS)
     if check_positive_count("n_folds", n_folds) < 2:
@@ -192,7 +192,7 @@ def _nothing(_: Generator) -> Hyperparameters:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what accuracies depend on."""
+    """Return the versions of the packages that accuracies depend on."""
     import sklearn
 
     return {"scikit_learn": sklearn.__version__, "numpy": np.__version__}
@@ -215,7 +215,7 @@ def bundle(
     n_random, n_tuned : int
         Numbers of trials of each algorithm on each task.
     n_tuned_digits : int, optional
-        That of tuned trials on digits, which take longest; by default `n_tuned`.
+        Number of tuned trials on digits, which take longest; by default `n_tuned`.
     n_points, seed, n_jobs : int
         As in `trials`.
     archive : path, optional
@@ -224,7 +224,7 @@ def bundle(
     Returns
     -------
     Dataset
-        `accuracy` (dataset, tuning, algorithm, run), NaN for trials that there are not, and the hyper-parameters of
+        `accuracy` (dataset, tuning, algorithm, run), NaN where there is no trial, and the hyper-parameters of
         random trials by algorithm and name, as `svm_kernel` (run): they are the same on all tasks.
     """
     n_digits = n_tuned if n_tuned_digits is None else n_tuned_digits
@@ -269,7 +269,7 @@ def bundle(
 
 
 def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.DataArray:
-    """Return values of so many runs, missing where there are fewer trials."""
+    """Return values of all runs, missing where there are fewer trials."""
     fill = "" if hyperparameter.dtype.kind == "U" else np.nan
     return hyperparameter.reset_coords(drop=True).reindex(run=runs, fill_value=fill).drop_vars("run")
 

@@ -1,4 +1,4 @@
-"""The command line that all experiments share: what they make goes into a file that says how to make it again."""
+"""The command line of all experiments: it writes a file whose attrs have the command that repeats it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(
     seed: int,
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write what `make(seed=..., **options)` returns as netCDF, with the command that remakes it in its attrs.
+    """Write what `make(seed=..., **options)` returns as netCDF, with the command that repeats it in its attrs.
 
     `options` are further keyword arguments of `make`, each with what ``argparse.add_argument`` needs and a default.
     """
@@ -42,7 +42,7 @@ def run(
 
 
 def check_place(parser: argparse.ArgumentParser, path: Path) -> None:
-    """End, before anything is made, where it could not be written."""
+    """End before the computation if the file cannot be written."""
     if not path.parent.is_dir():
         parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
 

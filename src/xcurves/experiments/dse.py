@@ -1,10 +1,10 @@
 """Distributional Sampling for Evaluation, Algorithm 1 of Jordan, Cohen & Thomas.
 
-A trial draws hyper-parameters, training and test data and the algorithm's own randomness, each from a stream of its own
-that the seed and the index of the trial make. So any trial can be run again alone, and algorithms that are given the
-same seed meet the same data in the trials of the same index.
+A trial draws hyper-parameters, training and test data and the algorithm's own randomness, each from its own stream,
+made from the seed and the index of the trial. So any trial can be repeated alone, and algorithms with the same seed get
+the same data in trials of the same index.
 
-What keeps trials, resumes them and runs them side by side is `xcurves.core.checkpoints`.
+`xcurves.core.checkpoints` saves trials, resumes them and runs them in parallel.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def dse(
     sample_data : callable
         ``sample_data(rng)`` returns training data and test data, whatever `train_and_score` takes.
     n_trials : int
-        How many trials there shall be, those in the archive included.
+        Total number of trials, including those in the archive.
     path : path, optional
         Folder of an archive, made if it is not there. Trials that are in it are not run again.
     settings : mapping, optional
-        Numbers and texts on which the trials depend. An archive made with other ones is refused, and one with another
-        seed in any case.
+        Numbers and texts on which the trials depend. An archive made with different ones, or with
+        another seed, is refused.
     n_jobs : int, default 1
         Trials run at once, by joblib if more than 1; -1 for all processors.
     batch : int, default 1
@@ -94,9 +94,10 @@ def dse(
 
     Notes
     -----
-    A score that is not finite or no number, and an exception, are the error of their trial; the others go on.
+    If a trial raises an exception, or its score is not a finite number, this is recorded as its error; the other trials
+    continue.
 
-    An archive cannot tell one `train_and_score` or `sample_data` from another: name what they are in `settings`.
+    An archive does not detect another `train_and_score` or `sample_data`: describe them in `settings`.
 
     References
     ----------
@@ -152,7 +153,7 @@ def one_trial(
     *,
     rng: int,
 ) -> float:
-    """Run one trial again, alone, and let it raise what it raises.
+    """Run one trial again, alone; its exceptions are raised.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def _trial(
     """Return hyper-parameters and score of a trial, or hyper-parameters and what went wrong."""
     chosen, data, training = _streams(entropy, index)
     hyperparameters = sample_hyperparameters(chosen)
-    drawn = dict(hyperparameters)  # whatever training does to them
+    drawn = dict(hyperparameters)  # a copy: training may change them
     taken = sorted(TAKEN.intersection(hyperparameters))
     if taken:
         raise ValueError(f"a hyper-parameter must not be called {taken[0]!r}. Rename it")

@@ -1,4 +1,4 @@
-"""The two UCI endgame tables of Piater, Cohen, Zhang & Atighetchi, made anew: every position, nothing downloaded.
+"""The two UCI endgame tables of Piater, Cohen, Zhang & Atighetchi, computed here: every position, nothing downloaded.
 
 *King and rook against king* (Bain 1994): Black to move, the white king in the triangle a1-d1-d4, positions that mirror
 each other in the diagonal a1-d4 counted once; the class is White's number of moves to mate, or a draw. *Tic-tac-toe
@@ -39,8 +39,8 @@ def king_rook_king() -> pd.DataFrame:
 
     Notes
     -----
-    Of two positions that mirror each other the one kept has the black king on or below the diagonal, and the rook too
-    if the black king is on it.
+    Of two positions that mirror each other, the one is kept that has the black king on or below the diagonal, and if
+    the black king is on it, also the rook.
 
     References
     ----------
@@ -69,7 +69,7 @@ def king_rook_king() -> pd.DataFrame:
 def depths() -> Ints:
     """Return White's moves to mate with Black to move, shape (white king, rook, black king), squares 0 to 63.
 
-    A draw is -1; where there is no such position, -2.
+    A draw is -1, an impossible position -2.
     """
     near, apart, sees = _near(), ~np.eye(64, dtype=bool), _sees()
     legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
@@ -126,7 +126,7 @@ def tic_tac_toe_ends() -> pd.DataFrame:
     -------
     DataFrame
         958 rows: a column for each square, `top_left` to `bottom_right`, with "x", "o" or "b" (blank), and `x_wins`,
-        which 626 times is True.
+        which is True 626 times.
 
     References
     ----------
@@ -168,7 +168,7 @@ def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
 
 
 def trees() -> Mapping[str, Any]:
-    """Return decision trees by their names; the first stands in for C4.5."""
+    """Return decision trees by their names; the first is used in place of C4.5."""
     tree = sklearn("tree").DecisionTreeClassifier
     return {
         "entropy": tree(criterion="entropy"),

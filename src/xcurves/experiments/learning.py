@@ -1,8 +1,8 @@
 """Learning curves of scikit-learn's classifiers: cross-validated, or on disjoint partitions of the data.
 
-Estimators are given by name, as anything with scikit-learn's `fit` and `predict`. All are trained on the same examples.
-One that takes a `random_state` gets one of its own for every fold and level, so that no number depends on which other
-estimators, folds or levels are computed.
+Estimators are given by name; they need scikit-learn's `fit` and `predict`. All are trained on the same examples. An
+estimator that takes a `random_state` gets a different one for every fold and level, so that no number depends on which
+other estimators, folds or levels are computed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def cross_validation(
     y : array-like, shape (example,)
         Their classes.
     levels : sequence of int, optional
-        Numbers of training examples, increasing. By default ten equal steps up to all that every fold leaves.
+        Numbers of training examples, increasing. By default ten equal steps up to the number that every fold leaves.
     n_folds : int
-        Folds, with as near as can be the same share of every class.
+        Number of folds; each has the same share of every class, as nearly as possible.
     seed : int
         Seed of folds, of the order of examples, and of the estimators.
 
@@ -65,8 +65,8 @@ def cross_validation(
 
     Notes
     -----
-    Fold j is the same for all algorithms: say ``paired=True`` to the methods. But folds share training data, so a
-    p-value over folds speaks of this data set, not of others from its source.
+    Fold j is the same for all algorithms: use ``paired=True``. But folds share training data, so a p-value over folds
+    is about this data set, not about others from the same source.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def cross_validation(
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
         held_out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-        order = rest[_in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
+        order = rest[in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
         for column, level in enumerate(levels):
-            accuracy[:, fold, column] = _right(estimators, x, y, order[:level], held_out, [seed, fold, level])
+            accuracy[:, fold, column] = percent_right(estimators, x, y, order[:level], held_out, [seed, fold, level])
     attrs = {
         "title": f"accuracy on {n_folds} folds by number of training examples",
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
@@ -144,7 +144,7 @@ def partition_errors(
 
     Notes
     -----
-    Parts of different sizes overlap, and all errors share one test set, whose own error no fold shows.
+    Parts of different sizes overlap, and all errors share one test set: the spread of folds does not include its error.
 
     References
     ----------
@@ -171,7 +171,7 @@ def partition_errors(
     for column, (size, count) in enumerate(zip(sizes, folds, strict=True)):
         parts = pool[:, : count * size // len(classes)].reshape(len(classes), count, -1)
         for fold in range(count):
-            right = _right(estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size])
+            right = percent_right(estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size])
             error[:, fold, column] = 100 - right
     attrs = {
         "title": f"test error by number of training examples, disjoint parts of {sizes[-1]}, {len(test)} held out",
@@ -230,15 +230,15 @@ def _check_parts(
 
 
 def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:
-    """Return the fold of each example: those of one class, in random order, go to one fold after another."""
+    """Return the fold of each example: those of one class, in random order, go to the folds in turn."""
     shuffled = rng.permutation(len(y))
     fold = np.empty(len(y), np.int64)
     fold[shuffled[np.argsort(y[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
     return fold
 
 
-def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
-    """Return a random order whose every beginning has nearly the same share of each class as the whole."""
+def in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
+    """Return a random order in which any first part has nearly the same share of each class as the whole."""
     shuffled = rng.permutation(len(y))
     _, kind, counts = np.unique(y[shuffled], return_inverse=True, return_counts=True)
     by_class = np.argsort(kind, kind="stable")
@@ -247,7 +247,7 @@ def _in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     return np.asarray(shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")])
 
 
-def _right(
+def percent_right(
     estimators: Mapping[str, Any], x: NDArray[Any], y: NDArray[Any], train: Ints, test: Ints, entropy: Sequence[int]
 ) -> Floats:
     """Return the percentage of test examples that every estimator gets right."""

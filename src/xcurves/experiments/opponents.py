@@ -1,4 +1,4 @@
-"""Opponents in tic-tac-toe, from one that moves at random to one that never errs.
+"""Opponents in tic-tac-toe, from random to perfect.
 
 An opponent is a table of the squares that it considers on every board, shape (board, square); it picks one of them at
 random.
@@ -20,7 +20,7 @@ _BELOW_1 = np.nextafter(1.0, 0.0)
 
 
 class Player:
-    """An opponent that forgets its skill in a share `epsilon` of its moves, which are random then."""
+    """An opponent that makes a share `epsilon` of its moves at random."""
 
     def __init__(self, opponent: Opponent, epsilon: float) -> None:
         self.squares = TABLES[opponent]()
@@ -45,7 +45,7 @@ def _random() -> Bools:
 
 
 def _tactical() -> Bools:
-    """Squares that win at once; failing that those where I would win; failing that all empty ones."""
+    """Squares that win at once; if there are none, squares where I would win; else all empty squares."""
     wins = _EMPTY & (WORTH[_after(OTHER)] < 0)
     blocks = _EMPTY & (WORTH[_after(ME)] > 0)
     must = np.where(wins.any(axis=-1, keepdims=True), wins, blocks)
@@ -53,7 +53,7 @@ def _tactical() -> Bools:
 
 
 def _perfect() -> Bools:
-    """Squares whose worth to me is least if both sides play on as well as can be."""
+    """Squares with the lowest value to me under best play by both sides."""
     worth = {mover: WORTH.copy() for mover in (ME, OTHER)}  # of a board, by the side whose move it is
     after = {mover: _after(mover) for mover in (ME, OTHER)}
     marks = (SQUARES > 0).sum(axis=-1)

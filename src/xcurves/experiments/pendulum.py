@@ -1,8 +1,8 @@
 """Actor-critic and PPO on the pendulum, with hyper-parameters drawn from the ranges of Jordan, Cohen & Thomas.
 
 Both are linear in the Fourier basis: `xcurves.experiments.swingup` has the pendulum and the basis, `actor_critic` and
-`ppo` the algorithms. A trial draws its hyper-parameters and all its chances from a stream that the seed, the algorithm
-and the index of the trial make: its curve does not depend on which others are run beside it. Those modules say what
+`ppo` the algorithms. A trial draws its hyper-parameters and all random numbers from a stream made from the seed, the
+algorithm and the index of the trial: its curve does not depend on the other trials. Those modules describe what
 Appendix B leaves open.
 """
 
@@ -26,7 +26,7 @@ PERCENTILES = (1, 50, 95, 99)
 N_EPISODES = 100
 N_LEVELS = 20
 SEED = 2018
-_SIDE_BY_SIDE = 100  # trials, so that what they learn fits in a cache
+_SIDE_BY_SIDE = 100  # trials at once, so that their parameters fit in a cache
 
 Settings = Mapping[str, Floats]
 
@@ -94,7 +94,7 @@ def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) ->
 def learning_curves(
     algorithm: str, runs: Sequence[int], *, n_episodes: int = N_EPISODES, n_levels: int = N_LEVELS, seed: int = SEED
 ) -> xr.DataArray:
-    """Run trials, each with hyper-parameters of its own.
+    """Run trials, each with its own hyper-parameters.
 
     Parameters
     ----------
@@ -105,20 +105,20 @@ def learning_curves(
     n_episodes : int
         Length of training, a multiple of `n_levels`.
     n_levels : int
-        Number of stretches of training over which returns are averaged.
+        Number of intervals of training over which returns are averaged.
     seed : int
         Seed of all streams.
 
     Returns
     -------
     DataArray, dims (run, training)
-        Mean return of the episodes of each stretch, between -200 and 200. `training` is the episode that ends it. Each
+        Mean return of the episodes of each interval, between -200 and 200. `training` is its last episode. Each
         hyper-parameter is a coordinate of `run`. The score of a trial is its mean over training.
 
     Raises
     ------
     ValueError, TypeError
-        If the algorithm is unknown, there are no runs, a run or the seed is negative, or stretches are not equally
+        If the algorithm is unknown, there are no runs, a run or the seed is negative, or intervals are not equally
         long; if a number is not whole.
 
     References

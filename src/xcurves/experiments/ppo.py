@@ -1,8 +1,8 @@
-"""Proximal policy optimization, linear in the Fourier basis, on the pendulum: many learners side by side.
+"""Proximal policy optimization, linear in the Fourier basis, on the pendulum: many learners at once.
 
-As in the OpenAI Baselines: batches of steps that run on over ends of episodes, advantages by λ-returns, standardised;
-epochs of minibatches, incomplete ones left out; one Adam step for the clipped surrogate and the squared error of the
-critic together. An episode ends by time alone, so that the last value of it is estimated like any other.
+As in the OpenAI Baselines: batches of steps that may span several episodes; advantages by λ-returns, standardised;
+epochs of minibatches, without incomplete ones; one Adam step for the clipped surrogate and the squared error of the
+critic together. Episodes end only by time, so their last value is estimated like any other.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Learner:
 
 
 def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floats:
-    """Return the sums of later surprises, each faded by its distance, none beyond the end of its episode."""
+    """Return the discounted sums of later temporal-difference errors, up to the end of each episode."""
     found = np.empty(len(surprise))
     total = 0.0
     for step in range(len(surprise) - 1, -1, -1):
@@ -90,7 +90,7 @@ def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floa
 
 
 def learn(settings: Mapping[str, Floats], streams: Sequence[np.random.Generator], n_episodes: int) -> Floats:
-    """Return returns, shape (trial, episode), of learners with such settings, one value for each trial."""
+    """Return returns, shape (trial, episode), of learners with the given settings, one value for each trial."""
     n_trials = len(streams)
     learners = [
         Learner({name: float(values[trial]) for name, values in settings.items()}, stream)

@@ -1,6 +1,7 @@
 """Hyper-parameters of five classifiers, drawn from the ranges of Jordan, Cohen & Thomas, Appendix A.
 
-The upper end of logistic regression's C, garbled in print, is 10,000. A network has one hidden layer as often as two.
+The upper end of logistic regression's C, which is misprinted, is 10,000. A network has one or two hidden layers,
+equally often.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _SAMPLERS: Mapping[str, SampleHyperparameters] = dict(
 
 
 def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
-    """Return what draws hyper-parameters of an algorithm from the ranges of Appendix A.
+    """Return a function that draws hyper-parameters of an algorithm from the ranges of Appendix A.
 
     Parameters
     ----------
@@ -74,8 +75,8 @@ def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
     Returns
     -------
     callable
-        From a Generator to hyper-parameters by the names that scikit-learn gives them, but `units_1` and `units_2` of
-        the network's layers. None is what a draw has not: a degree, a second layer.
+        From a Generator to hyper-parameters, with scikit-learn's names, and `units_1` and `units_2` for the network's
+        layers. A value is None if a draw does not have it: a degree, a second layer.
 
     Raises
     ------

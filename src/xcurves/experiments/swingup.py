@@ -1,10 +1,10 @@
-"""A pendulum to be swung up with too weak a motor (Doya 2000), and the Fourier basis in which it is seen.
+"""A pendulum that a weak motor must swing up (Doya 2000), and the Fourier basis of its features.
 
     m l² θ'' = -μ θ' + m g l sin θ + u,    m = l = 1, g = 9.8, μ = 0.01, |u| <= 5,
 
 where θ is 0 upright. Equations are integrated by Runge and Kutta's fourth-order rule in steps of 0.02 s. A torque is
 held for five of them; an episode is 20 s long, 200 actions, from rest at a random angle. The reward of an action is
-cos θ after it. Speeds are held within ±8 rad/s: a pendulum that falls from the top reaches 6.3.
+cos θ after it. Speeds are clipped to ±8 rad/s: a pendulum that falls from the top reaches 6.3.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _runge_kutta(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, 
 def features(angle: Floats, speed: Floats) -> Floats:
     """Return cos(π c·x) for all frequencies c up to `ORDER` in both variables, scaled to [0, 1] (Konidaris et al.).
 
-    Shape (trial, feature). The cosines of sums come from those of the parts.
+    Shape (trial, feature). The cosines of sums are computed from those of the parts.
     """
     x = (angle[:, np.newaxis] / np.pi + 1) / 2 * _MULTIPLES
     y = (speed[:, np.newaxis] / MAX_SPEED + 1) / 2 * _MULTIPLES
@@ -63,7 +63,7 @@ def features(angle: Floats, speed: Floats) -> Floats:
 
 
 def in_basis(independent: NDArray[Any], dependent: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which features are in bases of such orders, shape (..., feature).
+    """Return which features are in bases of the given orders, shape (..., feature).
 
     The dependent order bounds frequencies in both variables at once, the independent one those in one of them alone.
     """

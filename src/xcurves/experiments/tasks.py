@@ -1,9 +1,9 @@
 """The tasks of Jordan, Cohen & Thomas: moons, circles, linear, and digits or faces.
 
 What their Appendix A leaves open is as in scikit-learn's comparison of classifiers, which has the same tasks: moons
-with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative. Digits take the
-place of faces, which cannot be made and are not copied: 1,797 images of ten classes, projected like faces on their
-first eigenvectors, here 20, and whitened. Faces themselves are read from a local copy.
+with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative. Digits
+replace faces, which cannot be generated and are not included: 1,797 images of ten classes, projected like faces on
+their first eigenvectors, here 20, and whitened. Faces themselves are read from a local copy.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ N_COMPONENTS = {"digits": 20, "faces": 150}
 
 
 def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathLike[str] | None = None) -> SampleData:
-    """Return what draws training and test data of a task, 60 to 40.
+    """Return a function that draws training and test data of a task, 60 to 40.
 
     Parameters
     ----------
     dataset : {"moons", "circles", "linear", "digits", "faces"}
         Which task.
     n_points : int
-        Number of points of both together, or as many as there are.
+        Total number of points, or as many as there are.
     faces : path, optional
-        Of a local copy of Labeled Faces in the Wild, as scikit-learn's ``fetch_lfw_people`` keeps it
+        Folder of a local copy of Labeled Faces in the Wild, as scikit-learn's ``fetch_lfw_people`` keeps it
         (``data_home``). Nothing is downloaded.
 
     Returns
@@ -112,5 +112,5 @@ def _digits() -> Data:
 
 
 def draw_seed(rng: Generator) -> int:
-    """Draw a seed for what takes none but whole numbers."""
+    """Draw a seed for functions that take only whole numbers."""
     return int(rng.integers(2**31))

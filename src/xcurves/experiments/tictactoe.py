@@ -1,13 +1,13 @@
 """TD(0) learning tic-tac-toe, by default against a random opponent: the experiment of Piater & Cohen.
 
 A learner values *afterstates* (the board after its own move), plays the move of highest value except for a share
-``epsilon`` of random moves, and after each greedy move pulls the value of its last afterstate towards the new one:
+``epsilon`` of random moves, and after each greedy move updates the value of its last afterstate:
 ``V(s) += rate * (V(s') - V(s))`` (Sutton 1988, doi:10.1007/BF00115009). A won board is worth 1, a lost one -1, a
-drawn one 0, which is paid when a game ends and not known before. The learner begins every other game. At each
+drawn one 0; the learner gets this value when a game ends. The learner begins every other game. At each
 level of training it plays 100 games without exploring or learning; its score there is wins minus losses.
 
-All learners play side by side. Each draws from a random stream of its own, made from the seed, its learning rate and
-the number of its run, so that its curve does not depend on which others are made.
+All learners play at once. Each has its own random stream, made from the seed, its learning rate and
+the number of its run, so that its curve does not depend on the others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EPSILON = 0.1
 N_TEST_GAMES = 100
 SEED = 1998
 
-_AT_ONCE = 500  # games of random numbers drawn in one go
+_AT_ONCE = 500  # games whose random numbers are drawn at once
 _SIDE_BY_SIDE = 500  # learners; each has a table of 19,683 values
 
 
@@ -106,10 +106,10 @@ def learning_curves(
     epsilon : float
         Share of random moves in training.
     opponent : {"random", "tactical", "perfect"}
-        Against whom the learners train and are tested. ``tactical`` wins where it can at once, otherwise prevents that
-        the learner does, and otherwise moves at random; ``perfect`` never makes a move that minimax finds worse.
+        Against whom the learners train and are tested. ``tactical`` wins at once if it can, otherwise prevents the
+        learner from winning, and otherwise moves at random; ``perfect`` always makes a best move by minimax.
     opponent_epsilon : float
-        Share of the opponent's moves that are random: between a perfect and a random opponent lie all mixtures.
+        Share of the opponent's moves that are random, for mixtures of a perfect and a random opponent.
     seed : int
         Seed of all random streams.
 

@@ -23,7 +23,7 @@ SEQUENTIAL = ResultKind(
         "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
         "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
         "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
-        "difference_ci": Var((*_BY_LOOK, "ci_bound"), "repeated confidence interval of the difference", "score"),
+        "difference_ci": Var((*_BY_LOOK, "ci_bound"), "repeated interval of the difference", "score", when="intervals"),
         "futile": Var(_BY_LOOK, "1 where a rejection by the last look is unlikely, else 0", dtype=np.int64),
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),

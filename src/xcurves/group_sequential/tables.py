@@ -21,7 +21,7 @@ def sequential_table(result: xr.Dataset) -> pd.DataFrame:
         "p": latest["pvalue"],
         "p_adjusted": latest["pvalue_adjusted"],
         "difference": latest["difference"],
-        **bounds(latest["difference_ci"]),
+        **(bounds(latest["difference_ci"]) if "difference_ci" in latest else {}),
         "undecided": result["undecided"],
     }
     return frame_of(columns, ["pair"])

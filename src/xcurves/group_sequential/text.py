@@ -116,10 +116,13 @@ def _not_shown(pair: xr.Dataset) -> str:
 
 
 def _in_brackets(pair: xr.Dataset) -> str:
+    p = f"p = {pair['pvalue_adjusted'].item():.3g}"
+    if "difference_ci" not in pair:
+        return f" ({p})"
     low, high = (pair["difference_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
     interval = f"interval {low:.4g} to {high:.4g}" if low == low else "no interval: the looks contradict each other"
     interval = "interval without limits" if low == -np.inf and high == np.inf else interval
-    return f" (p = {pair['pvalue_adjusted'].item():.3g}, {interval})"
+    return f" ({p}, {interval})"
 
 
 def _next(task: xr.Dataset) -> str:

@@ -1,4 +1,4 @@
-"""p-values adjusted for their number."""
+"""p-values adjusted for the number of tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def holm(pvalues: Floats) -> Floats:
 
 
 def bonferroni(pvalues: Floats) -> Floats:
-    """Adjust p-values along the last axis by their number; NaN stays and does not count."""
+    """Multiply p-values along the last axis by their number (Bonferroni); NaN stays and does not count."""
     return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
 
 

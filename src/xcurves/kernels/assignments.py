@@ -11,7 +11,7 @@ from xcurves.kernels.shuffles import Plan
 
 _KEPT = 2**27  # bytes of groups kept
 _ROWS = 256  # shuffles in a batch
-PRODUCT = 2**18  # multiply-adds up to which BLAS stays on one thread: small products on many threads are a trap
+PRODUCT = 2**18  # multiply-adds up to which BLAS uses one thread: small products are slower on several
 
 Groups = NDArray[np.int16]
 

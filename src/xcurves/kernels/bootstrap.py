@@ -1,14 +1,14 @@
 """Bootstrap intervals: exact limits of the percentile method where they exist, else resampled counts of trials.
 
-A resample of a sorted sample is told by how often each trial is in it, so nothing is sorted again; and trials of one
-sample are exchangeable, so that samples of equal sizes share their resamples. Strata are resampled each by itself;
-*units*, by default single trials, are resampled whole.
+A resample of a sorted sample is described by how often each trial is in it, so nothing is sorted again. Trials of one
+sample are exchangeable, so samples of equal sizes share their resamples. Each stratum is resampled by itself. Whole
+*units*, by default single trials, are resampled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -18,17 +18,19 @@ from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
 DEFAULT_RESAMPLES = 9_999
+MANY = 2**14  # trials, beyond which groups of neighbours are resampled
 
 _FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
 _TIE = 1e-12
+_SINGLE = 50  # trials at either end that are groups by themselves
 
 Statistics = Callable[[Floats, Floats], Floats]
 
 
 def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_]:
-    """Return whether a bootstrap from so many trials, and units in the smallest stratum, is to be warned of."""
+    """Return whether there are so few trials, or units in the smallest stratum, that a bootstrap gives a warning."""
     return (np.where(stratified, n_trials, n_units) < _FEW) | (n_units < (_FEW_IN_STRATUM if stratified else _FEW))
 
 
@@ -45,16 +47,21 @@ class Design:
         of trials does not matter.
     n_resamples, entropy : int
         Number and seed of the resamples.
+    groups : ndarray, shape (group,), or None
+        Sizes of groups of trials next to each other in order, of which only the totals are drawn.
     """
 
     sizes: tuple[int, ...]
     unit: Ints | None
     n_resamples: int
     entropy: int
+    groups: Ints | None = None
 
     def block(self, number: int, rows: int) -> Ints:
-        """Return how often each unit is in the resamples of a block, shape (resample, unit)."""
+        """Return how often each unit, or how much of each group, is in the resamples of a block, (resample, unit)."""
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(*self.sizes, number)))
+        if self.groups is not None:
+            return rng.multinomial(self.sizes[0], self.groups / self.sizes[0], rows)
         sizes = np.array(self.sizes)
         starts = np.cumsum(sizes) - sizes
         n_units = int(sizes.sum())
@@ -66,7 +73,7 @@ class Design:
         return counts.reshape(rows, n_units)
 
     def cumulative(self, counts: Ints, order: Ints) -> Floats:
-        """Return how many trials of resamples are among the first ones, shape (task or 1, resample, trial).
+        """Return the cumulative counts of trials in resamples, in ascending order, shape (task or 1, resample, trial).
 
         `order`, shape (task, trial), has the places of the trials in ascending order of score.
         """
@@ -75,10 +82,41 @@ class Design:
         by_trial = counts.T[self.unit[order]].swapaxes(-1, -2)
         return np.cumsum(by_trial, axis=-1, dtype=np.float64)
 
-    def left_out(self) -> Ints:
-        """Return the counts with one unit left out in turn, shape (unit, unit)."""
-        n_units = sum(self.sizes)
-        return 1 - np.eye(n_units, dtype=np.int64)
+    @property
+    def everything(self) -> Ints:
+        """How often each unit, or how much of each group, is in the sample itself, shape (unit,)."""
+        return np.ones(sum(self.sizes), np.int64) if self.groups is None else self.groups
+
+    def left_out(self, start: int, stop: int) -> Ints:
+        """Return the counts with one of some units left out in turn, shape (stop - start, unit)."""
+        n_units = len(self.everything)
+        return self.everything - np.eye(min(stop, n_units) - start, n_units, start, dtype=np.int64)
+
+
+def group_neighbours(x: Floats, design: Design, fine: Floats, kept: Ints) -> tuple[Floats, Design]:
+    """Replace many sorted trials, shape (trial,), by the means of groups of neighbours, with their design.
+
+    Groups are single trials at both ends and grow inwards, to a five-hundredth of all; about the ranks `fine`, shape
+    (rank,), they are a fiftieth of the root of the number of trials. No group has trials on both sides of a rank in
+    `kept`, or trials equal to some in another group.
+    """
+    n = len(x)
+    grown = np.unique(np.concatenate([np.arange(_SINGLE), _SINGLE * 1.05 ** np.arange(600)]).astype(np.int64))
+    grown = grown[: np.searchsorted(np.diff(grown), n // 512) + 1]
+    grown = grown[grown < n // 2]
+    step = max(1, int(np.sqrt(n) / 50))
+    near = (fine[:, np.newaxis] + step * np.arange(-150, 151)).astype(np.int64).ravel()
+    middle = np.linspace(grown[-1], n - grown[-1], 512).astype(np.int64)
+    edges = np.unique(np.concatenate([grown, n - grown, middle, near, kept]))
+    edges = edges[(edges > 0) & (edges < n)]
+    tied = x[edges[x[edges - 1] == x[edges]]]
+    edges = edges[x[edges - 1] != x[edges]]
+    starts = np.unique(np.concatenate([[0], edges, np.searchsorted(x, tied), np.searchsorted(x, tied, "right")]))
+    starts = starts[starts < n].astype(np.int64)
+    sizes = np.diff(np.append(starts, n))
+    first, last = x[starts], x[starts + sizes - 1]
+    means = np.add.reduceat(x - np.repeat(first, sizes), starts) / sizes + first
+    return np.clip(means, first, last), replace(design, groups=sizes)
 
 
 def resample(x: Floats, order: Ints, design: Design, statistics: Statistics) -> Floats:
@@ -140,8 +178,7 @@ def percentiles(drawn: Floats, tails: Floats) -> Floats:
 
 def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics: Statistics, alpha: float) -> Floats:
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
-    everything = np.ones((1, sum(design.sizes)), np.int64)
-    observed = statistics(x, design.cumulative(everything, order))
+    observed = statistics(x, design.cumulative(design.everything[np.newaxis], order))
     slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(drawn, axis=1, keepdims=True)
     below = (drawn < observed - slack).mean(axis=1)
     tied = (np.abs(drawn - observed) <= slack).mean(axis=1)
@@ -156,16 +193,16 @@ def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics
 
 def _acceleration(x: Floats, order: Ints, design: Design, statistics: Statistics) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
-    left_out = design.left_out()
-    rows = max(1, _AT_ONCE // x.shape[-1])
-    starts = range(0, len(left_out), rows)
-    without = [statistics(x, design.cumulative(left_out[start : start + rows], order)) for start in starts]
+    rows, weight = max(1, _AT_ONCE // x.shape[-1]), design.everything[:, np.newaxis]
+    starts = range(0, len(weight), rows)
+    without = [statistics(x, design.cumulative(design.left_out(at, at + rows), order)) for at in starts]
     jackknife = np.concatenate(without, axis=1)
     sizes = np.array(design.sizes)
     at = np.cumsum(sizes) - sizes
-    mean = np.add.reduceat(jackknife, at, axis=1) / sizes[:, np.newaxis]
-    influence = np.repeat((sizes - 1) / sizes, sizes)[:, np.newaxis] * (np.repeat(mean, sizes, axis=1) - jackknife)
-    squares, cubes = (influence**2).sum(axis=1), (influence**3).sum(axis=1)
+    per = sizes if design.groups is None else np.array([len(weight)])
+    mean = np.add.reduceat(weight * jackknife, at, axis=1) / sizes[:, np.newaxis]
+    influence = np.repeat((sizes - 1) / sizes, per)[:, np.newaxis] * (np.repeat(mean, per, axis=1) - jackknife)
+    squares, cubes = (weight * influence**2).sum(axis=1), (weight * influence**3).sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.where(squares > 0, cubes / (6 * squares**1.5), 0.0)
 
@@ -193,8 +230,8 @@ def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints],
     """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples.
 
     `ranks`, shape (task, probability), are those of F⁻¹ in a sample. A limit is the first trial x with
-    P(F*(x) >= rank / n) at least the tail; `counts_at` tells the trials of each stratum that are at most the trial of a
-    given rank, shape (..., stratum).
+    P(F*(x) >= rank / n) at least the tail; `counts_at` returns how many trials of each stratum are at most the trial of
+    a given rank, shape (..., stratum).
     """
     n = int(sizes.sum())
     tails = (alpha / 2, 1 - alpha / 2)
@@ -212,7 +249,7 @@ def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints],
 
 
 def _at_least(counts: Ints, sizes: Ints, rank: Ints) -> Floats:
-    """Return P(n F* >= rank), in pieces."""
+    """Return P(n F* >= rank), computed in pieces."""
     flat, least = counts.reshape(-1, len(sizes)), rank.ravel()
     n = int(sizes.sum())
     rows = max(1, _HELD // (n + 1))

@@ -1,7 +1,7 @@
 """Clusters: stretches of neighbouring levels whose F is above a threshold, and the sum of F over each (its mass).
 
-doi:10.1016/j.jneumeth.2007.03.024 (Maris & Oostenveld). Levels whose R = SS / (SS + error SS) is within a hair of the
-threshold are not above it.
+doi:10.1016/j.jneumeth.2007.03.024 (Maris & Oostenveld). A level whose R = SS / (SS + error SS) exceeds the threshold
+by no more than `TIE` is not above it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def f_of(share: Floats, df: Df) -> Floats:
 def find(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
     """Find the clusters of shares, shape (task, level), numbered from 1; NaN outside.
 
-    Beside them the mass of each level's cluster, less what ties allow, also NaN outside.
+    Also return the mass of each level's cluster, from shares less `TIE`; NaN outside.
     """
-    above = share > threshold + TIE  # NaN is not
+    above = share > threshold + TIE  # False for NaN
     starts = above & ~np.pad(above, ((0, 0), (1, 0)))[:, :-1]
     number = starts.cumsum(axis=-1)
     place = number + (share.shape[-1] + 1) * np.arange(len(share))[:, np.newaxis]
@@ -44,7 +44,7 @@ def find(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
 
 
 class Masses(NamedTuple):
-    """What the clusters of every shuffle weigh in a stretch of levels; all of shape (task, shuffle).
+    """The cluster masses of every shuffle in a stretch of levels; all of shape (task, shuffle).
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Masses(NamedTuple):
     first, last : ndarray
         Mass of the cluster that reaches the first level, and the last; 0 if none does.
     whole : ndarray of bool
-        Whether one cluster is all there is: every level is above its threshold.
+        Whether one cluster contains all levels: every level is above its threshold.
     """
 
     largest: Floats
@@ -63,7 +63,7 @@ class Masses(NamedTuple):
 
 
 def weigh(table: Floats, threshold: Floats, df: Df) -> Masses:
-    """Weigh shuffled shares, shape (task, level, shuffle), of given thresholds, shape (task, level)."""
+    """Return the masses of shuffled shares, shape (task, level, shuffle), for thresholds, shape (task, level)."""
     n_tasks, n_levels, n_resamples = table.shape
     above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
     place = np.flatnonzero(above)  # shuffle by shuffle, level after level
@@ -96,7 +96,7 @@ def join(before: Masses, after: Masses) -> Masses:
 def count_at_least(null: Floats, observed: Floats) -> Floats:
     """Return how many null values, shape (task, shuffle), are at least each observed one, shape (task, level)."""
     n_levels = observed.shape[-1]
-    order = np.concatenate([observed, null], axis=-1).argsort(axis=-1, kind="stable")  # of equals, the observed first
+    order = np.concatenate([observed, null], axis=-1).argsort(axis=-1, kind="stable")  # ties: the observed first
     from_null = order >= n_levels
     task, place = np.nonzero(~from_null)
     below = np.empty(observed.shape, np.int64)

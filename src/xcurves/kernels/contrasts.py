@@ -32,7 +32,7 @@ _ROWS = 256  # reassignments within runs that are summed at once
 
 
 class Design(NamedTuple):
-    """Numbers `u`, shape (task, curve), of groups of `sizes` curves with `weights`; curves stand group after group."""
+    """Numbers `u`, shape (task, curve), of groups of `sizes` curves with `weights`; curves are ordered by group."""
 
     u: Floats
     sizes: tuple[int, ...]
@@ -79,8 +79,8 @@ def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float)
     Returns
     -------
     dict of ndarray, shape (task,)
-        `statistic`, `pvalue`, `estimate`; `estimate_ci`, shape (task, 2), the hull of the shifts that are not rejected,
-        infinite where none is; and `estimate_ci_gap`, 1 where some shift within that hull is rejected.
+        `statistic`, `pvalue`, `estimate`; `estimate_ci`, shape (task, 2), the smallest and largest shift that is not
+        rejected, infinite where none is rejected; and `estimate_ci_gap`, 1 where some shift between them is rejected.
     """
     scale, largest = _power_of_two(np.abs(design.u).max(axis=-1)), _power_of_two(np.abs(design.weights).max())
     design = design._replace(u=design.u / scale[:, np.newaxis], weights=design.weights / largest)
@@ -102,7 +102,7 @@ def _power_of_two(sizes: Floats) -> Floats:
 
 
 def _centre(design: Design) -> Floats:
-    """Centre the curves of a task on their mean, or if paired those of a run, which leaves every contrast."""
+    """Centre the curves of a task, or if paired those of a run, on their mean; contrasts do not change."""
     if not design.paired:
         return np.asarray(design.u - design.u.mean(axis=-1, keepdims=True))
     u = design.u.reshape(len(design.u), len(design.sizes), design.sizes[0])
@@ -155,7 +155,7 @@ def _observed(design: Design) -> tuple[Floats, Floats]:
 
 
 def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shifted:
-    """Sum over every reassignment what T depends on, all of it from the estimate on and in standard errors."""
+    """Sum the terms of T over every reassignment, relative to the estimate and in standard errors."""
     unit = np.where(error > 0, error, 1.0)[:, np.newaxis]
     w = (design.u - estimate[:, np.newaxis] * design.direction) / unit
     weights, sizes = design.groups
@@ -181,7 +181,7 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
             linear -= product * c[group]
             product *= u[:, group]
             variance -= product
-        square[square <= 1e-13 * cc] = 0.0  # as observed, up to the names of groups
+        square[square <= 1e-13 * cc] = 0.0  # the observed assignment, or the one with groups exchanged
         linear[:, square == 0] = 0.0
         nothing = variance <= least
         linear[nothing] = 0.0
@@ -217,7 +217,7 @@ def _between_groups(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
 
 
 def _within_runs(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
-    """Yield the same of the contrasts within runs, which are one group."""
+    """Yield the same sums of the contrasts within runs, which are one group."""
     shape = (len(design.sizes), design.sizes[0])
     factor = 1 / (shape[1] * (shape[1] - 1))
 

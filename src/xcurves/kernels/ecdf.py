@@ -16,7 +16,7 @@ from xcurves.kernels.moments import Floats
 
 Ints = NDArray[np.int64]
 
-_DUST = 1e-12  # of binary fractions: a probability this near to k/n is k/n
+_DUST = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
 _AT_ONCE = 2**16
 
 
@@ -33,7 +33,7 @@ def count(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> In
 
 
 def whole(ranks: Floats, n: Ints | Floats) -> Floats:
-    """Take dust off ranks, so that 10 (1 - 0.9) is 1."""
+    """Round ranks that are whole up to rounding errors, so that 10 (1 - 0.9) is 1."""
     nearest = np.rint(ranks)
     return np.where(np.abs(ranks - nearest) <= _DUST * n, nearest, ranks)
 
@@ -82,7 +82,7 @@ def deviations(x: Floats, n: Ints, mean: Floats) -> Floats:
 def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
     """Return exact limits of a probability from `k` successes in `n` trials."""
     k, n = np.broadcast_arrays(k, n)
-    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)  # of few trials, few are different
+    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)  # few values of k are distinct
     trials, successes = np.divmod(codes, n.max(initial=0) + 1)
     inverse = scipy.special.betaincinv
     lower = inverse(np.maximum(successes, 1), trials - successes + 1, alpha / 2)
@@ -97,9 +97,9 @@ def dkw(n: Ints, alpha: float) -> Floats:
 
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
-    """Return the ranks between which F⁻¹(p) lies, 0 or n + 1 where no trial is far enough out.
+    """Return the ranks between which F⁻¹(p) lies, 0 or n + 1 where there are too few trials.
 
-    P(X_(l) > F⁻¹(p)) = P(Bin(n, F(F⁻¹(p))) < l) <= P(Bin(n, p) < l), and likewise above.
+    P(X_(l) > F⁻¹(p)) = P(Bin(n, F(F⁻¹(p))) < l) <= P(Bin(n, p) < l), and the same above.
     """
     trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)

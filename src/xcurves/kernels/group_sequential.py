@@ -58,12 +58,14 @@ class Runs(NamedTuple):
 class Terms(NamedTuple):
     """What T at one look is made of, for every assignment: polynomials in the shift, shape (degree + 1, assignment).
 
-    ``D = d[0] - δ d[1]``; ``V = v[0] - 2 δ v[1] + δ² v[2]``; `p` is what V has before the squared sums are subtracted.
+    ``D = d[0] - δ d[1]``; ``V = v[0] - 2 δ v[1] + δ² v[2]``; `p` is what V has before the squared sums are subtracted,
+    in no assignment larger than the polynomial `largest_p`, shape (3,).
     """
 
     d: Floats
     v: Floats
     p: Floats
+    largest_p: Floats
 
 
 def centre(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
@@ -109,13 +111,17 @@ def _present(rows: Floats, n_runs: int) -> Floats:
 def terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [
-        Terms(*(np.zeros((n, look.n_assignments)) for n in (2, 3, 3))) if defined else None
+        _no_terms(look.n_assignments) if defined else None
         for look, defined in zip(looks, is_defined(runs), strict=True)
     ]
     n_tasks = runs.sizes.shape[1]
     for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
         _add_tasks(out, runs, looks, slice(start, min(start + _TASKS, n_tasks)))
     return out
+
+
+def _no_terms(n_assignments: int) -> Terms:
+    return Terms(*(np.zeros(shape) for shape in ((2, n_assignments), (3, n_assignments), (3, n_assignments), 3)))
 
 
 def is_defined(runs: Runs) -> NDArray[np.bool_]:
@@ -164,10 +170,12 @@ def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weight
     step = w * (1 / n_a + 1 / n_b)
     found.d[0] += (step * s).sum(axis=0)
     found.d[1] += (step * t).sum(axis=0)
-    positive = [(c_a - c_b) * part + c_b * whole for part, whole in ((q, q_all), (qt, qt_all), (tt, tt_all))]
-    for degree, (above, square) in enumerate(zip(positive, (s * s, s * t, t * t), strict=True)):
+    squares = ((q, q_all, s * s), (qt, qt_all, s * t), (tt, tt_all, t * t))
+    for degree, (part, whole, square) in enumerate(squares):
+        above = (c_a - c_b) * part + c_b * whole
         found.p[degree] += (w**2 * above).sum(axis=0)
         found.v[degree] += (w**2 * (above - c_s * square)).sum(axis=0)
+        found.largest_p[degree] += (w**2 * np.maximum(c_a, c_b) * whole).sum()
 
 
 def statistic(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
@@ -175,28 +183,30 @@ def statistic(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float 
 
     0 / 0 is 0; x / 0 is at least `INFINITE`, the larger the greater x is.
     """
-    d, v, p = (found.d[0], found.v[0], found.p[0]) if shift == 0 else _shifted(found, shift)
+    d, v = found.d[0], found.v[0]
+    if shift != 0:
+        d, v = d - shift * found.d[1], _shifted(found.v, shift)
+    size = np.abs(d)
     dust = _DUST * (runs.largest[k] + abs(shift))
-    zero = np.abs(d) <= dust
-    doubtful = np.flatnonzero((v <= _CANCELLED * p) & ~zero)
-    if doubtful.size:
-        d, v = d.copy(), v.copy()
+    small = np.flatnonzero(v <= _CANCELLED * _shifted(found.largest_p, shift))
+    if small.size:
+        small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > dust)]
+        v = v.copy()
         rows = max(1, _HELD // int(runs.sizes[k].sum()))
-        for start in range(0, doubtful.size, rows):
-            some = doubtful[start : start + rows]
-            d[some], v[some] = _anew(runs, looks, k, some, shift)
-        zero = np.abs(d) <= dust
+        for start in range(0, small.size, rows):
+            some = small[start : start + rows]
+            anew, v[some] = _anew(runs, looks, k, some, shift)
+            size[some] = np.abs(anew)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(d) / np.sqrt(v)
-        if doubtful.size:
-            t = np.where(v == 0, INFINITE * (1 + np.abs(d) / np.abs(d).max()), t)
-    t[zero] = 0.0
+        t = np.asarray(size / np.sqrt(v))
+    if small.size:
+        t = np.where(v == 0, INFINITE * (1 + size / size.max()), t)
+    t[size <= dust] = 0.0
     return t
 
 
-def _shifted(found: Terms, shift: float) -> tuple[Floats, Floats, Floats]:
-    v, p = (each[0] - shift * (2 * each[1] - shift * each[2]) for each in (found.v, found.p))
-    return found.d[0] - shift * found.d[1], v, p
+def _shifted(polynomial: Floats, shift: float) -> Floats:
+    return np.asarray(polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2]))
 
 
 def _anew(runs: Runs, looks: list[Look], k: int, rows: Ints, shift: float) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
 from xcurves.kernels.shuffles import Order, Plan
@@ -16,13 +17,17 @@ _AT_ONCE = 2**17  # sums, or entries of a matrix of members, held at once
 def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     """Yield sums of features, shape (feature, curve), over groups: arrays of shape (feature, group, reassignment).
 
-    Of two groups only the first is summed over. Of more, a sum over the last is the total less the other groups' sums.
-    Exact plans of two groups are enumerated from tables of subset sums; which order the reassignments come in is then
-    that of the tables, not of the plan's blocks.
+    With two groups only the first is summed. With more, the sum of the last is the total less the sums of the others.
+    Exact plans of two groups are enumerated from tables of subset sums: the order of reassignments is then that of
+    the tables, not of the plan's blocks.
     """
     total = features.sum(axis=-1)[:, np.newaxis]
     if by_splits(plan):
         yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
+        return
+    if plan.large:
+        for number in range(plan.n_blocks):
+            yield sums_over_groups(plan, number, np.ascontiguousarray(features.T)).transpose(2, 1, 0)
         return
     rows = max(1, _AT_ONCE // (sum(plan.sizes) * len(plan.sizes)))
     for order in plan.blocks():
@@ -33,7 +38,7 @@ def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
 def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[int, ...]) -> Floats:
     """Sum over all groups but the last by products with a 0/1 matrix of members.
 
-    There is one product for each feature, so that its digits do not depend on what stands beside it.
+    There is one product for each feature, so that its rounding does not depend on the other features.
     """
     member = np.zeros((len(sizes) - 1, *order.shape))
     for group, chosen in enumerate(np.split(order, np.cumsum(sizes)[:-1], axis=1)[:-1]):

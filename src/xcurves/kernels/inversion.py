@@ -20,14 +20,14 @@ Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
 _FEW = 32  # crossings that are found one by one rather than narrowed down
-_STEPS = 60  # of narrowing, and of halving a stretch with one root
+_STEPS = 60  # of bisection
 _DOUBLE = 1e-12  # discriminants this close to 0, relative to their terms, may stand for a double root
 _SEPARATE = 1e-9  # stretches narrower than this, relative to their place, are rounding
 _CACHE = 2**14  # values computed at once
 
 
 class _Crossings(NamedTuple):
-    """Where reassignments begin to reach the observed statistic (change 1) or cease to (-1), seen from outside.
+    """Distances where reassignments begin (change 1) or stop (-1) reaching the observed statistic, from outside in.
 
     Attributes
     ----------
@@ -45,16 +45,16 @@ class Inversion:
     Parameters
     ----------
     coefs : ndarray, shape (5, task, reassignment)
-        Of the quartics in rising order, nonnegative where a reassignment reaches the observed statistic; negative far
-        out unless the last is 0.
+        Coefficients of the quartics in ascending order. A quartic is nonnegative where a reassignment reaches the
+        observed statistic, and negative at large distances unless the last coefficient is 0.
     besides : int
-        How many reassignments reach the observed statistic everywhere, besides these.
+        Number of further reassignments, which reach the observed statistic everywhere.
     most : float
         A shift is rejected if no more reassignments than this reach the observed statistic.
     at : ndarray, shape (task,)
-        The shift of which a two-sided test asks.
+        The shift that a two-sided test tests.
     line : ndarray, shape (2, task, reassignment), optional
-        Of a one-sided test: the estimate of the reassignment, which must have the sign of the observed one besides.
+        For a one-sided test: the estimate of the reassignment, which must also have the sign of the observed one.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Inversion:
         self.coefs, self.besides, self.most, self.line = coefs, besides, most, line
         _, self.n_tasks, n_resamples = coefs.shape
         share = most / (besides + n_resamples) / (2 if line is None else 1)
-        self.start = float(np.clip(0.9 * scipy.special.ndtri(1 - share), 0.1, 10))  # just inside the usual end
+        self.start = float(np.clip(0.9 * scipy.special.ndtri(1 - share), 0.1, 10))  # a little inside the usual limit
         starts = np.full(self.n_tasks, self.start)
         powers = np.stack([at, starts, -starts], axis=-1)[..., np.newaxis] ** np.arange(5)
         self.reached = np.empty((self.n_tasks, 3, n_resamples), bool)
@@ -83,7 +83,7 @@ class Inversion:
     def furthest(self, side: int) -> tuple[Floats, Flags]:
         """Return the largest distance below (-1) or above (+1) at which the test does not reject.
 
-        It is infinite where the test rejects no shift on that side. The second array tells whether it rejects some
+        It is infinite where the test rejects no shift on that side. The second array is True where it rejects some
         smaller distance; both have shape (task,).
         """
         crossings, n_last = self._all_crossings(side)
@@ -93,7 +93,7 @@ class Inversion:
         unbounded = self.besides + n_last > self.most
 
         def others(distance: Floats) -> Floats:
-            """Bound how many of those that may cross again reach the statistic here or further out."""
+            """Bound how many of those that may cross again reach the statistic at a distance or beyond."""
             return np.where(distance > last, n_last, n_complex)
 
         low, above, singles = self._narrow(side, unbounded, others)
@@ -114,14 +114,15 @@ class Inversion:
     def _narrow(
         self, side: int, unbounded: Flags, others: Callable[[Floats], Floats]
     ) -> tuple[Floats, Floats, _Crossings]:
-        """Find where those that cross once make the test reject: close in, and return the crossings left between.
+        """Bracket, for quartics that cross once, the distance from which the test rejects.
 
-        With them come the distance up to which the test rejects nothing, and how many cross beyond them.
+        Return the distance up to which the test rejects nothing, how many cross beyond the bracket, and the crossings
+        in it.
         """
         possible = ~self.many & ~unbounded[:, np.newaxis]
         if self.line is not None:
             possible &= _is_positive(self.line, side)
-        beyond = self.reached[:, side] & possible  # of three places, -1 is the last
+        beyond = self.reached[:, side] & possible  # side -1 is the last of three
         bracket = _Bracket(self.n_tasks, self.start, self.most, self.besides, others)
         outside, inside = (each[:, np.newaxis] for each in bracket.judge(np.count_nonzero(beyond, axis=-1)))
         kept = np.flatnonzero(np.where(outside, possible & ~beyond, np.where(inside, beyond, possible)))
@@ -137,7 +138,7 @@ class Inversion:
         return bracket.low, bracket.above, _Crossings(task, roots, np.ones(len(roots)))
 
     def _all_crossings(self, side: int) -> tuple[_Crossings, Floats | Places]:
-        """Return all crossings of those that may cross again, and how many of them reach the statistic far out."""
+        """Return all crossings of those that may cross again, and how many reach the statistic beyond the last."""
         coefs = _mirrored(self.complex, side)
         roots = _positive_roots(coefs)
         known = np.isfinite(roots)
@@ -154,7 +155,7 @@ class Inversion:
 
 
 class _Bracket:
-    """Distances between which every task's last one lies that is not rejected.
+    """Brackets, one for each task, of the largest distance that is not rejected.
 
     Attributes
     ----------
@@ -163,7 +164,7 @@ class _Bracket:
     above : ndarray, shape (task,)
         How many reassignments reach the statistic at `high`, of those that cross once.
     trial : ndarray, shape (task,)
-        The distance to look at next.
+        The next distance to evaluate.
     """
 
     def __init__(
@@ -193,17 +194,17 @@ def _value(coefs: Floats, at: Floats) -> Floats:
 
 
 def _mirrored(coefs: Floats, side: int) -> Floats:
-    """Return ragged polynomials, shape (coefficient, place), of the distance to one side."""
+    """Return polynomials in the distance to one side, shape (coefficient, place)."""
     return np.asarray(coefs * float(side) ** np.arange(len(coefs))[:, np.newaxis])
 
 
 def _may_cross_again(coefs: Floats) -> Flags:
     """Return which quartics may be zero more than once on one side of 0: those whose discriminant is not negative.
 
-    They are nonnegative at 0 and negative far out on both sides: with two real roots they have one on each side.
+    They are nonnegative at 0 and negative at large distances: with two real roots they have one on each side.
     """
     a0, a1, a2, a3, a4 = coefs
-    a0 = np.maximum(a0, 1e-10)  # a double root at 0 is of no account
+    a0 = np.maximum(a0, 1e-10)  # ignore a double root at 0
     both = a4 * a0
     i = 12 * both
     i -= 3 * (a3 * a1)

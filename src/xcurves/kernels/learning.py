@@ -173,7 +173,9 @@ class Model:
         else:
             gammas = np.full(len(at), self.gamma)
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
-        at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
+        at_bound = np.zeros(len(at), dtype=bool)
+        if self.nonnegative:
+            at_bound = powerlaw.parameters(theta, at)[:, 3] < 0
         if at_bound.any():
             theta[at_bound] = wls.solve_zero_asymptote(
                 self.n, at[at_bound], weights[at_bound], means[at_bound], gammas[at_bound], **kind
@@ -214,9 +216,11 @@ class Model:
 
 def t_quantile(alpha: float, degrees: Floats) -> Floats:
     """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    finite = np.where(np.isinf(degrees), 1.0, degrees)
-    normal = scipy.special.ndtri(1 - alpha / 2)
-    return np.asarray(np.where(np.isinf(degrees), normal, scipy.special.stdtrit(finite, 1 - alpha / 2)))
+    distinct, place = np.unique(degrees, return_inverse=True)  # few, and a quantile is slow
+    finite = np.where(np.isinf(distinct), 1.0, distinct)
+    quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
+    quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
+    return np.asarray(quantiles[place].reshape(np.shape(degrees)))
 
 
 def _ratio(squares: Floats, degrees: Floats) -> Floats:

@@ -1,9 +1,9 @@
 """Randomization level by level, and over all levels at once: pointwise, largest-F and cluster-mass tests.
 
-All is done on the scale of R = SS / (SS + error SS), which rises with F and stays finite. What there is to share out at
-a level does not change when curves are reassigned; so with curves scaled to a unit sum of squares at every level, a
-shuffled R is a sum of squares of ``groups - 1`` contrasts of them. Of the table of levels by shuffles no more than a
-block of levels is ever held: blocks, and stretches of levels that are surveyed in different places, are joined.
+All is computed on the scale of R = SS / (SS + error SS), which increases with F and stays finite. The denominator does
+not change when curves are reassigned: if curves are scaled to a unit sum of squares at every level, a shuffled R is a
+sum of squares of ``groups - 1`` contrasts of them. Only a block of levels of the table of levels by shuffles is held at
+once; the results of blocks are joined.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Design(NamedTuple):
     share : ndarray, shape (task, level)
         Observed R; NaN where all scores are equal.
     within : ndarray, shape (task, interval, level)
-        Sum of squares of each level that is in an interval, error and all; zero of the others.
+        Sum of squares of each level in an interval, including error; zero for other levels.
     df : tuple of float
         Degrees of freedom of F: between groups, and of the error.
     """
@@ -48,7 +48,7 @@ class Design(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How to judge: the level alpha, step-down or not, the F of a cluster (None: each level's critical value)."""
+    """Options of the tests: alpha, step-down or not, the F of a cluster (None: each level's critical value)."""
 
     alpha: float
     step_down: bool
@@ -56,7 +56,7 @@ class Rules(NamedTuple):
 
 
 class Local(NamedTuple):
-    """What shuffling says of levels by themselves; all of shape (task, level).
+    """Results for each level by itself; all of shape (task, level).
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Local(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """What shuffling says of a stretch of levels together.
+    """Results for a stretch of levels together.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Joint(NamedTuple):
         Largest R of the stretch.
     masses : clusters.Masses
     steps : stepdown.Unions
-        Of one task, for the step-down over levels; nothing where that is not asked for, or the table is held whole.
+        Of one task, for the step-down over levels; empty if that is not asked for, or the whole table is held.
     intervals : ndarray, shape (task, interval, shuffle)
         Sums of squares between groups.
     observed, total : ndarray, shape (task, interval)
-        The same as observed, and with the error.
+        The observed sums of squares between groups, and those with the error.
     """
 
     largest: Floats
@@ -109,7 +109,7 @@ def evaluate(
     rules: Rules,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
-    """Compare the observed shares with those of every reassignment of the plan: of one task, or in one table.
+    """Compare the observed shares with those of every reassignment of the plan: for one task, or in one table.
 
     Returns
     -------
@@ -135,12 +135,12 @@ def evaluate(
 
 
 def width(plan: Plan) -> int:
-    """Return of how many levels of one task the table can be held."""
+    """Return the number of levels of one task whose table can be held."""
     return max(1, _HELD // plan.n_resamples)
 
 
 def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) -> tuple[Local, Joint]:
-    """Survey stretches of the levels of one task that follow one another, each of which can be held."""
+    """Evaluate consecutive stretches of the levels of one task, each small enough for its table."""
     by_level: list[Local] = []
     jointly: list[Joint] = []
     for design in designs:
@@ -154,7 +154,7 @@ def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) ->
 
 
 def join(stretches: Sequence[Joint]) -> Joint:
-    """Join stretches of levels that follow one another."""
+    """Join the results of consecutive stretches of levels."""
     largest, masses, unions, *of_intervals = zip(*stretches, strict=True)
     return Joint(
         np.maximum.reduce(largest),
@@ -165,20 +165,20 @@ def join(stretches: Sequence[Joint]) -> Joint:
 
 
 def stairs(observed: Floats, joint: Joint) -> Floats:
-    """Return the step-down's stairs, shape (1 + shuffle,), of levels of one task that is surveyed as a whole."""
+    """Return the step function of the step-down, shape (1 + shuffle,), for all levels of one task."""
     counts = stepdown.count_reached(joint.steps, observed[0])
     return stepdown.stairs(counts, observed[0], joint.largest.shape[-1])
 
 
 def adjust(observed: Floats, joint: Joint, highest: Floats | None = None) -> Floats:
-    """Return the counts of a single step, shape (task, level), or of the step-down whose stairs are given."""
+    """Return the counts of a single step, shape (task, level), or of the step-down with a given step function."""
     if highest is None:
         return clusters.count_at_least(joint.largest, observed - TIE)
     return stepdown.count_from(highest, observed[0])[np.newaxis]
 
 
 def conclude(local: Local, joint: Joint, adjusted: Floats, mass: Floats, plan: Plan, rules: Rules) -> dict[str, Floats]:
-    """Return what `evaluate` says of levels, from adjusted counts, masses of their clusters, and all levels jointly."""
+    """Return what `evaluate` returns on levels, from adjusted counts, cluster masses, and all levels jointly."""
     undefined = np.isnan(local.share)
     return {
         "pvalue": _pvalue(local.reached, undefined, plan),
@@ -190,7 +190,7 @@ def conclude(local: Local, joint: Joint, adjusted: Floats, mass: Floats, plan: P
 
 
 def conclude_intervals(joint: Joint, plan: Plan, rules: Rules) -> dict[str, Floats]:
-    """Return what `evaluate` says of intervals, given all levels jointly."""
+    """Return what `evaluate` returns on intervals, from all levels jointly."""
     nothing = joint.total == 0
     total = np.where(nothing, 1.0, joint.total)
     table, observed = joint.intervals / total[..., np.newaxis], joint.observed / total
@@ -205,7 +205,7 @@ def conclude_intervals(joint: Joint, plan: Plan, rules: Rules) -> dict[str, Floa
 
 
 def known(share: Floats) -> Floats:
-    """Return shares with zero where all scores are equal, as there they are in every shuffle."""
+    """Return shares with 0 where all scores are equal, where every shuffled share is 0 too."""
     return np.nan_to_num(share)
 
 
@@ -214,7 +214,7 @@ def _part(design: Design, levels: slice) -> Design:
 
 
 def _survey(table: Floats, design: Design, plan: Plan, rules: Rules) -> tuple[Local, Joint]:
-    """Survey levels whose shuffled shares, shape (task, level, shuffle), are at hand."""
+    """Evaluate levels from the table of their shuffled shares, shape (task, level, shuffle)."""
     critical = limit = _critical(table, plan, rules)
     if rules.threshold is not None:
         limit = np.full_like(critical, clusters.share_of(rules.threshold, design.df))
@@ -241,7 +241,7 @@ def _at_least(table: Floats, observed: Floats) -> Floats:
 
 
 def _critical(table: Floats, plan: Plan, rules: Rules) -> Floats:
-    """Return the value that few enough of the shuffled ones are above; 1 if there is none, for no R is above that."""
+    """Return the value that few enough of the shuffled ones exceed; 1, the largest R, if there is none."""
     n_tail = min(int(np.floor(rules.alpha * plan.n_total + 1e-9)) + plan.exact, plan.n_resamples)
     if n_tail == 0:
         return np.ones(table.shape[:-1])
@@ -252,7 +252,7 @@ def _shares(curves: Floats, assignments: Assignments) -> Floats:
     """Return the shuffled R of scaled curves, shape (task, level, curve), as (task, level, shuffle)."""
     sizes = np.array(assignments.plan.sizes)
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
-    contrasts = complete[:, 1:].T / np.sqrt(sizes)  # of the groups; over the curves orthonormal, and free of the mean
+    contrasts = complete[:, 1:].T / np.sqrt(sizes)  # of the groups: orthonormal over the curves, orthogonal to the mean
     flat = curves.reshape(-1, curves.shape[-1])
     table = np.empty((len(flat), assignments.plan.n_resamples))
     for shuffles, groups in assignments.batches():

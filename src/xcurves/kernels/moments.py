@@ -1,9 +1,10 @@
 """The sufficient statistics of the randomized ANOVA, in one pass over the curves.
 
-All that the ANOVA and its shuffles need of a task are the means and the co-moments (Gram matrix) of its
+The ANOVA and its shuffles need from a task only the means and the co-moments (Gram matrix) of its
 level-centred curves. They are packed into one array, and packed arrays of disjoint stretches of training are
 merged exactly (the pairwise update of Chan, Golub & LeVeque, doi:10.1080/00031305.1983.10483115), so curves
-may come in chunks.
+may come in chunks. Where the levels are fewer than the curves, a factor of the co-moments replaces them:
+the centred curves themselves, so that no array grows with the square of the number of curves.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class Moments(NamedTuple):
         Number of levels at which the curve has a value; NaN if any of its values is infinite.
     means : ndarray, shape (..., N)
         Mean over training of the level-centred curve.
-    comoment : ndarray, shape (..., N, N)
-        Products of the level- and curve-centred curves, summed over training.
+    comoment : ndarray, shape (..., N, N) or (..., N, r)
+        Products of the level- and curve-centred curves, summed over training; or a factor of these, with ``r < N``,
+        whose rows have these products.
     """
 
     n_levels: Floats
@@ -44,45 +46,64 @@ class Moments(NamedTuple):
 
 
 def pack(moments: Moments) -> Floats:
-    """Put moments into one array, shape (..., 3 + 2 N + N²)."""
+    """Put moments into one array, shape (..., 3 + 2 N + N²) or, with a factor, (..., 3 + 2 N + N r)."""
     lead = moments.n_levels.shape
     return np.concatenate([part.reshape(*lead, -1) for part in moments], axis=-1)
 
 
 def unpack(packed: Floats, n_curves: int) -> Moments:
-    """Take apart what `pack` made."""
+    """Unpack what `pack` returned."""
     ends = np.cumsum([1, 1, 1, n_curves, n_curves])
     levels, mean, ss, counts, means, comoment = np.split(packed, ends, axis=-1)
-    square = comoment.reshape(*comoment.shape[:-1], n_curves, n_curves)
-    return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, square)
+    by_curve = comoment.reshape(*comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves)
+    return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, by_curve)
+
+
+def is_factor(comoment: Floats) -> bool:
+    """Return whether a factor of the co-moments is given, shape (..., N, r), rather than these."""
+    return bool(comoment.shape[-1] < comoment.shape[-2])
+
+
+def trace(comoment: Floats) -> Floats:
+    """Return the trace of co-moments, given as they are or by a factor."""
+    if is_factor(comoment):
+        return np.asarray(np.einsum("...nr,...nr->...", comoment, comoment))
+    return np.asarray(np.trace(comoment, axis1=-2, axis2=-1))
 
 
 def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude of the curves of some tasks that are present there.
 
-    The magnitude is the sum of squares of the pool's mean curve, once for each curve.
+    The magnitude is the sum of squares of the pool's mean curve, counted once for each curve.
     """
     pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
-    means, comoment = moments.means[np.ix_(tasks, curves)], moments.comoment[np.ix_(tasks, curves, curves)]
-    return means, comoment, len(curves) * pool_ss[tasks]
+    of = (tasks, curves) if is_factor(moments.comoment) else (tasks, curves, curves)
+    comoment = moments.comoment[np.ix_(*of)]
+    if is_factor(moments.comoment) and not is_factor(comoment):  # so many curves are absent
+        comoment = comoment @ comoment.swapaxes(-1, -2)
+    return moments.means[np.ix_(tasks, curves)], comoment, len(curves) * pool_ss[tasks]
 
 
-def packed_size(n_curves: int) -> int:
-    """Return the length of the packed moments of `n_curves` curves."""
-    return 3 + 2 * n_curves + n_curves**2
+def packed_size(n_curves: int, rank: int | None = None) -> int:
+    """Return the length of the packed moments of `n_curves` curves; `rank` is that of a factor, if there is one."""
+    return 3 + 2 * n_curves + n_curves * (n_curves if rank is None else rank)
 
 
-def measure(curves: Floats) -> Floats:
-    """Reduce curves, shape (..., curve, training), to packed moments, in blocks that fit the cache."""
+def measure(curves: Floats, *, factored: bool = False) -> Floats:
+    """Reduce curves, shape (..., curve, training), to packed moments, in blocks that fit the cache.
+
+    If `factored`, for fewer levels than curves, co-moments are given by a factor with a column less than levels.
+    """
     *lead, n_curves, n_levels = curves.shape
     tasks = curves.reshape(-1, n_curves, n_levels)
-    out = np.empty((len(tasks), packed_size(n_curves)))
+    rank = n_levels - 1 if factored else None
+    out = np.empty((len(tasks), packed_size(n_curves, rank)))
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
-    width = max(64, _CACHE // n_curves)
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
+    width = n_levels if factored else max(64, _CACHE // n_curves)
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
         for start in range(0, len(tasks), n_tasks):
             some = tasks[start : start + n_tasks]
-            parts = [_measure_block(some[..., h : h + width]) for h in range(0, n_levels, width)]
+            parts = [_measure_block(some[..., h : h + width], factored) for h in range(0, n_levels, width)]
             out[start : start + n_tasks] = merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
     return out.reshape(*lead, -1)
 
@@ -102,15 +123,15 @@ def merge(packed: Floats, n_curves: int) -> Floats:
     return pack(Moments(n_levels, level_mean, level_ss, part.counts.sum(axis=-2), means, comoment))
 
 
-def _measure_block(curves: Floats) -> Floats:
-    """Measure curves without gaps, or give way to the slower form."""
+def _measure_block(curves: Floats, factored: bool) -> Floats:
+    """Reduce curves without gaps; with gaps, call the slower form."""
     n_levels = curves.shape[-1]
     # Differences from one curve are exact where curves are close (Sterbenz): equal curves give exact zeros,
-    # and an offset of 1e9 costs no digit.
+    # and an offset of 1e9 loses no precision.
     apart = np.subtract(curves, curves[:, :1], order="C")
     means = apart.mean(axis=-1)
     if not np.isfinite(means).all():
-        return _measure_gaps(curves)
+        return _measure_gaps(curves, factored)
     pool = curves[:, 0] + apart.mean(axis=1)
     level_mean = pool.mean(axis=-1)
     level_ss = ((pool - level_mean[:, np.newaxis]) ** 2).sum(axis=-1)
@@ -118,11 +139,11 @@ def _measure_block(curves: Floats) -> Floats:
     full = np.full(len(curves), float(n_levels))
     counts = np.full(means.shape, float(n_levels))
     present = np.ones(means.shape)
-    return pack(Moments(full, level_mean, level_ss, counts, *_centre(means, apart, present)))
+    return pack(Moments(full, level_mean, level_ss, counts, *_centre(means, apart, present, factored)))
 
 
-def _measure_gaps(curves: Floats) -> Floats:
-    """Measure curves of which some are absent (NaN along training), or levels that no curve has."""
+def _measure_gaps(curves: Floats, factored: bool) -> Floats:
+    """Reduce curves of which some are absent (NaN along training), or levels that no curve has."""
     infinite = np.isinf(curves)
     curves = np.ascontiguousarray(np.where(infinite, np.nan, curves))
     has = ~np.isnan(curves)
@@ -138,17 +159,28 @@ def _measure_gaps(curves: Floats) -> Floats:
     level_mean = pool.sum(axis=-1) / divisor[:, 0]
     deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
     means = apart.sum(axis=-1) / divisor
-    centred = _centre(means, np.where(has, apart - means[..., np.newaxis], 0.0), present)
+    centred = _centre(means, np.where(has, apart - means[..., np.newaxis], 0.0), present, factored)
     counts[infinite.any(axis=-1)] = np.nan
     return pack(Moments(n_levels, level_mean, (deviation**2).sum(axis=-1), counts, *centred))
 
 
-def _centre(means: Floats, apart: Floats, present: Floats) -> tuple[Floats, Floats]:
+def _centre(means: Floats, apart: Floats, present: Floats, factored: bool) -> tuple[Floats, Floats]:
     """Centre curve means and co-moments on the pool of the curves that are present."""
     share = (present / np.maximum(present.sum(axis=-1, keepdims=True), 1))[..., np.newaxis]
     row = present[..., np.newaxis]
     means = present * (means - (means[..., np.newaxis, :] @ share)[..., 0])
+    if factored:
+        return means, _without_sum(apart - row * (share.swapaxes(-1, -2) @ apart))
     comoment = apart @ apart.swapaxes(-1, -2)
     comoment = comoment - row * (share.swapaxes(-1, -2) @ comoment)
     comoment = comoment - (comoment @ share) * row.swapaxes(-1, -2)
     return means, comoment
+
+
+def _without_sum(rows: Floats) -> Floats:
+    """Reflect rows that add up to 0, shape (..., k), so that the first of their columns is 0, and leave that out.
+
+    The reflection takes ``(1, ..., 1) / √k`` to ``(1, 0, ..., 0)`` and keeps the products of rows.
+    """
+    k = rows.shape[-1]
+    return np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1)) if k > 1 else rows[..., 1:]

@@ -27,8 +27,8 @@ def evaluate(
     Returns
     -------
     dict of ndarray, shape (task, effect, error_term)
-        `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and, with the
-        shuffles behind, `null_distribution`.
+        `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and
+        `null_distribution`, with shuffles as the last axis.
     """
     n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
     n_held = min(plan.n_resamples, 2 * n_tail + UpperTail.SLACK)
@@ -41,11 +41,10 @@ def evaluate(
 def _evaluate(
     design: Design, plan: Plan, n_tail: int, keep: bool, batch: int | None, progress: Progress
 ) -> dict[str, Floats]:
-    """Count on the scale of R = SS / (SS + error SS), which rises with F and stays finite.
+    """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite.
 
-    Two sums of squares are tied when they agree within `TIE` of the effect's stratum; with the pooled error, the
-    rounding of the other stratum is allowed for too. Where a reassignment leaves nothing to compare (0 / 0) it counts
-    as a tie.
+    Two sums of squares are tied if they agree within `TIE` of the effect's stratum, plus, with the pooled error, the
+    rounding error of the other stratum. A reassignment with 0 / 0 counts as a tie.
     """
     sums = effect_sums(design)
     observed = f_ratios(design, sums)
@@ -84,7 +83,7 @@ def _evaluate(
 
 
 def rank_pvalue(observed: Floats, null: Floats) -> Floats:
-    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; of equals the lowest."""
+    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; the lowest rank of ties."""
     within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
     with np.errstate(invalid="ignore"):
         distance = np.where(null == within, 0.0, np.abs(null - within))
@@ -103,9 +102,9 @@ def _f_of_share(design: Design, share: Floats) -> Floats:
 
 
 class UpperTail:
-    """The largest values along the last axis of arrays that come one after the other."""
+    """The largest values along the last axis of arrays that are added one after the other."""
 
-    SLACK = 2**16  # values held beyond twice the size before the smaller are forgotten
+    SLACK = 2**16  # values held beyond twice the size before the smaller are dropped
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -113,7 +112,7 @@ class UpperTail:
         self.held = 0
 
     def add(self, values: Floats) -> None:
-        """Take in values; forget all but the largest when many more are held."""
+        """Add values; drop all but the largest when many more are held."""
         if self.size == 0:
             return
         self.parts.append(values)
@@ -128,5 +127,5 @@ class UpperTail:
         return values[..., values.shape[-1] - self.size :].copy()
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
-        """Return the smallest of the largest; where none is kept no value is large enough: 1."""
+        """Return the smallest of the largest values; 1 if none is kept, as no value is large enough."""
         return self._largest()[..., 0] if self.size else np.ones(shape)

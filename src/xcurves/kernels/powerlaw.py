@@ -89,4 +89,4 @@ def jacobian(theta: Floats, at: Floats) -> Floats:
 
 def variance(gradient: Floats, covariance: Floats) -> Floats:
     """Return the variance of what has this gradient, shape (..., size), θ having this covariance."""
-    return np.asarray(np.einsum("...np,...pq,...nq->...n", gradient, covariance, gradient))
+    return np.asarray(((gradient @ covariance) * gradient).sum(axis=-1))

@@ -16,8 +16,8 @@ from xcurves.kernels.assignments import PRODUCT
 from xcurves.kernels.moments import Floats
 
 _CACHE = 2**16  # doubles of the curves that are worked on at once
-_NOTHING = 1e-21  # share of the sum of squares that is but rounding
-_FAR = 1e3  # scores may be so many times larger than what groups usually differ by
+_NOTHING = 1e-21  # share of the sum of squares that is only rounding error
+_FAR = 1e3  # scores may be this many times larger than usual differences between groups
 
 
 class Levels(NamedTuple):
@@ -28,7 +28,7 @@ class Levels(NamedTuple):
     deviations : ndarray, shape (task, group, level)
         Means of the groups less that of all curves.
     simple, error : ndarray, shape (task, level)
-        Sums of squares between groups, and of their error: within groups, or group by run if paired.
+        Sums of squares between groups, and of their error (within groups, or group by run if paired).
     """
 
     deviations: Floats
@@ -42,7 +42,7 @@ def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
     found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
     width = min(n_levels, max(64, _CACHE // n_curves))
     together = max(1, _CACHE // (n_curves * width))
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite and huge scores are for the caller to refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
         for task in range(0, n_tasks, together):
             for level in range(0, n_levels, width):
                 part = np.s_[task : task + together, ..., level : level + width]
@@ -52,7 +52,7 @@ def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
 
 
 def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
-    """Reduce complete curves as `measure` does, in half the time where scores are not far from zero: without error."""
+    """Reduce complete curves as `measure` does, but without error, in half the time if scores are not far from zero."""
     n_tasks, n_curves, n_levels = curves.shape
     weights = np.array(sizes, float)
     less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
@@ -60,7 +60,7 @@ def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
     width = max(64, PRODUCT // (len(sizes) * n_curves))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in (np.s_[..., level : level + width] for level in range(0, n_levels, width)):
-            # One product gives the deviations, to the digits that are left of scores that are far from zero.
+            # One product gives the deviations; scores far from zero lose precision.
             deviations = np.matmul(less_pool, curves[part], out=found.deviations[part])
             found.simple[part] = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
         largest = np.maximum(curves[:, 0].max(axis=-1), -curves[:, 0].min(axis=-1))
@@ -87,8 +87,8 @@ def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -
 def sums(means: Floats, squares: Floats, n_levels: int, own: Floats, sizes: tuple[int, ...]) -> Floats:
     """Return the sums of the profiles over a stretch of levels, shape (task, effect).
 
-    From the means over it of the groups' deviations, and the sums of squares about these, shape (task, group). `own` is
-    as in `effects`: of all levels, not of the stretch.
+    Computed from the means of the groups' deviations over the stretch, and the sums of squares about these, shape
+    (task, group). `own` is as in `effects`: of all levels, not of the stretch.
     """
     weights = np.array(sizes, float)
     shapes, levels = weights * squares, weights * n_levels
@@ -99,8 +99,8 @@ def sums(means: Floats, squares: Floats, n_levels: int, own: Floats, sizes: tupl
 def share(ss: Floats, total: Floats, everything: Floats, before: Floats, fraction: Floats, cumulative: Floats) -> None:
     """Write profiles as fractions of their totals, shape (task, effect), and as running sums of these.
 
-    `everything` is the sum of squares of all curves, shape (task,): profiles that are but rounding of it become zero,
-    and their fractions NaN. The running sums go on from those `before`, shape (task, effect).
+    `everything` is the sum of squares of all curves, shape (task,): profiles that are only its rounding error become
+    zero, and their fractions NaN. The running sums continue those `before`, shape (task, effect).
     """
     nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
     if nothing.any():
@@ -114,10 +114,10 @@ def share(ss: Floats, total: Floats, everything: Floats, before: Floats, fractio
 
 
 def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> Floats:
-    """Return shares of the levels, shape (task, level), in the simple sum of squares without what noise adds to it.
+    """Return shares of the levels, shape (task, level), in the simple sum of squares less the expected share of noise.
 
     At a level without any difference the sum of squares is ``df_between`` error mean squares on average. Shares may be
-    negative; they are NaN where noise explains all that there is.
+    negative; they are NaN where noise explains the whole sum.
     """
     rest = simple - df[0] / df[1] * error
     total = rest.sum(axis=-1, keepdims=True)
@@ -125,13 +125,13 @@ def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> F
 
 
 def _parts(n_levels: int, n_rows: int) -> list[Any]:
-    """Return stretches of so many rows of levels that fit the cache."""
+    """Return slices of levels; the rows of each fit the cache."""
     width = max(64, _CACHE // n_rows)
     return [np.s_[..., level : level + width] for level in range(0, n_levels, width)]
 
 
 def centre(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
-    """Take the mean of all curves from every level, and that of the groups from every run if paired."""
+    """Subtract the mean of all curves from every level, and if paired the mean of the groups from every run."""
     # Differences from one curve are exact where curves are close (Sterbenz): equal scores give exact zeros.
     apart = np.subtract(curves, curves[:, :1], order="C")
     apart -= apart.mean(axis=1, keepdims=True)
@@ -152,7 +152,7 @@ def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tupl
     deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
     simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
     for ss in (simple, error):
-        ss[ss <= 64 * np.finfo(float).eps ** 2 * spread] = 0.0  # what rounding of run means leaves of nothing
+        ss[ss <= 64 * np.finfo(float).eps ** 2 * spread] = 0.0  # rounding errors of run means, where the sum is zero
     return deviations, simple, error
 
 
@@ -164,13 +164,13 @@ def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
     for size, alike in groupby(sizes):
         end = start + size * len(list(alike))
         groups = curves[:, start:end].reshape(n_tasks, -1, size, n_levels)
-        # Of sums of squares about a member no more than l + 1 times the one about the mean can cancel.
+        # A sum of squares about a member is at most l + 1 times the one about the mean: little cancels.
         apart = groups[:, :, 1:] - groups[:, :, :1]
         mean = np.add.reduce(apart, axis=2)
         mean /= size
         within += np.einsum("tgnh,tgnh->th", apart, apart)
         within -= size * np.einsum("tgh,tgh->th", mean, mean)
-        mean += groups[:, :, 0] - curves[:, :1]  # not one after the other: an offset must cost no digit
+        mean += groups[:, :, 0] - curves[:, :1]  # in one step, so that an offset loses no precision
         means.append(mean)
         start = end
     return np.concatenate(means, axis=1), within

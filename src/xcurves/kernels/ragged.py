@@ -1,4 +1,4 @@
-"""Curves with training levels of their own, in rows, and what they are at the levels of a grid."""
+"""Curves with different training levels, in rows, and their scores at the levels of a grid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows_of(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Rows:
 
 
 class Neighbours(NamedTuple):
-    """For every curve and grid level, the rows nearest from both sides and how far off they are (inf: none)."""
+    """For every curve and grid level, the nearest rows on both sides and their distances (inf: none)."""
 
     before: NDArray[np.int64]
     after: NDArray[np.int64]
@@ -86,7 +86,7 @@ def _neighbours(rows: Rows, n_curves: int, grid: NDArray[np.float64]) -> Neighbo
 
 
 def _between(scores: NDArray[np.float64], near: Neighbours) -> NDArray[np.float64]:
-    """Return what lies on the line between neighbours; infinite where one is, so that it is found out later."""
+    """Interpolate between neighbours; infinite where one is, so that a later check finds it."""
     low, high = scores[near.before], scores[near.after]
     with np.errstate(invalid="ignore"):
         share = np.where(near.behind > 0, near.behind / (near.behind + near.ahead), 0.0)
@@ -95,7 +95,7 @@ def _between(scores: NDArray[np.float64], near: Neighbours) -> NDArray[np.float6
 
 
 def _means(rows: Rows, n_curves: int, grid: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-    """Return the mean of each bin that has scores and that its curve reaches the end of."""
+    """Return the mean of each bin that has scores and whose end the curve reaches."""
     flat, counts = _bins(rows, n_curves, grid)
     sums = np.bincount(flat, rows.score, minlength=counts.size).reshape(counts.shape)
     ends = np.full((n_curves, 1), -np.inf)

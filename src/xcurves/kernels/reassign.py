@@ -1,11 +1,12 @@
 """SS_algorithm and SS_interaction under every reassignment of a plan, many at a time.
 
-Three ways to the same sums. Which one serves depends on the design and the plan alone, never on how many tasks
-stand beside each other, so that a task's numbers do not depend on its neighbours:
+There are four ways to compute the same sums. The choice depends only on the design and the plan, never on the number
+of tasks, so that the numbers of a task do not depend on other tasks:
 
 * a 0/1 matrix of group members times the features of the curves (few levels or few groups);
 * a sparse matrix of pairs of curves that share a group times their co-moments (many levels, many tasks);
-* for every split in two groups: the sums over all subsets of each half of the curves, combined by matrix products.
+* for more than a thousand curves: the sums over the groups of a block, with few levels by a factor of the co-moments;
+* for all splits into two groups: the sums over all subsets of each half of the curves, combined by matrix products.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import BLOCK, Order, Plan
+from xcurves.kernels.many_curves import sums_over_groups
+from xcurves.kernels.moments import Floats, is_factor
+from xcurves.kernels.shuffles import Order, Plan
 from xcurves.kernels.sums import Design
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
@@ -37,6 +39,9 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
     if by_splits(plan):
         yield from _all_splits(design, min(batch or _AT_ONCE, _AT_ONCE), progress)
         return
+    if plan.large:
+        yield from _large(design, plan, batch, progress)
+        return
     n_curves, n_pairs = sum(plan.sizes), sum(size * (size + 1) // 2 for size in plan.sizes)
     by_pairs = _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * (1 + _rank(design))
     evaluate = _by_pairs(design) if by_pairs else _by_members(design)
@@ -52,7 +57,7 @@ def panel_width(design: Design, plan: Plan) -> int:
     """Return how many tasks may be evaluated together for their intermediate sums to stay small."""
     if by_splits(plan):
         return _PANEL // (16 * min(_AT_ONCE, plan.n_assignments))
-    return _PANEL // (BLOCK * sum(design.sizes) * len(design.sizes))
+    return _PANEL // (plan.rows * sum(design.sizes) * len(design.sizes))
 
 
 def by_splits(plan: Plan) -> bool:
@@ -73,6 +78,8 @@ def _features(design: Design) -> Floats:
     squares and nothing cancels.
     """
     algorithm = np.sqrt(design.n_levels) * design.means[..., np.newaxis]
+    if is_factor(design.comoment):
+        return np.concatenate([algorithm, design.comoment], axis=-1)
     rank = _rank(design)
     values, vectors = np.linalg.eigh(design.comoment)  # in ascending order
     scale = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis, values.shape[-1] - rank :]
@@ -96,6 +103,20 @@ def _by_members(design: Design) -> Callable[[Order], Floats]:
     return evaluate
 
 
+def _large(design: Design, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
+    """Sum features over the groups of many curves; of two groups, the second's sum is minus the first's."""
+    features = _features(design)
+    n_tasks, n_curves, n_features = features.shape
+    by_curve = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(n_curves, -1)
+    sizes = np.array(design.sizes)
+    rows = batch or plan.rows
+    for number in progress(range(plan.n_blocks)):
+        sums = sums_over_groups(plan, number, by_curve)
+        sums = sums.reshape(*sums.shape[:2], n_tasks, n_features).transpose(2, 1, 0, 3)
+        found = _squares(sums, sizes) if len(sizes) > 2 else (1 / sizes).sum() * _squares(sums, np.ones(1, np.int64))
+        yield from (found[..., start : start + rows] for start in range(0, found.shape[-1], rows))
+
+
 def _squares(sums: Floats, sizes: NDArray[np.int64]) -> Floats:
     """Turn sums of features, shape (task, group, shuffle, feature), into sums of squares of the effects."""
     algorithm = sums[..., 0] ** 2
@@ -113,7 +134,9 @@ def _by_pairs(design: Design) -> Callable[[Order], Floats]:
     second = np.concatenate([pair[1] + start for pair, start in zip(corners, starts, strict=True)]).astype(np.int32)
     weight = np.concatenate([np.where(a == b, 1.0, 2.0) / size for (a, b), size in zip(corners, sizes, strict=True)])
     means = np.sqrt(design.n_levels) * np.ascontiguousarray(design.means.T)
-    products = np.ascontiguousarray(design.comoment.reshape(n_tasks, -1).T)
+    comoment = design.comoment
+    comoment = comoment @ comoment.swapaxes(-1, -2) if is_factor(comoment) else comoment
+    products = np.ascontiguousarray(comoment.reshape(n_tasks, -1).T)
 
     ones, weights = _Repeated(np.ones(n_curves)), _Repeated(weight)
 
@@ -154,7 +177,7 @@ def _sparse(
 
 
 def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Floats]:
-    """Evaluate every distinct split of the curves into two groups, of equal groups only one of each pair."""
+    """Evaluate every distinct split of the curves into two groups, for equal groups only one of each pair."""
     features = _features(design)
     n_curves, n_first = features.shape[1], design.sizes[0]
     half = n_curves // 2

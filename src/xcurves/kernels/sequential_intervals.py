@@ -16,7 +16,7 @@ from xcurves.kernels.sequential_pvalues import Boundary, boundary, small_pvalues
 LEVEL_TIE = 1e-12
 _FAR = 2.0**20  # ranges of the numbers at which a shift that is not rejected never will be
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
-_PRECISION = 2.0**-24  # ranges of the numbers
+_PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
 _NOISE = 1.3  # by which random assignments may exceed the share spent on enumerated ones
 
@@ -110,7 +110,7 @@ class _End:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
         before, centre = self.outside, self.inside
         side = np.sign(before - centre)
-        step = side * _PRECISION * self.test.runs.range[self.k] / 2
+        step = side * _PRECISION * self.test.runs.range[self.k] / 3
         if before == centre:
             return before
         if np.isinf(before):
@@ -138,7 +138,7 @@ class _End:
     def _close_in(self, step: float) -> float:
         """Try where T of the observed assignment crosses the boundary; halve the bracket where that does not help."""
         width, trials = self._width(), 0
-        while self._width() > 2 * abs(step):
+        while self._width() > 3 * abs(step):
             crossing = self._crossing()
             if crossing is not None and self._at(crossing + step).rejected and self.boundary.above == 0:
                 self._at(crossing - step)
@@ -160,11 +160,12 @@ class _End:
         other = self.boundary.below if self.boundary.rejected else self.boundary.above
         if other < 1:
             return None
-        (d_0, d_g), (v_0, v_g) = self.terms.d[:, [0, other]].T, self.terms.v[:, [0, other]].T
-        square_0, square_g = (np.array([d[1] ** 2, -2 * d[0] * d[1], d[0] ** 2]) for d in (d_0, d_g))
-        variance_0, variance_g = (np.array([v[2], -2 * v[1], v[0]]) for v in (v_0, v_g))
-        roots = np.roots(np.convolve(square_0, variance_g) - np.convolve(square_g, variance_0))
-        roots = roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
+        d, v, at = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]], self.shift
+        d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
+        v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
+        square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
+        roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
+        roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
         low, high = sorted((self.inside, self.outside))
         roots = roots[(roots > low) & (roots < high)]
         return float(roots[np.abs(roots - self.shift).argmin()]) if roots.size else None

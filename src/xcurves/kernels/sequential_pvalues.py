@@ -35,7 +35,7 @@ def spent(spending: Spending, n_looks: int) -> Floats:
 
 def tie_ranks(statistic: Floats) -> Ints:
     """Rank from the smallest, from 0; neighbours within 1e-10 max(1, T) share a rank, and so do theirs."""
-    order = statistic.argsort(kind="stable")
+    order = statistic.argsort()
     ordered = statistic[order]
     with np.errstate(invalid="ignore"):  # inf - inf is a tie
         apart = np.diff(ordered) > _TIE * np.maximum(1.0, ordered[:-1])
@@ -45,33 +45,24 @@ def tie_ranks(statistic: Floats) -> Ints:
 
 
 def nested_pvalues(ranks: Ints, before: Floats, budget: float) -> Floats:
-    """Return ``q_k`` of every assignment, from ranks of the statistic, ``q_{k-1}`` and ``s_k B``; O(B log B).
+    """Return ``q_k`` of every assignment, from ranks of the statistic, ``q_{k-1}`` and ``s_k B``."""
+    return np.minimum(before, _counts(ranks, before, budget)[ranks] / budget)
 
-    For ranks at least t and a value v of q_{k-1}, let N(v, t) = #{q_{k-1} <= v} + #{rank >= t, q_{k-1} > v}. Of all v
-    with N(v, t) > v s_k B the largest decides: r = N(v, t) / (s_k B). It can only fall as t rises.
+
+def _counts(ranks: Ints, before: Floats, budget: float) -> Ints:
+    """Return ``r s_k B`` for every rank t: the largest N with ``N = #{rank >= t or q_{k-1} < N / (s_k B)}``.
+
+    Numbers that start above it fall to it. As N never rises with t, an assignment counts for the ranks up to its own,
+    and up to the last one with ``N > q_{k-1} s_k B``.
     """
-    values = np.concatenate([[0.0], np.unique(before[np.isfinite(before)])])
-    furthest, above = _reached(ranks, before, values, budget)
-    t = np.arange(ranks.max() + 1)
-    decisive = np.searchsorted(-furthest, -t, side="right") - 1
-    # An assignment counts for the ranks from the first whose decisive value is below its own up to its own rank.
-    rises = len(t) - np.searchsorted(values[decisive][::-1], before, side="left")
-    counted = rises <= ranks
-    steps = np.bincount(rises[counted], minlength=len(t) + 1) - np.bincount(ranks[counted] + 1, minlength=len(t) + 1)
-    n = len(before) - above[decisive] + np.cumsum(steps)[:-1]
-    return np.minimum(before, (n / budget)[ranks])
-
-
-def _reached(ranks: Ints, before: Floats, values: Floats, budget: float) -> tuple[Ints, Ints]:
-    """Return the largest rank t with N(v, t) > v s_k B for a v from each value on, and how many exceed each value."""
-    falling = np.argsort(-before)
-    above = np.searchsorted(-before[falling], -values, side="left")
-    most = np.floor(values * budget * (1 + 1e-12) + 1e-9).astype(np.intp) - (len(before) - above)
-    # N is too large for ranks up to the (most + 1)-th largest among the assignments above the value.
-    reach = np.where(most < 0, ranks.max(), -1)
-    some = (most >= 0) & (most < above)
-    reach[some] = _largest_of_first(ranks[falling], above[some], most[some] + 1)
-    return np.maximum.accumulate(reach[::-1])[::-1], above
+    n, n_ranks = len(ranks), int(ranks.max()) + 1
+    least = np.minimum(np.floor(before * budget * (1 + 1e-12) + 1e-9), n).astype(np.intp)
+    counts, total = np.full(n_ranks, n), -1
+    while total != (total := int(counts.sum())):
+        exceeding = n_ranks - np.bincount(counts, minlength=n + 1).cumsum()  # ranks with N above each number
+        end = np.maximum(ranks + 1, exceeding[least])
+        counts = n - np.bincount(end, minlength=n_ranks + 1).cumsum()[:n_ranks]
+    return counts
 
 
 def small_pvalues(statistic: Floats, before: Floats, budget: float, limit: float) -> Floats:
@@ -120,8 +111,7 @@ def boundary(statistic: Floats, before: Floats, budget: float, alpha: float) -> 
     """Return which assignments have ``q_k`` at most `alpha`."""
     near = _near(statistic, before, budget, alpha)
     ranks, q = tie_ranks(statistic[near]), before[near]
-    values = np.concatenate([[alpha], np.unique(q[np.isfinite(q) & (q > alpha)])])
-    last = _reached(ranks, q, values, budget)[0][0]
+    last = np.count_nonzero(_counts(ranks, q, budget) > np.floor(alpha * budget * (1 + 1e-12) + 1e-9)) - 1
     below, above = ranks <= last, (ranks > last) & (q > alpha)
     highest, lowest = np.argmax(np.where(below, ranks, -1)), np.argmin(np.where(above, ranks, len(ranks)))
     return Boundary(
@@ -129,25 +119,6 @@ def boundary(statistic: Floats, before: Floats, budget: float, alpha: float) -> 
         int(near[highest]) if below.any() else -1,
         int(near[lowest]) if above.any() else -1,
     )
-
-
-def _largest_of_first(every: Ints, first: Ints, n: Ints) -> Ints:
-    """Return the n-th largest of the `first` values, for every pair of `first` and `n` (a wavelet matrix)."""
-    values, ends, nth = (each.astype(np.int32) for each in (every, first, n))
-    start, found = np.zeros_like(ends), np.zeros_like(ends)
-    ones = np.zeros(len(values) + 1, np.int32)  # how many come before each place
-    for bit in range(int(values.max()).bit_length() - 1, -1, -1):
-        is_one = (values & (1 << bit)).astype(bool)
-        np.cumsum(is_one, out=ones[1:])
-        before_start, before_end = ones[start], ones[ends]
-        high = nth <= before_end - before_start
-        zeros = len(values) - ones[-1]
-        start = np.where(high, zeros + before_start, start - before_start)
-        nth = np.where(high, nth, nth - (before_end - before_start))
-        ends = np.where(high, zeros + before_end, ends - before_end)
-        found += high.astype(np.int32) << bit
-        values = np.concatenate([values[~is_one], values[is_one]])
-    return found.astype(np.intp)
 
 
 def futile(z: Floats, spending: Spending, alpha: float) -> Floats:

@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 EXACT_LIMIT = 1_000_000
 DEFAULT_RESAMPLES = 9_999
 BLOCK = 1_024
+FEW = 1_024  # curves, up to which a block has BLOCK rows
+_CACHE = 2**18  # curves of all rows of a block, where they are more
+_KEPT = 2**26  # bytes of members kept
 
 Order = NDArray[np.intp]
 
@@ -36,8 +39,8 @@ class Plan:
     paired : bool
         Permute groups within each run (curve ``j`` of every group) instead of all curves.
     labelled : bool
-        Count assignments that differ only by a renaming of groups as different: needed by directional
-        statistics, wasted on F ratios.
+        Count assignments that differ only by a renaming of groups as different: needed for directional
+        statistics, not for F ratios.
     n_assignments : int
         Number of distinct assignments, the observed one included.
     exact : bool
@@ -64,21 +67,52 @@ class Plan:
     @property
     def n_blocks(self) -> int:
         """Number of blocks."""
-        return -(-self.n_resamples // BLOCK)
+        return -(-self.n_resamples // self.rows)
+
+    @property
+    def rows(self) -> int:
+        """Number of reassignments in a block."""
+        n_curves = sum(self.sizes)
+        return BLOCK if self.exact or n_curves <= FEW else max(1, _CACHE // n_curves)
+
+    @property
+    def large(self) -> bool:
+        """Whether there are so many curves that the members of two groups are drawn rather than orders."""
+        return not self.exact and sum(self.sizes) > FEW
 
     def blocks(self) -> Iterator[Order]:
         """Yield every block in turn."""
         return map(self.block, range(self.n_blocks))
 
     def block(self, number: int) -> Order:
-        """Return block `number`, shape (at most BLOCK, curve)."""
-        start = number * BLOCK
-        stop = min(start + BLOCK, self.n_resamples)
+        """Return block `number`, shape (at most `rows`, curve)."""
+        start = number * self.rows
+        stop = min(start + self.rows, self.n_resamples)
         if self.exact:
             return self._enumeration.orders(np.arange(start, stop))
-        rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number)))
+        if self.large and len(self.sizes) == 2:
+            return _orders_of_members(self.first_group(number), self.paired)
         draw = _draw_within_runs if self.paired else _draw_partitions
-        return draw(rng, stop - start, self.sizes)
+        return draw(self._rng(number), stop - start, self.sizes)
+
+    def first_group(self, number: int) -> NDArray[np.bool_]:
+        """Return which curves are in the first of two groups in block `number`, shape (row, curve), of a large plan."""
+        if number not in self._kept:
+            rows = min(self.rows, self.n_resamples - number * self.rows)
+            members = _draw_members(self._rng(number), rows, self.sizes, self.paired)
+            if self.n_resamples * sum(self.sizes) > 8 * _KEPT:
+                return members
+            self._kept[number] = np.packbits(members, axis=-1)
+        return np.unpackbits(self._kept[number], axis=-1, count=sum(self.sizes)).view(np.bool_)
+
+    def _rng(self, number: int) -> np.random.Generator:
+        seed = np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number))
+        return np.random.default_rng(seed)
+
+    @cached_property
+    def _kept(self) -> dict[int, NDArray[np.uint8]]:
+        """The members of blocks that were asked for, eight in a byte: several statistics need them."""
+        return {}
 
     @cached_property
     def _enumeration(self) -> _Partitions | _RunPermutations:
@@ -96,10 +130,10 @@ def make_plan(
     work: int = 1,
     entropy: int = 0,
 ) -> Plan:
-    """Plan the test of groups of `sizes` curves: exact if that is within the ceiling, else random.
+    """Plan the test of groups of `sizes` curves: exact if there are at most `n_resamples` assignments, else random.
 
-    `n_resamples` is the ceiling; None means exact up to `EXACT_LIMIT` evaluations, of which every
-    assignment takes `work`, else `DEFAULT_RESAMPLES` random ones: never more of these than there are.
+    `n_resamples` is the largest number; None means exact up to `EXACT_LIMIT` evaluations, of which every
+    assignment takes `work`, else `DEFAULT_RESAMPLES` random ones, or fewer if fewer exist.
     """
     n_assignments = count_assignments(sizes, paired=paired, labelled=labelled)
     ceiling = max(EXACT_LIMIT // work, DEFAULT_RESAMPLES) if n_resamples is None else n_resamples
@@ -121,7 +155,8 @@ def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
     """Draw uniform partitions: sort random keys whose low bits hold the curve, redraw ties at a boundary."""
     n_curves = sum(sizes)
     bits = max(n_curves - 1, 1).bit_length()
-    dtype = np.uint32 if bits <= 10 else np.uint64
+    rare = (len(sizes) - 1) * n_curves <= 2 ** (30 - bits)  # are ties at a boundary
+    dtype = np.uint32 if bits <= 10 or rare else np.uint64
     last = np.cumsum(sizes)[:-1]
     keys = np.empty((rows, n_curves), dtype)
     todo = np.arange(rows)
@@ -135,6 +170,31 @@ def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
         high = drawn >> dtype(bits)
         todo = todo[(high[:, last - 1] == high[:, last]).any(axis=-1)]
     return (keys & dtype(2**bits - 1)).astype(np.intp)
+
+
+def _draw_members(rng: np.random.Generator, rows: int, sizes: tuple[int, ...], paired: bool) -> NDArray[np.bool_]:
+    """Draw the first of two groups: the smallest of random keys, redrawn where the next one is equal."""
+    n_curves = sum(sizes)
+    if paired:
+        first = rng.integers(0, 2, (rows, sizes[0]), np.uint8).view(np.bool_)
+        return np.concatenate([first, ~first], axis=1)
+    members = np.empty((rows, n_curves), np.bool_)
+    todo = np.arange(rows)
+    while todo.size:
+        keys = rng.integers(0, 2**32, (todo.size, n_curves), np.uint32)
+        last = np.partition(keys, sizes[0] - 1, axis=-1)[:, sizes[0] - 1, np.newaxis]
+        members[todo] = keys <= last
+        todo = todo[members[todo].sum(axis=-1) > sizes[0]]
+    return members
+
+
+def _orders_of_members(first: NDArray[np.bool_], paired: bool) -> Order:
+    """Turn members of the first of two groups, shape (rows, curve), into orders; paired ones stay in order of runs."""
+    if not paired:
+        return np.asarray((~first).argsort(axis=-1, kind="stable"))
+    n_runs = first.shape[1] // 2
+    groups = np.stack([~first[:, :n_runs], first[:, :n_runs]], axis=-1).astype(np.intp)
+    return _orders_of_runs(groups)
 
 
 def _draw_within_runs(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Order:
@@ -156,7 +216,7 @@ class _RunPermutations:
 
     def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
         self.table = np.array(list(itertools.permutations(range(len(sizes)))), np.intp)
-        self.n_fixed = 0 if labelled else 1  # F does not know labels: the first run stays as it is
+        self.n_fixed = 0 if labelled else 1  # F ignores labels: the first run stays as it is
         self.n_runs = sizes[0]
 
     def orders(self, index: NDArray[np.intp]) -> Order:
@@ -180,7 +240,7 @@ class _Partitions:
         numbers = {sizes: 0}
         states = [sizes]
         successors: list[list[int]] = []
-        for state in states:  # grows while it is walked
+        for state in states:  # the list grows during the loop
             row = []
             for group, free in enumerate(state):
                 alike = (other for other in range(group) if sizes[other] == sizes[group])

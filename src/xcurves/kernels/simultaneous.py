@@ -1,7 +1,7 @@
 """Intervals of all pairwise differences at all levels at once, from the largest studentized difference of residuals.
 
-Where groups differ their curves are not exchangeable, but the residuals from the means of their groups are, as far as
-groups differ in their means alone. The critical value is that of the largest ``|T|`` over pairs and levels when the
+If groups differ, their curves are not exchangeable, but the residuals from the group means are, if groups differ in
+their means only. The critical value is that of the largest ``|T|`` over pairs and levels when the
 residual curves are reassigned; ``T`` is Welch's, or if paired that of the differences within runs.
 """
 
@@ -22,8 +22,8 @@ def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Flo
     """Compare the groups of complete curves, shape (task, curve, level).
 
     Returns the largest T² of every reassignment, shape (task, shuffle), and by how many standard errors all differences
-    may be larger before one is beyond the margin, shape (task, level). Of stretches of levels the larger T² is that
-    of both.
+    may grow before one is beyond the margin, shape (task, level). For two stretches of levels together, take the
+    larger T².
     """
     plan = assignments.plan
     n_tasks, _, n_levels = curves.shape
@@ -37,7 +37,7 @@ def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Flo
         for shuffles, groups in assignments.batches():
             for difference, variance in compare(part, groups, plan.sizes):
                 np.maximum(largest[:, shuffles], _square(difference, variance).max(axis=1), out=largest[:, shuffles])
-    # Runs that all scored the same tell nothing of how far others would be from them.
+    # Runs with equal scores give no estimate of their spread.
     spread = [residuals[..., assignments.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
     room = np.full((n_tasks, n_levels), np.inf)
     own = compare(residuals, assignments.observed[np.newaxis], plan.sizes)
@@ -67,7 +67,7 @@ def _square(difference: Floats, variance: Floats) -> Floats:
 def _between_groups(residuals: Floats, groups: Groups, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the difference of the means of every pair of groups, and its variance.
 
-    `residuals` has the shape (task, level, curve), `groups` (shuffle, curve); what is yielded (task, level, shuffle).
+    `residuals` has the shape (task, level, curve), `groups` (shuffle, curve), both results (task, level, shuffle).
     """
     members = [(groups == group).T.astype(float) for group in range(len(sizes))]
     sums = [residuals @ member for member in members]

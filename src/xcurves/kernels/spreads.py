@@ -1,4 +1,4 @@
-"""How different the spreads of samples of equal normal spread are."""
+"""Quantiles of the ratio of sample spreads under equal normal spread."""
 
 from __future__ import annotations
 

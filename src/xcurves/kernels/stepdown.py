@@ -1,10 +1,10 @@
-"""Step-down adjustment for a family of tests, of a table in memory or of its parts one after the other.
+"""Step-down adjustment for a family of tests, from a whole table or from its parts, one after the other.
 
-Westfall & Young (1993), Algorithm 2.8: a member is compared with the largest of those that are no larger than it, and
-has no smaller a count than any larger member. In other words, a shuffle counts against a member that is observed at
-``x`` where some member is observed at ``low <= x`` and comes out of the shuffle at ``high >= x``. So all that has to be
-kept of a shuffle is the union of its intervals from ``low`` to ``high``, which are few; and the unions of parts of a
-family join to that of the whole, with no table sorted as a whole or made twice.
+Westfall & Young (1993), Algorithm 2.8: a member is compared with the largest shuffled value of the members that are
+observed no larger than it, and its count is at least that of every larger member. In other words, a shuffle counts
+against a member observed at ``x`` if some member is observed at ``low <= x`` and has a shuffled value ``high >= x``. So
+it suffices to keep, for each shuffle, the union of the intervals from ``low`` to ``high``, which are few. The unions of
+parts of a family are joined to that of the whole family, so no whole table is sorted or computed twice.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Unions(NamedTuple):
     Attributes
     ----------
     shuffle : ndarray of int, shape (interval,)
-        Whose interval it is.
+        The shuffle that has the interval.
     low, high : ndarray, shape (interval,)
-        Its ends, `low` less what ties allow.
+        Its ends, `low` less `TIE`.
     """
 
     shuffle: NDArray[np.intp]
@@ -71,7 +71,7 @@ def join(parts: Sequence[Unions]) -> Unions:
     by_end = high.argsort(kind="stable")
     rank = np.empty_like(by_end)
     rank[by_end] = np.arange(len(by_end))
-    farthest = np.maximum.accumulate(shuffle * len(rank) + rank) % max(len(rank), 1)  # so far in the shuffle
+    farthest = np.maximum.accumulate(shuffle * len(rank) + rank) % max(len(rank), 1)  # up to here in the shuffle
     high = high[by_end[farthest]]
     begins = np.ones(len(order), bool)
     begins[1:] = (shuffle[1:] > shuffle[:-1]) | (low[1:] > high[:-1])
@@ -90,9 +90,9 @@ def count_reached(family: Unions, observed: Floats) -> Floats:
 
 
 def stairs(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
-    """Return the largest observed value that so many shuffles or more reach, shape (1 + shuffles,); -inf if none.
+    """Return, for every number of shuffles, the largest observed value that at least so many reach; -inf if none.
 
-    The larger of the stairs of two parts of a family are those of the whole.
+    The shape is (1 + shuffles,). For a family of two parts, take the elementwise maximum of both.
     """
     highest = np.full(1 + n_resamples, -np.inf)
     np.maximum.at(highest, counts.astype(np.intp), observed)
@@ -100,7 +100,7 @@ def stairs(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
 
 
 def count_from(highest: Floats, observed: Floats) -> Floats:
-    """Return the counts of members, shape (member,), from the `stairs` of their family."""
+    """Return the counts of members, shape (member,), from what `stairs` returned for their family."""
     return np.asarray(len(highest) - 1.0 - np.searchsorted(highest[::-1], observed))
 
 

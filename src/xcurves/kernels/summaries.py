@@ -1,7 +1,7 @@
 """Statistics of a performance distribution: of a sample, of its bootstrap resamples, and bounds from a band.
 
-Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others are means of a function of
-the scores, but for the standard deviation. `Summaries` says which are wanted; all arrays of them end in the same order:
+Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others (but not the standard
+deviation) are means of a function of the scores. `Summaries` says which are wanted. Their order on the last axis:
 mean, median, standard deviation, IQM, CVaR of the best and of the worst share at each level, partial mean and share
 above each threshold, optimality gap.
 
@@ -63,10 +63,21 @@ class Summaries:
         tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
 
+    def boundaries(self, x: Floats) -> tuple[Floats, Ints]:
+        """Return ranks about which statistics of resamples change with the rank, and those of thresholds and targets.
+
+        These are ranks of sorted samples, shape (task, trial); of a tail's mean the boundary trial matters only where
+        it is taken whole.
+        """
+        cuts = np.concatenate([self.levels, 1 - self.levels]) if self.conditional else np.zeros(0)
+        points = np.concatenate([self.thresholds, self.targets])[np.newaxis]
+        kept = np.concatenate([ecdf.count(x, points, "below"), ecdf.count(x, points)], axis=-1)
+        return x.shape[-1] * np.append(cuts, 0.5), kept
+
     def observe(self, x: Floats, n: Ints) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial.
 
-        Sums are of differences from a middle trial, lest those of a few large scores drown in that of all.
+        Sums are of differences from a middle trial, so that small scores keep their precision next to large ones.
         """
         spans = self.spans(n.astype(float))
         if self.conditional:
@@ -81,7 +92,7 @@ class Summaries:
         up_to = up_to[:, spans.shape[1] * 2 :]
         per = _positive(n)[:, np.newaxis]
         means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0]) + centre
-        means = np.clip(means, x[:, :1], most)  # rounding might leave them
+        means = np.clip(means, x[:, :1], most)  # rounding could exceed them
         below, of_target, total = np.split(up_to, [len(self.thresholds), -1], axis=-1)
         share = (n[:, np.newaxis] - met if self.higher else met) / per
         partial = (total - below if self.higher else below) / per + centre * share
@@ -253,7 +264,7 @@ def _finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
 
 
 def _same(bound: Floats) -> Floats:
-    """Return one number for all if they are equal, with which clipping is four times faster."""
+    """Return one number if all are equal, as clipping by one number is four times faster."""
     return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
 
 

@@ -16,19 +16,20 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, is_factor, trace
 
 
 class Design(NamedTuple):
-    """What the shuffles need of tasks that have the same levels and runs in the same places.
+    """What the shuffles need from tasks with the same number of levels and the same present runs.
 
     Attributes
     ----------
     means : ndarray, shape (task, N)
         Means of the level-centred curves; if paired, centred within runs too.
-    comoment : ndarray, shape (task, N, N)
-        Co-moments of the curve-centred curves; if paired, centred within runs too.
+    comoment : ndarray, shape (task, N, N) or (task, N, r)
+        Co-moments of the curve-centred curves, or a factor of these; if paired, centred within runs too.
     n_levels : int
         Number of training levels.
     sizes : tuple of int
@@ -36,10 +37,10 @@ class Design(NamedTuple):
     paired : bool
         Whether run ``j`` is matched over the algorithms.
     strata : ndarray, shape (effect, task)
-        The sum of squares that an effect and its own error make up together, whatever the assignment; 0 where it is no
-        more than the rounding of the scores.
+        The stratum of each effect: its sum of squares plus that of its own error, the same for every assignment; 0
+        where it is only rounding error of the scores.
     rest : ndarray, shape (task,)
-        What the pooled error has besides: the sums of squares of runs, if paired.
+        Further terms of the pooled error: the sums of squares of runs, if paired.
     """
 
     means: Floats
@@ -73,9 +74,9 @@ def make_design(
 ) -> Design:
     """Find the invariants of the shuffles from the moments of the curves that are present.
 
-    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, once for each curve: what offsets and
-    trends add to the rounding of the scores. `within`, if paired, has the means and co-moments of the differences of
-    the curves from the mean of their run, taken before anything was squared.
+    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, counted once for each curve: offsets and
+    trends increase the rounding error of the scores. `within`, if paired, has the means and co-moments of the
+    differences of the curves from the mean of their run, computed before anything is squared.
     """
     all_strata = _effect_totals(means, comoment, n_levels)
     dust = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_strata.sum(axis=0))
@@ -89,17 +90,18 @@ def make_design(
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
-    return np.stack([n_levels * (means**2).sum(axis=-1), np.trace(comoment, axis1=-2, axis2=-1)])
+    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])
 
 
 def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Take the mean over algorithms out of every run."""
+    """Subtract the mean over algorithms from every run."""
     shape = (len(sizes), sizes[0])
     grid = means.reshape(-1, *shape)
-    products = comoment.reshape(-1, *shape, *shape)
     grid = grid - grid.mean(axis=1, keepdims=True)
+    products = comoment.reshape(len(comoment), *shape, *(comoment.shape[2:] if is_factor(comoment) else shape))
     products = products - products.mean(axis=1, keepdims=True)
-    products = products - products.mean(axis=3, keepdims=True)
+    if not is_factor(comoment):
+        products = products - products.mean(axis=3, keepdims=True)
     return grid.reshape(means.shape), products.reshape(comoment.shape)
 
 
@@ -107,17 +109,24 @@ def effect_sums(design: Design) -> Floats:
     """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
     starts = np.cumsum((0, *design.sizes[:-1]))
     means = np.add.reduceat(design.means, starts, axis=-1)
-    products = np.add.reduceat(np.add.reduceat(design.comoment, starts, axis=-1), starts, axis=-2)
     algorithm = design.n_levels * (means**2 / design.sizes).sum(axis=-1)
-    interaction = (np.diagonal(products, axis1=-2, axis2=-1) / design.sizes).sum(axis=-1)
+    interaction = (_own_products(design.comoment, starts) / design.sizes).sum(axis=-1)
     sums = np.stack([algorithm, interaction])
     return np.where(sums <= design.rounding, 0.0, sums)
+
+
+def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Return the products of the sums over groups of curves, which begin at `starts`, with themselves."""
+    sums = np.add.reduceat(comoment, starts, axis=-2)
+    if is_factor(comoment):
+        return np.asarray(np.einsum("...gr,...gr->...g", sums, sums))
+    return np.asarray(np.diagonal(np.add.reduceat(sums, starts, axis=-1), axis1=-2, axis2=-1))
 
 
 def shared_sums(design: Design, sums: Floats) -> Floats:
     """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
 
-    With the pooled error, an effect shares what the other effect leaves of its stratum.
+    With the pooled error, the sum contains the error of the other effect's stratum too.
     """
     behind = (np.newaxis,) * (sums.ndim - 2)
     own = np.broadcast_to(design.strata[(..., *behind)], sums.shape)
@@ -133,7 +142,7 @@ def error_sums(design: Design, sums: Floats) -> Floats:
 
 
 def _residuals(design: Design, sums: Floats) -> Floats:
-    """Return what the effects leave of their strata, shape as `sums`."""
+    """Return the strata less the effects, shape as `sums`."""
     behind = (np.newaxis,) * (sums.ndim - 2)
     left = design.strata[(..., *behind)] - sums
     return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
@@ -150,11 +159,9 @@ def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
 
 
 def _stratum_sizes(design: Design) -> Floats:
-    """Return the number of independent values that every effect and error share, shape (effect, error_term)."""
-    n_groups, n_curves, n_levels = len(design.sizes), sum(design.sizes), design.n_levels
-    n_units = (n_groups - 1) * design.sizes[0] if design.paired else n_curves
-    pooled = n_curves * n_levels
-    return np.array([[pooled, n_units], [pooled, n_units * (n_levels - 1)]], float)
+    """Return how many values every effect and error are of, shape (effect, error_term): scores, or means of curves."""
+    n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
+    return np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
 
 
 def f_ratios(design: Design, sums: Floats) -> Floats:

@@ -16,7 +16,7 @@ from xcurves.kernels.ecdf import Ints, clopper_pearson
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import Plan
 
-EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # trials of both times those of the smaller, taken for at least so many
+EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
 
 _HELD = 2**20
 _HALVINGS = 60
@@ -28,7 +28,7 @@ class Merged(NamedTuple):
     Attributes
     ----------
     order : ndarray, shape (task, trial)
-        Places of the trials in the concatenated samples.
+        Indices of the trials in the concatenated samples.
     first : ndarray of bool, shape (task, trial)
         Whether a trial is of the first sample.
     end : ndarray of bool, shape (task, trial)
@@ -99,7 +99,7 @@ def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
 def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return the share of runs in which the first is greater, ties half, and its exact interval.
 
-    The lower limit takes ties for losses, the upper for wins, each by Clopper & Pearson.
+    The lower limit counts ties as losses, the upper as wins, each by Clopper & Pearson.
     """
     n = np.count_nonzero(~np.isnan(x), axis=-1)
     wins, ties = np.count_nonzero(x > y, axis=-1), np.count_nonzero(x == y, axis=-1)
@@ -140,7 +140,7 @@ def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
 def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
     """Add up the probabilities of the paths from (0, 0) to (m, n) that reach the gap at the end of a block of ties.
 
-    The time is that of m + n steps along rows of m + 1 numbers, so that `m` should be the smaller; the gap has no side.
+    The cost is m + n steps along rows of m + 1 numbers, so `m` should be the smaller sample; the gap is two-sided.
     """
     k = np.arange(m + 1)
     mass = np.zeros((len(gap), m + 1))
@@ -162,17 +162,27 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     n_tasks, width = merged.order.shape
     hits = np.full(n_tasks, plan.n_total - plan.n_resamples)
     n_runs = width // 2
-    for order in plan.blocks():
-        sign = np.ones((len(order), width), np.int32)
-        np.put_along_axis(sign, order[:, :n_runs], -1, axis=1)
+    for number in range(plan.n_blocks):
+        sign = _signs(plan, number)
         rows = max(1, _HELD // sign.size)
         for start in range(0, n_tasks, rows):
             part = slice(start, start + rows)
             walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)  # (task, trial, shuffle)
-            walk[~merged.end[part]] = 0
-            furthest = np.abs(walk).max(axis=1).astype(np.int64)
+            if not merged.end[part].all():
+                walk[~merged.end[part]] = 0
+            furthest = np.maximum(walk.max(axis=1), -walk.min(axis=1)).astype(np.int64)
             hits[part] += np.count_nonzero(furthest * n_runs >= gap[part, np.newaxis], axis=-1)
     return np.asarray(hits / plan.n_total)
+
+
+def _signs(plan: Plan, number: int) -> NDArray[np.int8]:
+    """Return -1 for the trials of the first group in a block of reassignments, 1 for others, shape (row, trial)."""
+    if plan.large:
+        return 1 - 2 * plan.first_group(number).view(np.int8)
+    order = plan.block(number)
+    sign = np.ones(order.shape, np.int8)
+    np.put_along_axis(sign, order[:, : order.shape[1] // 2], -1, axis=1)
+    return sign
 
 
 def stratified_probability(x: Floats, y: Floats) -> Floats:

@@ -4,8 +4,8 @@ With ``w_i = l_i / s_i²`` and the ``w``-mean ``ũ`` of the means ``ū_i`` of ``
 
     W = Σ w_i (ū_i - ũ)² / (m - 1) / [1 + 2 (m - 2) / (m² - 1) Λ],    Λ = Σ (1 - w_i / Σ w)² / (l_i - 1)
 
-(Welch 1951, doi:10.1093/biomet/38.3-4.330), recomputed for each reassignment. Where groups have no spread it is the
-limit: ``ũ`` is their mean, and where their means differ W is infinite; infinite values are ordered by the sum of
+(Welch 1951, doi:10.1093/biomet/38.3-4.330), recomputed for each reassignment. If groups have no spread, W is
+the limit: ``ũ`` is their mean, and W is infinite if their means differ. Infinite values are ordered by the sum of
 squares between these groups.
 """
 
@@ -63,7 +63,7 @@ def _evaluate(u: Floats, plan: Plan, alpha: float, keep: bool) -> dict[str, Floa
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
     observed = _observed(u, plan.sizes)
-    if len(plan.sizes) == 2:  # the same factor as of the shuffled ones
+    if len(plan.sizes) == 2:  # the same factor as the shuffled ones
         observed = observed._replace(between=observed.between * sum(plan.sizes) / np.prod(plan.sizes))
     n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
     tail = UpperTail(n_tail)

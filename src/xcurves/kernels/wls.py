@@ -17,7 +17,8 @@ from xcurves.kernels import powerlaw
 from xcurves.kernels.moments import Floats
 
 GAMMAS = -np.arange(99, 0, -1) / 100
-_BLOCK = 512  # curves whose objective over the grid fits into a core's cache
+_BLOCK = 512  # curves at once
+_OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
 def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
@@ -106,16 +107,16 @@ def search(
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
         return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
-    return in_blocks(block, weights, means)
+    return in_blocks(block, weights, means, size=_OF_GRID)
 
 
-def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any]) -> Floats:
+def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int = _BLOCK) -> Floats:
     """Apply a function to a block of curves (first axis) at a time."""
     length = len(arrays[0])
-    if length <= _BLOCK:
+    if length <= size:
         return function(*arrays)
-    starts = range(0, length, _BLOCK)
-    return np.concatenate([function(*(each[start : start + _BLOCK] for each in arrays)) for start in starts])
+    blocks = [slice(start, start + size) for start in range(0, length, size)]
+    return np.concatenate([function(*(each[some] for each in arrays)) for some in blocks])
 
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
@@ -252,31 +253,40 @@ def covariance(
     known = np.where(weights > 0, variance, 0.0)
     found = np.zeros((len(theta), 4, 4))
     bound = np.zeros(len(theta), dtype=bool) if at_bound is None else at_bound
-    for some, zero in ((np.flatnonzero(~bound), False), (np.flatnonzero(bound), True)):
-        if some.size:
-            tangent = _tangent(theta[some], at[some], used, zero=zero)
-            slopes = powerlaw.gradient(theta[some], n, at[some]) @ tangent
-            operator = pseudo_inverse(list(np.moveaxis(slopes, -1, 0)), weights[some])
-            inner = np.einsum("cps,cs,cqs->cpq", operator, known[some], operator)
-            found[some] = tangent @ inner @ tangent.swapaxes(-1, -2)
+    free = np.flatnonzero(~bound)
+    if free.size:
+        slopes = powerlaw.gradient(theta[free], n, at[free])
+        places = np.array(used)
+        inner = _sandwich([slopes[..., i] for i in used], weights[free], known[free])
+        found[np.ix_(free, places, places)] = inner
+    zero = np.flatnonzero(bound)
+    if zero.size:
+        tangent = _tangent(theta[zero], at[zero], [i for i in used if i != powerlaw.RELIANCE])
+        slopes = powerlaw.gradient(theta[zero], n, at[zero]) @ tangent
+        inner = _sandwich(list(np.moveaxis(slopes, -1, 0)), weights[zero], known[zero])
+        found[zero] = tangent @ inner @ tangent.swapaxes(-1, -2)
     return found
 
 
-def _tangent(theta: Floats, at: Floats, used: Sequence[int], *, zero: bool) -> Floats:
-    """Return the derivatives of θ by what is fitted of it, shape (curve, 4, parameter): β_N follows where α = 0."""
-    kept = [i for i in used if not (zero and i == powerlaw.RELIANCE)]
+def _sandwich(slopes: Sequence[Floats], weights: Floats, variance: Floats) -> Floats:
+    """Return M Σ Mᵀ, shape (curve, parameter, parameter), from the derivatives by each parameter."""
+    operator = pseudo_inverse(slopes, weights)
+    return np.asarray((operator * variance[:, np.newaxis]) @ operator.swapaxes(-1, -2))
+
+
+def _tangent(theta: Floats, at: Floats, kept: Sequence[int]) -> Floats:
+    """Return the derivatives of θ by what is fitted of it where α = 0, shape (curve, 4, parameter): β_N follows."""
+    error, _, gamma, delta = theta.T
+    power = at ** (2 * gamma)
+    by = {  # β_N = -2 γ (e_N + δ N^{2γ})
+        powerlaw.ERROR: -2 * gamma,
+        powerlaw.GAMMA: -2 * (error + delta * power * (1 + 2 * gamma * np.log(at))),
+        powerlaw.DELTA: -2 * gamma * power,
+    }
     found = np.zeros((len(theta), 4, len(kept)))
     found[:, kept, range(len(kept))] = 1
-    if zero:  # β_N = -2 γ (e_N + δ N^{2γ})
-        error, _, gamma, delta = theta.T
-        power = at ** (2 * gamma)
-        by = {
-            powerlaw.ERROR: -2 * gamma,
-            powerlaw.GAMMA: -2 * (error + delta * power * (1 + 2 * gamma * np.log(at))),
-            powerlaw.DELTA: -2 * gamma * power,
-        }
-        for place, i in enumerate(kept):
-            found[:, powerlaw.RELIANCE, place] = by[i]
+    for place, i in enumerate(kept):
+        found[:, powerlaw.RELIANCE, place] = by[i]
     return found
 
 

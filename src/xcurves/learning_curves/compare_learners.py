@@ -78,9 +78,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     d in its logarithm; those of differences beyond the largest size are widened by the backtests, see `predict`. Folds
     or test images that learners share make true intervals of differences narrower.
 
-    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: of two equal
-    learners about one in thirty is said to cross. Of more than two stretches of sizes without a shown difference the
-    last ones are joined.
+    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: one in a hundred
+    pairs of equal learners is said to cross, one in fifty with free asymptotes. Of more than two stretches of sizes
+    without a shown difference the last ones are joined.
 
     References
     ----------

@@ -89,20 +89,19 @@ def check_sizes(errors: xr.DataArray) -> Floats:
 def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     """Refuse infinite errors and those whose unit is in doubt, `errors` of shape (task, ...)."""
     flat = errors.reshape(len(names), -1)
-    for task in np.flatnonzero(np.isinf(flat).any(axis=1))[:1]:
+    least, largest = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
+    for task in np.flatnonzero(np.isinf(least) | np.isinf(largest))[:1]:
         raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
-    for task in np.flatnonzero((flat < 0).any(axis=1) & (unit.name != "loss"))[:1]:
+    for task in np.flatnonzero((least < 0) & (unit.name != "loss"))[:1]:
         raise ValueError(
-            f"{names[task]}errors must not be negative; got {np.nanmin(flat[task]):.4g}. Give error rates, not scores"
+            f"{names[task]}errors must not be negative; got {least[task]:.4g}. Give error rates, not scores"
         )
-    largest = np.where(np.isnan(flat), -np.inf, flat).max(axis=1)
-    measured = largest > -np.inf
-    for task in np.flatnonzero(measured & (largest <= 1) & (not unit.stated))[:1]:
+    for task in np.flatnonzero((largest <= 1) & (not unit.stated))[:1]:
         raise ValueError(
             f"{names[task]}errors are at most {largest[task]:.3g} and have no units: percent or fractions? "
             "Say units='percent', units='fraction' or units='loss'"
         )
-    for task in np.flatnonzero(measured & (largest > 1) & (unit.name == "fraction"))[:1]:
+    for task in np.flatnonzero((largest > 1) & (unit.name == "fraction"))[:1]:
         raise ValueError(
             f"{names[task]}errors are fractions by units {unit.written!r}; got {largest[task]:.4g}. "
             "Say units='percent' and correct the attrs"

@@ -19,10 +19,13 @@ from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 _POINTS = 200
 _TICKS = 7
 _LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
+_EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
+_LONG = 14  # letters of a name beside which error and data-reliance have no room
 
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
@@ -35,36 +38,46 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predicted_curves(fit, x**-2)
     heights = []
-    many = fit.sizes.get("algorithm", 1) > INSIDE
     for style, curve, name in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        _draw_curve(ax, x, found, style, f"{name}{_legend(curve, short=many)}")
+        _draw_curve(ax, x, found, style, name)
         errors = curve["mean_error"].sel(training=levels)
-        dots: dict[str, Any] = {"color": style.color, "markeredgecolor": "black", "markeredgewidth": 0.5}
-        ax.plot(levels**-0.5, errors, style.marker, **dots)
+        ax.plot(levels**-0.5, errors, style.marker, color=style.color, **_EDGE)
         heights += [found["prediction"].to_numpy()[x >= bar], curve["mean_error"].to_numpy()]
     ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
     ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
     ax.set_xlim(0, 1.06 * right)
-    _leave_room(ax, np.concatenate(heights))
+    handles = _handles(fit)
+    _leave_room(ax, np.concatenate(heights), len(handles))
     _mark_sizes(ax, levels)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
-    legend(ax, loc="upper left")
+    legend(ax, handles=handles, loc="upper left")
 
 
-def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style, label: str) -> None:
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style, name: str) -> None:
     """Draw one fitted curve with its interval."""
     low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    ax.plot(x, found["prediction"], label=label, color=style.color, linestyle=style.linestyle)
+    ax.plot(x, found["prediction"], label=name, color=style.color, linestyle=style.linestyle)
     ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
 
 
-def _leave_room(ax: Axes, heights: Floats) -> None:
-    """Leave room on the y axis around what is drawn, above it for the legend."""
+def _handles(fit: xr.Dataset) -> list[Line2D]:
+    """Return an entry of the legend for each curve: its line with its marker."""
+    from matplotlib.lines import Line2D
+
+    named = list(_curves(fit))
+    short = len(named) > INSIDE or max(len(name) for _, _, name in named) > _LONG
+    return [
+        Line2D([], [], label=f"{name}{_legend(curve, short=short)}", **style._asdict(), **_EDGE)
+        for style, curve, name in named
+    ]
+
+
+def _leave_room(ax: Axes, heights: Floats, n_named: int) -> None:
+    """Leave room on the y axis around what is drawn, above it for a legend of so many entries."""
     low, high = np.nanmin(heights), np.nanmax(heights)
-    n_named = len(ax.get_legend_handles_labels()[0])
     room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)
     ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
 
@@ -90,13 +103,12 @@ def _mark_sizes(ax: Axes, levels: Floats) -> None:
     far = 4 * levels[-1]
     room = levels[0] ** -0.5 / _TICKS
     marks = [(0.0, r"$\infty$")]
-    if far**-0.5 >= 0.6 * room:
-        marks.append((far**-0.5, _short(far)))
-    for level in levels[::-1]:
-        if level**-0.5 - marks[-1][0] >= room * (0.6 if len(marks) == 2 else 1) or level == levels[0]:
-            marks.append((level**-0.5, _short(level)))
-    if len(marks) > 2 and marks[-1][0] - marks[-2][0] < 0.6 * room:
-        del marks[-2]  # the smallest size has the label
+    for size in (far, *levels[::-1]):
+        if size**-0.5 - marks[-1][0] >= room:
+            marks.append((size**-0.5, _short(size)))
+    if marks[-1][0] < levels[0] ** -0.5:  # the smallest size has the label
+        marks = [mark for mark in marks if levels[0] ** -0.5 - mark[0] >= room]
+        marks.append((levels[0] ** -0.5, _short(levels[0])))
     ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
 
 
@@ -104,7 +116,7 @@ def _short(level: float) -> str:
     """Return a size in few letters."""
     from matplotlib.ticker import EngFormatter
 
-    return EngFormatter(places=1, sep="")(level) if level >= _LARGE else f"{level:g}"
+    return EngFormatter(places=1, sep="")(level).replace(".0", "") if level >= _LARGE else f"{level:g}"
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:

@@ -60,14 +60,15 @@ class PredictBlock:
             interval = around(prediction, np.hypot((law[..., 1] - law[..., 0]) / 2, extra * prediction))
             prediction, interval, law = (np.clip(each, 0.0, self.cap) for each in (prediction, interval, law))
         ratio, ratio_interval = of_ratio(prediction, slopes, error, free, quantile, extra)
-        given_gamma = t_quantile(self.alpha, np.array(np.inf)) * np.sqrt(
-            powerlaw.variance(slopes, self._given_gamma(theta, at, folds, sd, at_bound))
-        )
+        of_gamma = powerlaw.variance(slopes, self._given_gamma(theta, at, folds, sd, at_bound))
+        given_gamma = around(prediction, t_quantile(self.alpha, np.array(np.inf)) * np.sqrt(of_gamma))
+        if self.model.nonnegative:
+            given_gamma = np.clip(given_gamma, 0.0, self.cap)
         out = {
             "prediction": prediction,
             "prediction_ci": interval,
             "prediction_ci_given_law": law,
-            "prediction_ci_given_gamma": around(prediction, given_gamma),
+            "prediction_ci_given_gamma": given_gamma,
             "change": change,
             "change_ci": around(change, np.hypot(half, extra * prediction)),
             "change_ratio": ratio,

@@ -50,6 +50,7 @@ def fit_sentences(result: xr.Dataset) -> Iterator[str]:
     yield f"Errors were taken as {taken}, weighted by {_SCHEMES.get(scheme, scheme)}; intervals are by {how}."
     if bounded:
         yield _WIDENED
+        yield from _untested(result)
     yield _TEST_SET
 
 
@@ -95,6 +96,14 @@ def _missed(result: xr.Dataset) -> str:
         f"Do not rely on predictions: {joined(said)} {verb} own last octaves by more than 10 % a doubling, by noise or "
         f"because {law}."
     )
+
+
+def _untested(result: xr.Dataset) -> Iterator[str]:
+    """Yield a sentence about curves that are too short to be tested on their own last octaves."""
+    n_untested = int((result["backtest_error"].isnull() & result["gamma"].notnull()).sum())
+    if n_untested:
+        of = f"{n_untested} of {result['gamma'].size} curves have" if result["gamma"].size > 1 else "The curve has"
+        yield f"{of} too few sizes for that: intervals take the power law for granted there."
 
 
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:

@@ -77,7 +77,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize=size)
     ax.set_ylim(top - _GAP + 0.7, -1.2 if several else -0.8)
     a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"difference of mean scores, {a} − {b}{_units(result['difference'])}")
+    ax.set_xlabel(f"difference of mean scores{_units(result['difference'])}\n{a} − {b}", fontsize="small")
     ax.grid(axis="x", alpha=0.3)
 
 
@@ -144,21 +144,21 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
     names, order = result["algorithm"].to_numpy().astype(str), np.argsort(ranks)[: np.count_nonzero(np.isfinite(ranks))]
     lines = _joined_ranks(result)
     left, n = (len(order) + 1) // 2, len(ranks)
-    pad = 0.12 * (n - 1)
+    sides = 1 - 0.5 * (n - 1), n + 0.5 * (n - 1)
     first = 0.9 + _LINE_ROW * len(lines)
     for position, place in enumerate(order.tolist()):
         better = position < left
         row = first + _NAME_ROW * (position if better else len(order) - 1 - position)
-        edge = 1 - pad if better else n + pad
+        edge = sides[0] if better else sides[1]
         ax.plot([ranks[place], ranks[place], edge], [0, row, row], color=style_of(place).color, linewidth=1.2)
-        ax.annotate(f"{names[place]} {ranks[place]:.2f}", (edge, row), (-4 if better else 4, 0), fontsize="small",
-                    textcoords="offset points", color=style_of(place).color, va="center",
-                    ha="right" if better else "left", annotation_clip=False)  # fmt: skip
+        ax.annotate(f"{names[place]} {ranks[place]:.2f}", (edge, row), (0, 1.5), fontsize="small",
+                    textcoords="offset points", color=style_of(place).color, va="bottom",
+                    ha="left" if better else "right")  # fmt: skip
     for row, (low, high) in enumerate(lines):
         ends = [low - 0.01 * n, high + 0.01 * n]
         ax.plot(ends, [0.45 + _LINE_ROW * row] * 2, color=_BLACK, linewidth=4, solid_capstyle="butt")
-    ax.set_xlim(1 - pad - 0.5 * (n - 1), n + pad + 0.5 * (n - 1))
-    ax.set_ylim(first + _NAME_ROW * left, 0)
+    ax.set_xlim(sides)
+    ax.set_ylim(first + _NAME_ROW * (left - 0.5), 0)
     ax.xaxis.set_ticks_position("top")
     ax.xaxis.set_label_position("top")
     ax.set_xticks(range(1, n + 1) if n <= _SMALL // 2 else np.linspace(1, n, 5).round())
@@ -210,17 +210,16 @@ def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
         values[a, b], values[b, a] = pair["prob_greater"].item(), 1 - pair["prob_greater"].item()
         p = pair["prob_greater_pvalue"].sel(task_effect="fixed").item()
         shown[a, b] = shown[b, a] = provenance.significant(p, alpha)
-    image = ax.imshow(values, cmap="RdBu_r", vmin=0, vmax=1)
-    size = "medium" if len(names) <= 6 else "small" if len(names) <= 10 else 4
+    ax.imshow(values, cmap="RdBu_r", vmin=0, vmax=1)
+    size = "small" if len(names) <= 6 else "x-small" if len(names) <= 10 else 4
     for row, column in np.argwhere(np.isfinite(values)):
-        ax.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", fontsize=size,
+        ax.text(column, row, f"{values[row, column]:.2f}".lstrip("0"), ha="center", va="center", fontsize=size,
                 fontweight="bold" if shown[row, column] else "normal",
                 color="white" if abs(values[row, column] - 0.5) > 0.33 else "black")  # fmt: skip
     ax.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
     ax.set_yticks(range(len(names)), names, fontsize="small")
-    ax.set_xlabel("than this")
-    ax.set_ylabel("probability that this scores higher")
-    ax.figure.colorbar(image, ax=ax, shrink=0.8)
+    ax.set_xlabel("than this", fontsize="small")
+    ax.set_ylabel("probability that this scores higher", fontsize="small")
 
 
 def say_improvement(result: xr.Dataset) -> str:

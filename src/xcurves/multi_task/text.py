@@ -18,6 +18,7 @@ CLAIMS_IN_WORDS = (
     "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
     "about their mean."
 )
+_MANY = 3  # pairs of which each gets one sentence
 _LISTED = 40  # tasks that a summary lists
 ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
 
@@ -25,12 +26,20 @@ ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-dow
 def across_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield the answer of every pair, then what the claims mean and what they rest on."""
     task = result.attrs["task"]
+    many = result["difference"].size > _MANY
+    if many:
+        yield across_answer(result)
     for one, name in _benchmarks(result, "difference"):
         for pair in _pairs(one):
-            yield name + _pair_claim(pair, task)
+            yield name + (_main_claim(pair, task) if many else _pair_claim(pair, task))
             yield from _left_out(pair, name, task)
         yield from _ranks(one, name)
         yield from _scales(one, name, task)
+    if many:
+        yield (
+            f"How much one pair differs over {task}s, and in how many {task}s it is shown to: "
+            f"result.sel(pair=[{result['pair'].to_numpy().tolist()[0]!r}]).curves.summary()."
+        )
     if result.sizes["pair"] > 1:
         yield ADJUSTED
     yield CLAIMS_IN_WORDS

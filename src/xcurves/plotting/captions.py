@@ -1,4 +1,4 @@
-"""What the picture of curves shows, in words and numbers."""
+"""Caption and alternative text of the picture of curves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xcurves.core.sentences import joined
 
 CURVES = (
     "Each run is a thin line, the mean of an algorithm's runs a thick one with markers. Bands: percentile intervals of "
-    "the mean when whole runs are resampled, at each level by itself; from few runs they are too short, and tests, not "
-    "bands, are for conclusions."
+    "the mean when whole runs are resampled, for each level by itself. With few runs they are too short: conclude "
+    "from tests, not from bands."
 )
 
 

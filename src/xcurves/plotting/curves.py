@@ -56,7 +56,7 @@ def draw_curves(curves: xr.DataArray, ax: Axes, band: Band) -> None:
 
 
 def _draw_runs(training: Floats, runs: Floats, ax: Axes, style: Style) -> None:
-    """Draw each run as far as it goes, through the levels that it has."""
+    """Draw each run through the levels that it has, up to its last one."""
     for run in runs:
         has = ~np.isnan(run)
         dot = "." if np.count_nonzero(has) == 1 else None

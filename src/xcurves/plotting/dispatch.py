@@ -53,7 +53,7 @@ def plot(
     Returns
     -------
     Axes, or ndarray of Axes
-        One panel's Axes, else those of all panels, as `matplotlib.pyplot.subplots` returns them.
+        The Axes of one panel, or an array of all, as `matplotlib.pyplot.subplots` returns them.
 
     Raises
     ------
@@ -72,18 +72,18 @@ def plot(
 
     Notes
     -----
-    An algorithm has the same colour, line and marker in every picture, by its place in the `algorithm` coordinate. To
-    keep them where only some algorithms are selected, keep the places of the others:
+    An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm`
+    coordinate. To keep them for a selection of algorithms, keep the positions of the others:
     ``curves.sel(algorithm=["sac", "td3"]).reindex(algorithm=curves.algorithm)`` makes the others absent.
 
-    Of curves: ``"runs"``, each run as a thin line as far as it goes; the mean of an algorithm's runs as a thick line;
-    around it the percentile interval of the mean when whole runs are resampled, at each level by itself. Both are drawn
-    at the levels that all runs of the algorithm have in the task: beyond them the mean would be one of other runs. A
-    single run has no band. With few runs bootstrap intervals are too short; tests are for conclusions.
+    Of curves: ``"runs"``, each run as a thin line up to its last level; the mean of an algorithm's runs as a thick
+    line; around it the percentile interval of the mean when whole runs are resampled, for each level by itself. Both
+    are drawn at the levels that all runs of the algorithm have in the task: beyond them the mean would be that of
+    some runs only. A single run has no band. With few runs bootstrap intervals are too short: conclude from tests.
 
     Of `randomized_anova`: ``"f"``, each F ratio over its critical value, with both error terms, on the null
     distribution where `keep_null` kept it. Of `pairwise` and `contrast`: ``"difference"`` and ``"estimate"``, with
-    their intervals, arrows where these have no end, and p.
+    their intervals, with arrows for unbounded sides, and p.
 
     Of `ss_profile`: ``"fraction"``, the share of each level in the observed simple sum of squares, shaded where chance
     gives as much (which may be more than 1), with a bar under the levels that differ by `pvalue_adjusted`; and

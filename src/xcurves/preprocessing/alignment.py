@@ -29,38 +29,38 @@ def align(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and has no say.
+        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and is ignored.
     on : {"intersection", "union", "final"} or sequence of float
         The grid of each task: the levels that every run of the task has; those that any has; the last level that
-        every run has, so that unequal budgets are compared where all have been; or the levels given, the same for
+        every run has, for runs of different lengths; or the levels given, the same for
         all tasks.
     method : {None, "previous", "linear", "nearest", "mean"}
-        How a run gets a score at a level. None: it has one there or it has not. "previous": its last score up to the
-        level is held. "linear": on the line between its neighbouring scores. "nearest": its nearest score, the earlier
-        of two equally near. "mean": the mean of its scores after the level before and up to this one; the first bin
-        takes all up to its level. Nothing goes past the ends of a run: a level that a run has not begun or not
-        reached is NaN.
+        How a run gets a score at a level. None: only its score at exactly this level. "previous": its last score up to
+        the level. "linear": linear interpolation between its neighbouring scores. "nearest": its nearest score, the
+        earlier of two equally near. "mean": the mean of its scores after the previous level and up to this one; the
+        first bin has all scores up to its level. A run is never extrapolated: a level before its start or after its
+        end is NaN.
     tolerance : float, optional
-        In units of training, how far from the level may be: the score that is held; both neighbours of a line; the
-        nearest score, which may then lie past an end of the run (needed for "nearest"); a run's last score from the
-        end of its last bin (0 if left out).
+        Largest distance from the level, in units of training. "previous": of the last score. "linear": of both
+        neighbours. "nearest" (needed): of the nearest score, also for levels outside the run. "mean": from a run's
+        last score to the end of its last bin, 0 if left out.
     relative_to : {None, "budget"}
         "budget": `on` is a number of equal steps, or fractions in (0, 1], of each task's budget, the last level that
-        all of its runs reach; scores are on the line between neighbouring levels, and `training` has the fractions. A
-        fraction that a run has not begun is left out for its task.
+        all of its runs reach; scores are interpolated linearly, and `training` has the fractions. A fraction before
+        the start of some run is left out for its task.
 
     Returns
     -------
     DataArray, dims (..., algorithm, run, training)
         Scores at the levels of the grid; NaN at levels of other tasks' grids, and where a run has no score. Options,
-        levels dropped and runs that lack levels stand in ``attrs["history"]``. Dask-backed curves stay lazy (and do
+        dropped levels and runs that lack levels are in ``attrs["history"]``. Dask-backed curves stay lazy (and do
         not name runs that lack levels), but a grid that has a name is computed at once.
 
     Raises
     ------
     ValueError, TypeError
-        If an intersection has fewer than two levels, or no level is common and last; the message names the algorithms
-        whose grids do not meet. If options do not go together, or dims or coordinates are not as described.
+        If an intersection has fewer than two levels, or for "final" runs have no common level; the message names the
+        algorithms without common levels. If options do not go together, or dims or coordinates are not as described.
 
     Warns
     -----
@@ -187,8 +187,8 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     Returns
     -------
     DataArray, dims as `curves`
-        The same scores with incomplete runs NaN along all of `training`, which is how an absent run looks. Which ones
-        stands in ``attrs["history"]``; not for dask-backed curves, which stay lazy.
+        The same scores with incomplete runs NaN along all of `training`, like an absent run. ``attrs["history"]`` names
+        them; not for dask-backed curves, which stay lazy.
 
     Raises
     ------

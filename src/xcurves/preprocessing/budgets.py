@@ -18,7 +18,7 @@ _SHOWN = 20
 
 
 def check_fractions(name: str, fractions: Any) -> list[float]:
-    """Return increasing fractions of a budget, of their number equal steps."""
+    """Return increasing fractions of a budget; a number means equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
         if fractions < 1:
             raise ValueError(f"{name} must be at least 1; got {fractions}. Usual: 20")
@@ -35,7 +35,7 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
 def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:
     """Return scores at fractions of each task's budget, the last level that all of its runs reach.
 
-    A fraction that some run of a task has not begun is left out of the task's grid.
+    A fraction before the start of some run of a task is left out of the task's grid.
     """
     at, levels = np.array(fractions), curves["training"].to_numpy()
 

@@ -78,14 +78,14 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
-                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv takes NA, None and "
-                f"null for none), first row {_plain_label(missing.idxmax())}. "
+                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
+                f"null as missing), first row {_plain_label(missing.idxmax())}. "
                 f"Drop them: frame.dropna(subset=[{column!r}])"
             )
 
 
 def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
-    """Return what makes the column that is missing, computed from those that are there."""
+    """Return advice how to make the missing column from those that the frame has."""
     column, there = asked[key], [name for name in asked.values() if name in frame]
     if column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
@@ -99,8 +99,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     rest = [name for name in there if name != asked["value"]]
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
-            f". Rows repeat without it. If runs stand in the same order at each {rest}: "
-            f"frame.assign({column}=frame.groupby({rest}).cumcount()), which trusts the order of rows: check it first"
+            f". Rows repeat without it. If runs are in the same order at each {rest}: "
+            f"frame.assign({column}=frame.groupby({rest}).cumcount()), which relies on the order of rows"
         )
     return f". If each algorithm has one run: frame.assign({column}=0)" if key == "run" else ""
 

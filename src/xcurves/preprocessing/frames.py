@@ -40,32 +40,33 @@ def to_dataarray(
     ----------
     frame : DataFrame
         One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
-        `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if they are there, map columns to
-        units and names; words and numbers in ``frame.attrs`` are carried on.
+        `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
+        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``.
     value : str
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str, the last two optional
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials), with
-        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in blanks around
+        Columns that become the dims of these names. With ``training=None`` scores have no training (trials); with
+        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in spaces around
         them stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     on : {"intersection", "union", "final"} or sequence of float, optional
-        As in `align`: the grid that every run is brought to, before the dense array is made. Runs with many levels of
-        their own need it: without, the array has every level of any run.
+        As in `align`: the grid that every run is brought to, before the dense array is made. Use it for runs with many
+        different levels: without it, the array has every level of any run.
     method : {None, "previous", "linear", "nearest", "mean"}
         As in `align`: how a run gets a score at a level.
     tolerance : float, optional
         As in `align`, in units of training.
     duplicates : {"raise", "first", "last", "mean"}
-        What to do with several rows of one run at one training level: refuse, or keep which of their scores.
+        What to do with several rows of one run at one training level: raise an error, keep the first or the
+        last score, or take the mean.
 
     Returns
     -------
     DataArray, dims (\*extra, algorithm, run, training)
         Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
         frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
-        given, units. What was dropped or chosen stands in ``attrs["history"]``.
+        given, units. ``attrs["history"]`` says what was dropped or chosen.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that differ only in blanks around them; if the column of runs seems to hold
+        With `on`, as `align`; of labels that differ only in spaces around them; if the column of runs seems to hold
         episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
         ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
 
@@ -175,7 +176,7 @@ def to_dataset(
     Returns
     -------
     Dataset
-        A variable for each column of scores, as `to_dataarray` makes it, on the same labels: NaN where one has none.
+        A variable for each column of scores, as `to_dataarray` makes it, on the same labels; NaN where it has no score.
 
     Raises
     ------
@@ -222,7 +223,7 @@ def to_dataset(
 def _check_asked(on: On | None, method: Method | None, tolerance: float | None, training: str | None) -> Asked | None:
     if on is None and (method is not None or tolerance is not None):
         given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
-        raise ValueError(f"{given} needs the levels that runs are brought to. Say them: on='union' or on=[...]")
+        raise ValueError(f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]")
     if on is not None and training is None:
         raise ValueError("on= needs a column of training; got training=None. Name it: training='step'")
     return None if on is None else grids.check_asked(on, method, tolerance)
@@ -239,19 +240,19 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
 
 
 def _warn_of_blanks(column: str, values: NDArray[Any]) -> None:
-    """Warn of labels that differ only in blanks around them."""
+    """Warn of labels that differ only in spaces around them."""
     _, inverse, counts = np.unique(
         np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
     )
     if len(counts) < len(values):
         first, second = values[inverse == counts.argmax()][:2].tolist()
         strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
-        provenance.warn(f"column {column!r} has {first!r} beside {second!r}, taken for two. If they are one: {strip}")
+        provenance.warn(f"column {column!r} has {first!r} and {second!r}: two labels. If they are one: {strip}")
 
 
 def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of curves, then of levels, then of rows."""
-    # Small codes are sorted in linear time, and most logs have the levels of a run in order.
+    # Small codes are sorted in linear time, and in most logs the levels of a run are sorted.
     small = np.uint16 if curve.max() < 2**16 else np.int64
     order = np.argsort(curve.astype(small), kind="stable")
     falls = (np.diff(level[order]) < 0) & (np.diff(curve[order]) == 0)

@@ -1,4 +1,4 @@
-"""The training grid of aligned runs: which one was asked for, which levels each task has, and what was dropped."""
+"""The training grid of aligned runs: the one asked for, the levels of each task, and what was dropped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
     @property
     def needs_levels(self) -> bool:
-        """Whether the answer depends on which levels the runs have."""
+        """Whether the grid depends on the levels of the runs."""
         return self.method is None or isinstance(self.on, str)
 
     @property
@@ -60,7 +60,7 @@ class GridLevels(NamedTuple):
 
 
 def check_asked(on: On | int, method: Method | None, tolerance: float | None) -> Asked:
-    """Return what was asked, its grid as increasing floats."""
+    """Return the checked options, with the grid as increasing floats."""
     if method is not None and method not in METHODS:
         raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {method!r}")
     if isinstance(on, str) and on not in _NAMED:
@@ -73,7 +73,7 @@ def check_asked(on: On | int, method: Method | None, tolerance: float | None) ->
     if isinstance(on, str) and method == "mean":
         raise ValueError("method='mean' needs the ends of its bins. Give them: on=[...]")
     if tolerance is None and method == "nearest":
-        raise ValueError("method='nearest' needs tolerance=, how far from a level a score may be. Say it in training")
+        raise ValueError("method='nearest' needs tolerance=, the largest distance from a level, in units of training")
     if tolerance is not None and method is None:
         raise ValueError(f"tolerance={tolerance!r} has no meaning without a method. Name one, or leave it out")
     if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < np.inf):
@@ -131,7 +131,7 @@ def leave_out_disjoint(
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
         raise ValueError(f"{why[0]}. {cure}{also}")
-    provenance.warn(f"left out, as runs do not meet: {'; '.join(why)}. {cure}")
+    provenance.warn(f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}")
     rest = ~disjoint[:, np.newaxis]
     return GridLevels(levels.values, levels.known & rest, levels.shared & rest), [
         f"{reason}; left out" for reason in why
@@ -174,14 +174,14 @@ def disjoint_algorithms(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> s
     alone = [name for name, grid in grids.items() if len(grid) < 2]
     pairs = [f"{one} and {other}" for one, other in combinations(grids, 2) if len(grids[one] & grids[other]) < 2]
     if alone:
-        return f"the runs of {', '.join(alone)} do not meet"
+        return f"the runs of {', '.join(alone)} share fewer than two levels"
     if pairs:
-        return f"the grids of {'; '.join(pairs)} do not meet"
-    return f"the grids of {', '.join(grids)} do not meet together"
+        return f"{'; '.join(pairs)} share fewer than two levels"
+    return f"{', '.join(grids)} together share fewer than two levels"
 
 
 def dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
-    """Say, for each task that loses levels, how many it keeps and which it loses; of a final level, which it is."""
+    """Say, for each task that loses levels, how many it keeps and which it loses; for "final", which level it keeps."""
     kept = _kept(asked, levels)
     if isinstance(asked.on, str) and asked.on == "final":
         return [
@@ -209,14 +209,14 @@ def lacking(
     """Say which runs have no score at which levels of their task's grid.
 
     `scores` have the shape (task, algorithm, run, level), `kept` (task, level), `present` (task, algorithm, run). One
-    warning tells of runs that are left with no score at all: they look absent from now on.
+    warning names runs that are left without any score: they count as absent from then on.
     """
     gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
     algorithms, runs = labels.words(runs_of["algorithm"]), labels.words(runs_of["run"])
     short = np.argwhere(gaps.any(axis=-1))
     curves = [f"{names[task]}algorithm {algorithms[i]}, run {runs[j]}" for task, i, j in short]
     emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
-    provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of it", "runs")
+    provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of this run", "runs")
     lines = [
         f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
         for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]

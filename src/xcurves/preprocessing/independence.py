@@ -21,7 +21,7 @@ def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
     reason = _why(frame, columns, rows)
     if reason:
         provenance.warn(
-            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are some, "
+            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are episodes, "
             "name the column of runs, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
         )
 
@@ -33,7 +33,7 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     units = [column for dim, column in columns.items() if dim != "training"]
     for other in frame.columns.difference([*columns.values()], sort=False):
         if str(other).casefold() in _RUNS and frame.groupby(units, observed=True)[other].nunique().gt(1).any():
-            return f"its labels start again in each {str(other)!r}, a column that is not used"
+            return f"its labels start again in each value of {str(other)!r}, a column that is not used"
     curves = rows.curve[np.diff(rows.curve, prepend=-1) != 0]
     n_groups = len(frame[[column for column in units if column != run]].drop_duplicates())
     n_levels = len(np.unique(rows.level))

@@ -71,7 +71,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
         return xr.DataArray(validation.check_number(name, given))
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
-        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores has not; they have {scores.dims}")
+        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}")
     for dim in given.dims:
         _check_labels(scores, name, given, dim)
     shared = {dim: scores[dim] for dim in given.dims if dim in scores.coords}

@@ -1,4 +1,4 @@
-"""Stretches of training that a caller names, by edges or as a pandas IntervalIndex."""
+"""Intervals of training, given as edges or as a pandas IntervalIndex."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000),
 
 @dataclass(frozen=True)
 class Stretches:
-    """Intervals of training: their ends, and the numbers of the first level in each and of the first beyond."""
+    """Intervals of training: their ends, and the indices of the first level in each and of the first one after it."""
 
     left: NDArray[np.float64]
     right: NDArray[np.float64]
@@ -30,7 +30,7 @@ class Stretches:
         return len(self.left)
 
     def hold(self, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which intervals hold levels of given numbers, shape (..., level), as (..., interval, level)."""
+        """Return which intervals contain levels of given indices, shape (..., level), as (..., interval, level)."""
         levels = levels[..., np.newaxis, :]
         return np.asarray((self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis]))
 
@@ -51,7 +51,7 @@ class Stretches:
         }
 
     def names(self) -> list[str]:
-        """Return how intervals are called in messages."""
+        """Return the names of intervals in messages."""
         opening = "[" if self.closed in ("edges", "left", "both") else "("
         closing = ["]" if self.closed in ("right", "both") else ")"] * len(self)
         if self.closed == "edges":
@@ -61,7 +61,7 @@ class Stretches:
 
 
 def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
-    """Return the stretches that are given by edges or an IntervalIndex; none for None."""
+    """Return the intervals that edges or an IntervalIndex define; none for None."""
     if intervals is None:
         intervals = pd.IntervalIndex([])
     if isinstance(intervals, pd.IntervalIndex):
@@ -104,7 +104,7 @@ def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[
         raise ValueError("intervals must not be missing; got NaN. Drop it: intervals.dropna()")
     got = f"got {', '.join(map(str, index))}"
     if index.is_overlapping:
-        raise ValueError(f"intervals must not overlap; {got}. Cut them apart")
+        raise ValueError(f"intervals must not overlap; {got}. Give intervals that do not")
     if not index.is_monotonic_increasing:
         raise ValueError(f"intervals must be increasing; {got}. Sort: intervals.sort_values()")
     return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64), str(index.closed)

@@ -79,7 +79,7 @@ SS_PROFILE = ResultKind(
         "fraction": View(
             plots.draw_fraction,
             "Share of each training level in the observed difference; grey is what chance gives, and a bar at the "
-            "foot marks levels that differ.",
+            "bottom marks levels that differ.",
             plots.say_fraction,
         ),
         "cumulative": View(

@@ -1,4 +1,4 @@
-"""Pictures of `ss_profile`: the share of each level with its null band, and how the shares add up."""
+"""Pictures of `ss_profile`: the share of each level with its null band, and cumulative shares."""
 
 from __future__ import annotations
 

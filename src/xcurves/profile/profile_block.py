@@ -27,12 +27,12 @@ class _Part(NamedTuple):
     Attributes
     ----------
     tasks : ndarray, shape (task,)
-        Their numbers in the block.
+        Indices of the tasks in the block.
     places : ndarray, shape (task, level)
-        The numbers of their levels among all.
+        Indices of their levels among all levels.
     curves : ndarray, shape (task, curve, level)
     sizes : tuple of int
-        Numbers of runs of the algorithms that have any.
+        Numbers of runs of the algorithms that have runs.
     measured : profiles.Levels
     """
 
@@ -60,7 +60,7 @@ class ProfileBlock(Block):
         return self.n_resamples != 0
 
     def measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
-        """Reduce complete curves, shape (task, curve, level), to what the profile needs of them."""
+        """Reduce complete curves, shape (task, curve, level), to what the profile needs."""
         if self.inference:
             return profiles.measure(curves, sizes, paired=self.paired)
         return profiles.measure_groups(curves, sizes)
@@ -79,7 +79,7 @@ class ProfileBlock(Block):
     def design(
         self, curves: Floats, sizes: tuple[int, ...], simple: Floats, total: Floats, places: NDArray[np.intp]
     ) -> levels.Design:
-        """Return what the randomization needs of levels with given sums of squares and numbers, shape (task, level)."""
+        """Return the input of the randomization for levels with given sums of squares and indices, (task, level)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = profiles.centre(curves, sizes, paired=self.paired)
             scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
@@ -147,7 +147,7 @@ class ProfileBlock(Block):
         run_checks.check_scale(squares, differ, names)
 
     def _fill(self, out: dict[str, Floats], part: _Part) -> None:
-        """Write the results of a part, which has a place for every level it has, into `out`."""
+        """Write the results of a part, which has only the levels of its tasks, into `out`."""
         profiles.effects(part.measured, part.measured.deviations.mean(axis=-1), part.sizes, out["ss"])
         everything = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
         total, before = out["ss"].sum(axis=-1), np.zeros(out["ss"].shape[:2])
@@ -196,7 +196,7 @@ class ProfileBlock(Block):
 def _spread(
     out: dict[str, Floats], fields: dict[str, Floats], dims: Mapping[str, tuple[str, ...]], part: _Part
 ) -> None:
-    """Put the fields of a part, which have a place for every level of its own, where its levels stand among all."""
+    """Write the fields of a part, which has only the levels of its tasks, to their indices among all levels."""
     tasks, places = part.tasks, part.places
     for name, found in fields.items():
         if "training" not in dims[name]:

@@ -32,7 +32,7 @@ def ss_profile(
     progress: bool = False,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
-    r"""Say where along training the algorithms differ, by how much, and how sure that is.
+    r"""Find where along training the algorithms differ, and by how much, with p-values.
 
     Parameters
     ----------
@@ -41,24 +41,24 @@ def ss_profile(
         are put into one chunk if they make no more than 64 MB, and stay in their chunks if they make more. Then a
         pandas.RangeIndex of levels stays one.
     intervals : sequence of float or pandas.IntervalIndex, optional
-        Stretches of training to sum over, in the units of `training`. Of increasing edges, each belongs to the interval
-        that begins with it, the last edge to the last interval.
+        Intervals of training to sum over, in the units of `training`. Each edge belongs to the interval that begins
+        with it, and the last edge to the last interval.
     margin : float, optional
-        Difference of mean scores that would not matter, in score units; asks for `equivalent`.
+        Largest difference of mean scores that would not matter, in score units; needed for `equivalent`.
     step_down : bool, default True
         Adjust p-values over levels (and over intervals) by the step-down procedure; False: single-step.
     cluster_threshold : float, optional
         F above which neighbouring levels form a cluster; by default each level's own critical value.
     n_resamples : int, optional
-        Ceiling on the number of reassignments, as for `randomized_anova`; by default all distinct ones if these are no
-        more than 9,999 or, times the number of levels, than a million. With 0 the profile alone is returned, without
-        inference.
+        Largest number of reassignments, as for `randomized_anova`; by default all distinct ones if there are at most
+        9,999 of them, or at most a million divided by the number of levels. With 0 only the profile is returned,
+        without inference.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
     confidence_level : float, default 0.95
         One minus the significance level of bands, clusters, marks and `equivalent`.
     batch : int, optional
-        Most reassignments multiplied at once, never more than 256; changes no p-value.
+        Largest number of reassignments multiplied at once, at most 256; changes no p-value.
     progress : bool, default False
         Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
     rng : int, Generator or None
@@ -71,10 +71,11 @@ def ss_profile(
 
         * On (effect, training), with effects ``simple``, ``algorithm`` and ``interaction``: `ss` (in squared score
           units), its `fraction` of the effect's total, and `cumulative_fraction`.
-        * On (training): `fraction_corrected`, of the simple sum of squares less what noise adds; NaN where noise
-          explains all. `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`; `ss_null_upper` and
-          `ss_null_upper_simultaneous`, which the simple `ss` exceeds by chance at one given level, or at any level, in
-          no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and `cluster_pvalue`, NaN outside.
+        * On (training): `fraction_corrected`, of the simple sum of squares less what noise adds on average; NaN
+          where noise explains the whole sum. `f` of each level by itself, `pvalue_adjusted` over levels, `pvalue`;
+          `ss_null_upper` and `ss_null_upper_simultaneous`, which the simple `ss` exceeds by chance at one given level,
+          or at any level, in no more than ``1 - confidence_level`` of cases; `cluster` (numbered from 1) and
+          `cluster_pvalue`, NaN outside.
         * Scalars `first_significant` and `last_significant`, in units of `training`, NaN where there is none.
         * With `intervals`, on (effect, interval) `interval_fraction`, on (interval) `interval_pvalue` and
           `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels or differences. The ends
@@ -102,25 +103,25 @@ def ss_profile(
     .. math:: s_h = \sum_i l_i d_{ih}^2, \quad a_h = \sum_i l_i d_i d_{ih}, \quad t_h = \sum_i l_i (d_{ih} - d_i)^2
 
     are the profiles *simple* ("do the curves differ here?"), *algorithm* and *interaction*. They add up to
-    SS_algorithm + SS_interaction, SS_algorithm and SS_interaction of the ANOVA table [1]_. The literal summand of
-    SS_algorithm is the same at every level, so its running sum is a straight line; :math:`a_h` is how much each level
-    contributes, negative where the order of the algorithms is reversed.
+    SS_algorithm + SS_interaction, SS_algorithm and SS_interaction of the ANOVA table [1]_. The summand of
+    SS_algorithm itself is the same at every level, so its running sum is a straight line; :math:`a_h` is the
+    contribution of each level, negative where the order of the algorithms is reversed.
 
     *p-values* come from one plan of whole-curve shuffles. The F of a level uses that level alone, so `pvalue_adjusted`
     (largest F over levels, step-down [2]_) controls the chance of any false mark even where other levels do
     differ. What is tested is that runs are jointly exchangeable between algorithms at the levels that do not differ:
     that whole stretches of runs, not only their values at each level, have one distribution. Unequal spread is found as
-    a difference too, with few runs and many levels even where their numbers are equal. The fractions of algorithm and
+    a difference too; with few runs and many levels even if numbers of runs are equal. The fractions of algorithm and
     interaction in an interval have no p-value, since they depend on the whole curves.
 
     *Clusters* [3]_ say that the curves differ somewhere in a stretch. Their edges are no estimate of where a
     difference begins or ends: only the mass of the whole was tested.
 
     `last_significant` is a lower bound: with the given confidence the curves still differ there. It is not where the
-    difference ends. To say that a difference has gone takes a margin: `equivalent` is 1 where the simultaneous
-    intervals, over levels and pairs, of all differences of mean scores lie within ± `margin`. They take the residual
-    curves to be exchangeable, so that algorithms differ in their means alone, and scores not to be coarse: a level at
-    which all runs of an algorithm score the same, or an algorithm has one run, is never shown to be equivalent.
+    difference ends. To show that a difference has gone needs a margin: `equivalent` is 1 where the simultaneous
+    intervals, over levels and pairs, of all differences of mean scores lie within ± `margin`. They assume that
+    residual curves are exchangeable, that is, algorithms differ in their means only, and that scores are not coarse: a
+    level at which all runs of an algorithm score the same, or an algorithm has one run, is never shown equivalent.
 
     References
     ----------
@@ -199,7 +200,7 @@ def _check_positive(name: str, value: float | None, cure: str) -> float | None:
 
 
 def _check_margin(margin: float | None, n_resamples: int | None) -> float | None:
-    margin = _check_positive("margin", margin, "Give the difference of scores that would not matter")
+    margin = _check_positive("margin", margin, "Give the largest difference of scores that would not matter")
     if margin is not None and n_resamples == 0:
         raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
     return margin

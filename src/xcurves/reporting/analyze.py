@@ -37,19 +37,19 @@ def analyze(
     curves : DataArray, dims (..., algorithm, run, training)
         Scores, as for `randomized_anova`.
     include : sequence of str, optional
-        The parts that are wanted, of "across_tasks", "profile_across_tasks", "anova", "pairwise", "profile",
-        "power_law" and "distribution"; by default all. A part that does not fit the curves is left out.
+        The parts to make, of "across_tasks", "profile_across_tasks", "anova", "pairwise", "profile",
+        "power_law" and "distribution"; by default all. A part that does not apply to the curves is left out.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
     n_resamples : int, optional
-        Ceiling on the number of reassignments, as for `randomized_anova`; for anova, pairwise and profile.
+        Largest number of reassignments, as for `randomized_anova`; for anova, pairwise and profile.
     confidence_level : float, default 0.95
-        Of every part.
+        Confidence level of every part.
     progress : bool, default False
         Show a tqdm bar (extra ``progress``) for anova and profile; for dask-backed curves use dask's own.
     rng : int, Generator or None
         Seed of all random reassignments. Each part has a stream of its own, so that leaving one out does not change
-        the numbers of another; the seed of each stands in its ``attrs["rng"]``.
+        the numbers of another; the seed of each is in its ``attrs["rng"]``.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def analyze(
         ``anova`` is what `randomized_anova` returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`,
         ``power_law`` `fit_power_law`,
         ``distribution`` `performance_cdf` of the scores at the last training level that all runs of a task have; this
-        level is its coordinate `training`, in units of `training`, and said in its ``attrs["final"]``. The root has
-        attrs only: what was asked, and under ``left_out`` which parts are not there and why. A group of which tasks
-        were left out, so that they are NaN, says which and why under the same name.
+        level is its coordinate `training`, in units of `training`, and is in its ``attrs["final"]``. The root has
+        attrs only: the options, and in ``left_out`` which parts are missing and why. If tasks of a group were left
+        out (NaN), its own ``left_out`` says which and why.
 
     Raises
     ------
     ValueError, TypeError
-        If dims, coordinates or options are not as described, if scores are infinite, or if no part fits.
+        If dims, coordinates or options are not as described, if scores are infinite, or if no part applies.
 
     Warns
     -----
@@ -75,11 +75,11 @@ def analyze(
 
     Notes
     -----
-    *What fits.* Anova, pairwise and profile take two algorithms with runs, one of them with two, whose runs all have
-    all levels of their task; a profile two training levels besides. Tasks are judged one by one. A power law is fitted
-    only to what is called an error by its name, long_name or standard_name, since nothing else tells a rate in percent
-    from a return; the distribution takes such scores, and those with ``attrs["higher_is_better"] == 0``, as better
-    the lower they are. Where `fit_power_law` refuses the errors, its reason is that of the tree.
+    *Which parts apply.* Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all
+    runs at all levels of their task; a profile also needs two training levels. Each task is checked by itself. A power
+    law is fitted only to scores that are called errors by their name, long_name or standard_name, because nothing else
+    distinguishes an error rate from a return. In the distribution, low errors are better, and so are low scores with
+    ``attrs["higher_is_better"] == 0``. If `fit_power_law` refuses the errors, the tree gives its reason.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 
@@ -137,7 +137,7 @@ def analyze(
 
 
 def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
-    """Return the parts that are wanted, in their usual order."""
+    """Return the parts to make, in their usual order."""
     known = parts()
     given = [include] if isinstance(include, str) else list(known if include is None else include)
     for part in given:
@@ -152,7 +152,7 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
     """Return the result of one part, computed; refuse curves to which it does not apply."""
     part = kind.part
     assert part is not None  # of the kinds that are parts
-    # A stream of its own, which does not depend on what else is made.
+    # Each part has its own stream, which does not depend on the other parts.
     child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
     options = {name: given[name] for name in (*part.options, "confidence_level")}
     options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
@@ -167,7 +167,7 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
 
 
 def _warn(results: dict[str, xr.Dataset], refused: dict[str, NotApplicableError]) -> None:
-    """Warn once of all that was left out, but for what nobody would expect."""
+    """Warn once of all parts that were left out, except those that nobody would expect."""
     of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
     told = {part: str(why) for part, why in refused.items() if not why.expected} | of_tasks
     if told:

@@ -50,7 +50,7 @@ def _link(found: re.Match[str]) -> str:
 
 
 def terms(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return a list of names and what they stand for."""
+    """Return a list of names and their values."""
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
 
 
@@ -61,12 +61,12 @@ def code(lines: str) -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """Return what is shown when its title is clicked."""
+    """Return content that is shown when its title is clicked."""
     return f"<details><summary>{text(title)}</summary>{body}</details>"
 
 
 def section(anchor: str, title: str, *body: str) -> str:
-    """Return a section with its heading; the anchor is one of ours, never a label."""
+    """Return a section with its heading; the anchor is never a label of the data."""
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n<h2 id="{anchor}-title">{text(title)}</h2>\n' + (
         "\n".join(each for each in body if each) + "\n</section>"
     )
@@ -79,7 +79,7 @@ def contents(titles: Iterable[tuple[str, str]]) -> str:
 
 
 def figure(uri: str, alternative: str, caption: str) -> str:
-    """Return a picture with what it shows in words; on a narrow screen it scrolls, for its text to stay readable."""
+    """Return a picture with its alternative text; on a narrow screen it scrolls, so that its text stays readable."""
     return (
         '<figure><div class="picture" role="group" tabindex="0" aria-label="Picture">'
         f'<img src="{escape(uri)}" alt="{text(alternative)}"></div>\n'

@@ -1,4 +1,4 @@
-"""What the last line of a notebook cell shows of a result: question, answer and table."""
+"""What a notebook shows for a result in the last line of a cell: question, answer and table."""
 
 from __future__ import annotations
 

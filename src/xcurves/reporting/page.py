@@ -28,7 +28,7 @@ Parts = Mapping[str, xr.Dataset]
 
 _DRAWN = 12  # tasks whose curves are drawn
 _GENERATOR = b'<meta name="generator" content="xcurves">'
-_SAID = 12  # sentences of a part that stand there unfolded
+_SAID = 12  # sentences of a part; more are folded
 _GIVEN = {
     "rng": "Seed",
     "confidence_level": "Confidence level",
@@ -70,7 +70,7 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     Notes
     -----
     The page says what was compared, the answer in sentences with what it does not claim, tables and pictures, and the
-    settings and versions that repeat it. Of several tasks tables are short, and the curves of the first 12 are drawn;
+    settings and versions that repeat it. With several tasks, tables are short and the curves of the first 12 are drawn;
     all numbers are in the archive. Pictures need matplotlib (extra ``plot``); without it the page says so. The same
     tree gives the same page, byte for byte, with the same versions.
 
@@ -160,7 +160,7 @@ def _lead(curves: xr.DataArray) -> str:
 
 
 def _answer(attrs: Mapping[Any, Any], parts: Parts) -> str:
-    """Return the answers in a few sentences, what they do not say, and which parts are not there."""
+    """Return the answers in a few sentences, what they do not say, and which parts are missing."""
     known = [(kind_of(result), _single(result)) for result in parts.values()]
     cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
     missing = missing_parts(attrs)
@@ -202,7 +202,7 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
-    """Return a result in memory; that of a single task without the dims that name it."""
+    """Return a result in memory; with a single task, without the dims that name it."""
     kind, result = prepare(result)
     dims = kind.panel_dims(result)
     if prod(result.sizes[dim] for dim in dims) > 1:
@@ -226,11 +226,11 @@ def _part(result: xr.Dataset) -> str:
 
 
 def _pictures(kind: ResultKind, result: xr.Dataset, tasks: int) -> str:
-    """Return the default pictures of one task's result, each with what it shows in words, or why there is none."""
+    """Return the default pictures of one task's result, each with its alternative text, or why there is none."""
     if not kind.views:
         return markup.paragraph(kind.no_view)
     if tasks > 1:
-        return markup.paragraph("Pictures are drawn of one task: select it, and call .curves.plot() of the selection.")
+        return markup.paragraph("Pictures are for one task: select it, and call .curves.plot() of the selection.")
     figures = []
     for name, view in kind.views.items():
         uri = pictures.draw(result, name) if view.default else None
@@ -239,7 +239,7 @@ def _pictures(kind: ResultKind, result: xr.Dataset, tasks: int) -> str:
 
 
 def _settings(attrs: Mapping[Any, Any], parts: Parts) -> str:
-    """Return what it takes to get the same numbers again."""
+    """Return the settings that give the same numbers again."""
     given = {
         name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
     }
@@ -257,7 +257,7 @@ def _settings(attrs: Mapping[Any, Any], parts: Parts) -> str:
             ),
             markup.paragraph("Each part was made by"),
             markup.items(calls),
-            markup.paragraph("This page holds no data. Its archive opens, and the analysis is repeated, by"),
+            markup.paragraph("This page holds no data. To open its archive and repeat the analysis:"),
             markup.code(_again(given, parts)),
         ]
     )

@@ -20,7 +20,7 @@ T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
 _LONG = 28  # letters of a name that fit beside a panel
-_LARGE = 400_000  # bytes of a drawing, beyond which dots take less
+_LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
 
 
 def draw(data: xr.DataArray | xr.Dataset, view: str | None = None) -> str | None:
@@ -39,7 +39,7 @@ def draw(data: xr.DataArray | xr.Dataset, view: str | None = None) -> str | None
 
 
 def _plain(data: T_Data) -> T_Data:
-    """Return data whose names fit and are taken as they are: a dollar begins no formula, an underscore hides none."""
+    """Return data whose names fit and are drawn literally: a dollar begins no formula, an underscore hides no label."""
     data = data.assign_coords(
         {
             str(name): coord.copy(data=_shown(coord))
@@ -56,7 +56,7 @@ def _plain(data: T_Data) -> T_Data:
 
 
 def _shown(names: xr.DataArray) -> list[str]:
-    """Return names as they are written in pictures, of a pair of long ones each on a line, no two the same."""
+    """Return names as they are written in pictures, no two the same; a pair of long names has two lines."""
     sides = ("algorithm_a", "algorithm_b") if names.name == "pair" else ()
     halves = [[shown(str(each)) for each in names[side].to_numpy()] for side in sides]
     whole = [shown(str(name)) for name in names.to_numpy()]

@@ -29,7 +29,10 @@ def on_grid(counted: Sequence[xr.Dataset], settings: Mapping[str, Sequence[Any]]
 
 
 def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
-    """Return the rates of rejections with their intervals, from counts of rejections and of p-values."""
+    """Return the rates of rejections with their intervals, from counts of rejections and of p-values.
+
+    With them, the expected runs of a test that is looked at several times.
+    """
     dims = counted["rejected"].dims
     rejected, tried = (counted[name].to_numpy() for name in ("rejected", "tried"))
     bounds = np.stack(ecdf.clopper_pearson(rejected, tried, error), axis=-1)
@@ -38,6 +41,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
         "rate": xr.Variable(dims, rejected / np.where(tried > 0, tried, np.nan)),
         "rate_ci": xr.Variable((*dims, "ci_bound"), bounds),
         "n_replications": xr.Variable(dims, tried),
+        **({"expected_runs": counted["runs"].variable} if "runs" in counted else {}),
     }
 
 

@@ -81,7 +81,7 @@ def resampled(
     >>> drawn.sizes["replication"], drawn.sizes["algorithm"], drawn.sizes["run"]
     (100, 2, 5)
     """
-    pool, names, owners = _pool(curves, modification, factor, stretch, shuffled=shuffled)
+    pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=shuffled)
     sizes = _sizes(n_runs, len(names))
     if shuffled:
         places = _draw(rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace)
@@ -195,7 +195,7 @@ def with_algorithm(curves: xr.DataArray) -> xr.DataArray:
     return curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
 
 
-def _pool(
+def pool_of(
     curves: xr.DataArray, modification: Case | None, factor: float, stretch: float, *, shuffled: bool
 ) -> tuple[xr.DataArray, list[Hashable], NDArray[np.intp]]:
     """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""

@@ -13,15 +13,19 @@ from xcurves.core.schema import ResultKind, Var, View
 from xcurves.simulation import plots, tables, text
 
 REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
+EFRON = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
 _OF_PVALUE = ("task", "effect", "error_term")
 _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
 _RATE = "share of data sets in which the test rejects"
 _RATE_CI = "exact binomial interval of the rate"
 _N_REPLICATIONS = "number of data sets with a p-value"
+_EXPECTED = "mean number of runs per algorithm until all its pairs are decided"
+_LOOKS = "a test that is looked at several times"
 _VARIABLES = {
     "rate": Var(_OF_PVALUE, _RATE),
     "rate_ci": Var((*_OF_PVALUE, "ci_bound"), _RATE_CI),
     "n_replications": Var(_OF_PVALUE, _N_REPLICATIONS, dtype=np.int64),
+    "expected_runs": Var(("task",), _EXPECTED, when=_LOOKS),
 }
 
 TYPE_I_ERROR = ResultKind(
@@ -79,17 +83,19 @@ RUNS_NEEDED = ResultKind(
     argument="curves",
     variables={
         "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
-        "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, of the draws"),
+        "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
+        "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
         "rate": Var((*_OF_PVALUE, "n_runs"), _RATE),
         "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), _RATE_CI),
         "n_replications": Var((*_OF_PVALUE, "n_runs"), _N_REPLICATIONS, dtype=np.int64),
+        "expected_runs": Var(("task", "n_runs"), _EXPECTED, when=_LOOKS),
     },
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),
-    references=REFERENCES,
+    references=(*REFERENCES, EFRON),
     table=tables.plan_table,
-    table_caption="Power by number of runs per algorithm, its interval, and the smallest number tried from which on "
-    "the power wanted is reached.",
+    table_caption="Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
+    "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",
     sentences=text.plan_sentences,
     answer=text.plan_answer,
     views={

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -23,6 +23,7 @@ from xcurves.core.checkpoint_files import Archive, alone
 from xcurves.core.progress import progress_bar
 from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.grid import Cell
+from xcurves.simulation.stopping import runs_until_decided
 
 Generator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
@@ -42,22 +43,29 @@ class Replications:
     alpha: float
     entropy: int
 
-    def __call__(self, cell: Cell, number: int, size: int) -> Record:
-        """Return, as texts, the counts of one block, their layout, and that of the data sets."""
+    def tested(self, cell: Cell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
+        """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
         draw, shuffle = np.random.SeedSequence([self.entropy, cell.number, number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
         seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
-        p = _pick(self.test(curves, **seed), self.pvalue, size)
+        result = self.test(curves, **seed)
+        return result, _pick(result, self.pvalue, size), curves
+
+    def __call__(self, cell: Cell, number: int, size: int) -> Record:
+        """Return, as texts, the counts of one block, their layout, and that of the data sets."""
+        result, p, curves = self.tested(cell, number, size)
         values = p.to_numpy().reshape(size, -1)
         undefined = np.isnan(values)
         rejected = provenance.significant(values, self.alpha) & ~undefined
         counts = np.stack([rejected.sum(axis=0), undefined.sum(axis=0), (~undefined).sum(axis=0)])
         layout = [[str(dim), p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]] for dim in p.dims[1:]]
         data = {str(dim): size for dim, size in curves.sizes.items() if dim != REPLICATION}
-        texts = {"counts": counts.tolist(), "layout": layout, "data": data}
+        runs = runs_until_decided(result, self.pvalue, self.alpha)
+        summed = [] if runs is None else [list(runs.dims[1:]), runs.sum(REPLICATION).to_numpy().tolist()]
+        texts = {"counts": counts.tolist(), "layout": layout, "data": data, "runs": summed}
         return {name: json.dumps(text) for name, text in texts.items()}
 
     def identity(self, cell: Cell, block: int) -> dict[str, str | int | float]:
@@ -105,7 +113,7 @@ def run_replications(
         kept = [Archive(place, simulation.identity(cell, block)) for place, cell in zip(places, cells, strict=True)]
         todo = [each for each in work if each.index(block) not in kept[each.cell].done]
         finished = _by_dask(simulation, cells, todo) if dask else _in_turn(simulation, cells, todo)
-        with _one_warning():
+        with OneWarning():
             for each in progress_bar(progress, "data sets")(range(len(todo))):
                 kept[todo[each].cell].append({todo[each].index(block): next(finished)})
     wanted = [each.index(block) for each in work if each.cell == 0]
@@ -119,15 +127,25 @@ def run_replications(
     return counted
 
 
-@contextmanager
-def _one_warning() -> Iterator[None]:
-    """Repeat the first of many warnings, with the number of the others."""
-    with warnings.catch_warnings(record=True) as caught:
+class OneWarning:
+    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others.
+
+    It is no generator, so that the frame which leaves it is one of this package: the warning names the caller's line.
+    """
+
+    def __enter__(self) -> None:
+        self._catching = warnings.catch_warnings(record=True)
+        caught = self._catching.__enter__()
+        self._caught = [] if caught is None else caught
         warnings.simplefilter("always")
-        yield
-    if caught:
-        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        provenance.warn(f"{caught[0].message}{more}")
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
+        self._catching.__exit__(kind, *raised)
+        if self._caught and kind is None:
+            said = re.sub(rf"^{REPLICATION} ", "data set ", str(self._caught[0].message))
+            said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
+            more = f" (and {len(self._caught) - 1} more warnings)" if len(self._caught) > 1 else ""
+            provenance.warn(f"{said}{more}")
 
 
 def _in_turn(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[Record]:
@@ -175,7 +193,8 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     values = result.to_numpy()
     if values.dtype.kind not in "fiu" or bool(((values < 0) | (values > 1)).any()):
         raise ValueError(f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1")
-    return result.transpose(REPLICATION, ...)
+    last: xr.DataArray = result.min("look") if "look" in result.dims else result  # a sequential p never rises
+    return last.transpose(REPLICATION, ...)
 
 
 def _count(records: xr.Dataset, name: str) -> xr.Dataset:
@@ -193,7 +212,12 @@ def _count(records: xr.Dataset, name: str) -> xr.Dataset:
     shape = [len(values) if isinstance(values, list) else values for _, values in layout]
     counts = np.sum([json.loads(each) for each in records["counts"].to_numpy().tolist()], axis=0).reshape(-1, *shape)
     attrs = {"layout": str(records["layout"].to_numpy()[0])}
-    return xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords, attrs)
+    counted = xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords, attrs)
+    runs = [json.loads(each) for each in records["runs"].to_numpy().tolist()]
+    if runs[0]:
+        total = (counted["undefined"] + counted["tried"]).to_numpy().flat[0]
+        counted["runs"] = (runs[0][0], np.sum([each for _, each in runs], axis=0) / total)
+    return counted
 
 
 def _said(function: Any) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.core import provenance, validation
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.packing import Floats
 from xcurves.core.validation import check_curves
-from xcurves.simulation import counts
+from xcurves.simulation import counts, pilots
 from xcurves.simulation.generators import resampled, with_algorithm
 from xcurves.simulation.grid import cells_of
 from xcurves.simulation.kinds import RUNS_NEEDED
@@ -21,6 +21,7 @@ from xcurves.simulation.modifications import Case
 from xcurves.simulation.replications import Replications, Test, run_replications
 
 _DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
+_ASSURANCE = 0.8
 _BLOCK = 250
 
 
@@ -49,18 +50,19 @@ def runs_needed(
         Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
         algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
     test : function, optional
-        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments.
+        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments. Of a test that is
+        looked at several times (`sequential`), l runs are the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
         The nominal level of the test.
     n_runs : sequence of int, optional
         Numbers of runs per algorithm, l, to try, rising. By default up to half of the pilot curves (of the algorithm
-        with fewest), or, with `replace`, up to 40.
+        with fewest), or all of them if there are fewer than eight; with `replace`, up to 40.
     n_replications : int, default 1000
         Data sets drawn for each of them.
     replace : bool, default False
-        Draw pilot curves with replacement, to ask for more runs than there are. See Notes for what that costs.
+        Draw pilot curves with replacement, to ask for more runs than there are.
     modification : {"a", "b", "c", "d"}, optional
         How a single algorithm's curves are modified, see `simulation.modified`, to plan for a difference not seen yet.
     factor : float, default 0
@@ -80,14 +82,17 @@ def runs_needed(
     -------
     Dataset
         On (n_runs) after the p-value's dims (effect, error_term by default): `rate`, the power with so many runs,
-        `rate_ci` (ci_bound), `n_replications`. Without n_runs: `runs_needed`, the smallest number tried from which on
-        the power is reached, and `runs_needed_ci`, the same of the upper and of the lower bounds of `rate_ci`. NaN: not
-        reached by any number tried. If it is the smallest number tried, fewer runs may do.
+        `rate_ci` (ci_bound), of the draws, `n_replications`. Without n_runs: `runs_needed`, the smallest number tried
+        from which on the power is reached; `runs_needed_assured`, the number that reaches it with assurance 0.8, in
+        view of how few pilots there are; `runs_needed_ci` (ci_bound), over pilots. Infinite: not reached by any number
+        tried; NaN: the test gives no p-value. If it is the smallest number tried, fewer runs may do. For a test
+        that is looked at several times `expected_runs` (n_runs), as of `simulation.power`.
 
     Raises
     ------
     ValueError, TypeError
-        If there are fewer pilot curves than asked and `replace` is False; if options are not as described.
+        If there are fewer pilot curves than asked and `replace` is False, or an algorithm has only one; if options are
+        not as described.
     ImportError
         If `progress` is asked for and tqdm is not installed.
 
@@ -105,16 +110,24 @@ def runs_needed(
 
     The difference between the pilot curves is taken for the true one. If pilots are few and were chosen because they
     differ, it is too large and the answer too small: plan for the smallest difference that matters, with `stretch` or
-    `modification`. The intervals are of the draws, not of the pilot curves.
+    `modification`.
 
     Without replacement, data sets that use nearly all pilot curves are nearly the same, and the power goes to 0 or 1;
-    so l should stay below half of them. With replacement a curve can be in a data set twice: curves then vary less
-    within an algorithm than new ones would, by about one part in the number of pilot curves, and the answer is too
-    small again.
+    so l should stay below half of them. With replacement, residuals about the mean curve of the p pilots of an
+    algorithm are multiplied by :math:`\sqrt{p/(p-1)}`, so that drawn runs vary as much as new ones do on average.
+
+    *Other pilots* would have given another answer. So 200 sets of pilots are drawn with replacement, their residuals
+    multiplied likewise, and runs needed are found from ten data sets of each set, for each l. Ten do as well as many:
+    what they leave open is little beside what sets differ, and rates that fall with l are first made level, by least
+    squares. `runs_needed_assured` is the 0.8 quantile of the 200 numbers, and `runs_needed_ci` goes from their 0.025
+    to their 0.975 quantile (at 0.95). Ten pilots of each algorithm leave the number open by a factor of four or more
+    as a rule; pilots of a single algorithm, with a difference that is given, by less.
 
     References
     ----------
     .. [1] Piater, J. H. & Cohen, P. R. A randomized ANOVA procedure for comparing performance curves, Section 4.2.
+    .. [2] Efron, B. (1979). Bootstrap methods: another look at the jackknife. Ann. Stat. 7, 1-26.
+       doi:10.1214/aos/1176344552
 
     Examples
     --------
@@ -127,25 +140,30 @@ def runs_needed(
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1; got {power!r}. Usual: 0.8")
-    available = int(curves.notnull().any("training").sum("run").min())
+    available = _check_pilots(curves)
     replace = validation.check_flag("replace", replace)
     wanted = _check_runs(n_runs, available, replace=replace)
     validation.check_flag("progress", progress)
     error = validation.check_confidence_level(confidence_level)
     total = int(validation.check_count("n_replications", n_replications) or 1000)
-    draw = partial(resampled, curves=curves, replace=replace, modification=modification, factor=factor, stretch=stretch)
+    given = pilots.pilots(curves, modification, factor, stretch)
+    changed = {"modification": modification, "factor": factor, "stretch": stretch}
+    draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
     grid = {"n_runs": wanted}
     counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
     counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
-    counted = counted.transpose(..., "n_runs")
-    measured = counts.rates(counted, error)
-    rate, interval = (measured[name].to_numpy() for name in ("rate", "rate_ci"))
+    measured = counts.rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
-    ends = [_first(interval[..., bound], power, wanted) for bound in (1, 0)]  # a higher rate needs fewer runs
+    stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
+    sets = pilots.redrawn(given, stream, together=curves.sizes["algorithm"] == 1)
+    rates = pilots.rates_of_sets(simulation, sets, wanted, progress=progress)
+    possible = _first(pilots.rising(rates), power, wanted)
+    ends = [pilots.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
-        "runs_needed": xr.Variable(lead, _first(rate, power, wanted)),
+        "runs_needed": xr.Variable(lead, _first(measured["rate"].to_numpy(), power, wanted)),
+        "runs_needed_assured": xr.Variable(lead, pilots.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
     attrs = provenance.result_attrs(
@@ -166,16 +184,35 @@ def runs_needed(
     attrs["pilot_runs"] = available
     result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs, curves)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
-    if bool(result["runs_needed"].isnull().all()):
-        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. Try more: n_runs=[...]")
+    if not bool(np.isfinite(result["runs_needed"]).any()):
+        more = f"Try more: n_runs=[{2 * wanted[-1]}]" + ", replace=True" * (not replace)
+        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {more}")
     return result
+
+
+def _check_pilots(curves: xr.DataArray) -> int:
+    """Return the number of pilot curves of the algorithm that has fewest, two at least; refuse incomplete ones."""
+    flat = curves.transpose(..., *labels.DIMS)
+    has = flat.notnull()
+    counts = has.sum("training").where((abs(flat) < np.inf).sum("training") == has.sum("training"))
+    n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
+    names = labels.task_names(curves)
+    runs = [f"algorithm {a}, run {r}" for a in labels.words(curves["algorithm"]) for r in labels.words(curves["run"])]
+    present = run_checks.check_runs(counts.to_numpy().reshape(len(names), -1), n_levels, names, runs)
+    available = int(present.reshape(len(names), curves.sizes["algorithm"], -1).sum(axis=-1).min())
+    if available < 2:
+        raise ValueError(
+            f"pilot curves must be two at least of every algorithm, to show how runs vary; got {available}. "
+            "Run more, or select algorithms that have more"
+        )
+    return available
 
 
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
     if n_runs is None:
         most = _DOUBLING[-1] if replace else available // 2
-        n_runs = [size for size in _DOUBLING if size <= most] or [2]
+        n_runs = [size for size in _DOUBLING if size <= most] or list(range(2, available + 1))
     if not np.ndim(n_runs):
         raise TypeError(f"n_runs must be a list of numbers of runs; got {n_runs!r}. Try [{n_runs!r}]")
     wanted = [int(validation.check_count("n_runs", size, 2) or 0) for size in n_runs]
@@ -190,7 +227,11 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
 
 
 def _first(rate: Floats, power: float, tried: Sequence[int]) -> Floats:
-    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power; NaN if none."""
-    missed = ~(rate >= power)  # NaN, where the test gives no p-value, reaches nothing
+    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power.
+
+    It is infinite where none does, and NaN where no number of runs gives a p-value.
+    """
+    missed = ~(rate >= power)
     first = np.where(missed.any(axis=-1), len(tried) - missed[..., ::-1].argmax(axis=-1), 0)
-    return np.append(np.array(tried, dtype=np.float64), np.nan)[first]
+    found = np.append(np.array(tried, dtype=np.float64), np.inf)[first]
+    return np.where(np.isnan(rate).all(axis=-1), np.nan, found)

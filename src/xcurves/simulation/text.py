@@ -56,6 +56,9 @@ def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
         f"Each rate is of {span(tried)} data sets; intervals are exact binomial ones at "
         f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself."
     )
+    if "expected_runs" in result:
+        runs = set(result["expected_runs"].to_numpy().ravel().tolist())
+        yield f"Stopped once all its pairs are decided, an algorithm takes {span(runs, '.3g')} runs on average."
 
 
 def _claimed(one: xr.Dataset, claim: Claim) -> str:
@@ -72,10 +75,13 @@ def plan_sentences(result: xr.Dataset) -> Iterator[str]:
     how = "with" if result.attrs.get("replace", 0) else "without"
     yield (
         f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
-        f"replacement. {_difference(result)} Intervals are of the draws, not of the pilot curves."
+        f"replacement. {_difference(result)}"
     )
-    if result.attrs.get("replace", 0):
-        yield "A curve can be in a data set twice, which makes runs look more alike than they are: add some."
+    yield (
+        "Other pilots would have given another number: intervals, and the number with assurance 0.8, are over sets of "
+        "pilots drawn with replacement. Ten pilots of each algorithm leave the number open by a factor of four or "
+        "more as a rule."
+    )
 
 
 def _difference(result: xr.Dataset) -> str:
@@ -102,7 +108,11 @@ def plan_answer(result: xr.Dataset) -> str:
 
 def _number(task: xr.Dataset) -> str:
     needed = task["runs_needed"].item()
-    return f"{needed:g}" if needed == needed else f"more than {task['n_runs'].to_numpy()[-1]}"
+    return "none" if needed != needed else _at_most(needed, task)
+
+
+def _at_most(number: float, task: xr.Dataset) -> str:
+    return f"{number:g}" if np.isfinite(number) else f"more than {task['n_runs'].to_numpy()[-1]}"
 
 
 def _plans(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
@@ -118,14 +128,22 @@ def _needed(task: xr.Dataset) -> str:
     needed = task["runs_needed"].item()
     low, high = (task["runs_needed_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
     if needed != needed:
+        return "the test gives no p-value."
+    if low == high:
+        might = f"other pilots would give {_at_most(low, task)} too"
+    else:
+        assured = _at_most(task["runs_needed_assured"].item(), task)
+        might = f"other pilots may give {_at_most(low, task)} to {_at_most(high, task)}; with assurance 0.8, {assured}"
+    if not np.isfinite(needed):
         most = task["rate"].isel(n_runs=-1).item()
-        if most != most:
-            return "the test gives no p-value."
-        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g}."
-    upper = f"{high:g}" if high == high else f"more than {tested[-1]}"
+        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g} ({might})."
     got = task["rate"].sel(n_runs=needed).item()
-    or_more = "" if low == high else f"; by the draws, {low:g} to {upper}"
-    return f"{needed:g} runs per algorithm detect the difference in {got:.3g} of cases (wanted: {power:g}{or_more})."
+    at_most = ""
+    if "expected_runs" in task:
+        runs = task["expected_runs"].sel(n_runs=needed).item()
+        at_most = f"at most, {runs:.3g} on average, "
+    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {got:.3g} of cases"
+    return f"{found} (wanted: {power:g}; {might})."
 
 
 def _level_claim(one: xr.Dataset, alpha: float) -> str:

@@ -49,7 +49,8 @@ def type_i_error(
     alpha : float, default 0.05
         The nominal level: a p-value at most this rejects.
     pvalue : str, default "pvalue"
-        Which variable of the test's result is meant. Its dims other than ``replication`` are carried.
+        Which variable of the test's result is meant. Its dims other than ``replication`` are carried; of several looks
+        (`sequential`) the last counts.
     block : int, default 250
         Data sets that are made and tested at once.
     archive : str or Path, optional
@@ -69,7 +70,8 @@ def type_i_error(
     -------
     Dataset
         On the settings' dims and those of the p-value: `rate`, `rate_ci` (ci_bound) and `n_replications`, all without
-        unit.
+        unit. For a test that is looked at several times also `expected_runs`, the mean number of runs per algorithm,
+        each stopped once all its pairs are decided.
 
     Raises
     ------

@@ -1,0 +1,221 @@
+"""A benchmark: five classifiers on sixteen small tasks, trained on more and more examples.
+
+A task is a table of examples, the same for all runs: four come with scikit-learn, two are games computed anew, ten are
+drawn from a seed. A run is a random split of the table into examples to train on and to test on. Every run of every
+classifier on every task has its own random stream, so that no number depends on what else is computed, and runs of
+different classifiers are not matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.experiments import command, endgames
+from xcurves.experiments.checks import check_chosen, check_positive_count, check_seed, recorded, sklearn
+from xcurves.experiments.learning import SEED, in_proportion, percent_right
+
+N_RUNS = 5
+N_EXAMPLES = 2000
+SIZES = (20, 40, 80, 160, 320, 640)
+LARGEST_SHARE = 0.7
+N_TEST = 1000
+
+Examples = tuple[NDArray[Any], NDArray[Any]]
+Generator = np.random.Generator
+
+
+def learners() -> Mapping[str, Any]:
+    """Return the five classifiers by their names; those that measure distances standardize features first."""
+    scaler, pipeline = sklearn("preprocessing").StandardScaler, sklearn("pipeline").make_pipeline
+    return {
+        "logistic regression": pipeline(scaler(), sklearn("linear_model").LogisticRegression(max_iter=2000)),
+        "5 neighbours": pipeline(scaler(), sklearn("neighbors").KNeighborsClassifier(5)),
+        "SVM": pipeline(scaler(), sklearn("svm").SVC()),
+        "decision tree": sklearn("tree").DecisionTreeClassifier(),
+        "random forest": sklearn("ensemble").RandomForestClassifier(50),
+    }
+
+
+def tasks() -> Mapping[str, Callable[[Generator], Examples]]:
+    """Return what makes the table of each task."""
+    return {
+        "breast cancer": partial(_bundled, "load_breast_cancer"),
+        "digits": partial(_bundled, "load_digits"),
+        "iris": partial(_bundled, "load_iris"),
+        "wine": partial(_bundled, "load_wine"),
+        "chess endgame": partial(_game, "chess"),
+        "tic-tac-toe": partial(_game, "endgame"),
+        "moons": partial(_drawn, "make_moons", noise=0.3),
+        "circles": partial(_drawn, "make_circles", noise=0.2, factor=0.5),
+        "blobs": partial(_drawn, "make_blobs", n_features=5, centers=8, cluster_std=6.0),
+        "clusters": partial(_drawn, "make_classification", n_features=20, n_informative=6, n_clusters_per_class=3),
+        "sphere": partial(_drawn, "make_gaussian_quantiles", n_features=6, n_classes=3),
+        "ten squares": partial(_drawn, "make_hastie_10_2"),
+        "Friedman": _friedman,
+        "checkerboard": _checkerboard,
+        "parity": _parity,
+        "waveform": _waveform,
+    }
+
+
+def _bundled(loader: str, _: Generator) -> Examples:
+    """Return a table that comes with scikit-learn."""
+    x, y = getattr(sklearn("datasets"), loader)(return_X_y=True)
+    return x, y
+
+
+def _game(table: endgames.Table, _: Generator) -> Examples:
+    x, y = endgames.examples(table)
+    return x.to_numpy(), y.to_numpy()
+
+
+def _drawn(maker: str, rng: Generator, **options: Any) -> Examples:
+    """Return a table that one of scikit-learn's generators draws."""
+    make = getattr(sklearn("datasets"), maker)
+    x, y = make(n_samples=N_EXAMPLES, random_state=int(rng.integers(2**31)), **options)
+    return x, y
+
+
+def _friedman(rng: Generator) -> Examples:
+    """Return Friedman's first regression problem, high or low."""
+    x, y = _drawn("make_friedman1", rng, noise=1.0)
+    return x, y > np.median(y)
+
+
+def _checkerboard(rng: Generator) -> Examples:
+    """Return points on a board of 4 x 4 squares, one in ten of the other colour."""
+    x = rng.uniform(0, 4, (N_EXAMPLES, 2))
+    return x, (np.floor(x).sum(axis=1) % 2 == 1) ^ (rng.random(N_EXAMPLES) < 0.1)
+
+
+def _parity(rng: Generator) -> Examples:
+    """Return the parity of three bits among eight."""
+    x = rng.integers(0, 2, (N_EXAMPLES, 8))
+    return x, x[:, :3].sum(axis=1) % 2
+
+
+def _waveform(rng: Generator) -> Examples:
+    """Return the waveforms of Breiman et al. (1984): mixtures of two of three triangles, with noise."""
+    at = np.arange(1, 22)
+    triangles = np.maximum(6 - np.abs(at - np.array([[7], [15], [11]])), 0)
+    y = rng.integers(0, 3, N_EXAMPLES)
+    share = rng.random((N_EXAMPLES, 1))
+    x = share * triangles[y] + (1 - share) * triangles[(y + 1) % 3]
+    return x + rng.normal(size=x.shape), y
+
+
+def learning_curves(
+    names: Sequence[str] | None = None,
+    algorithms: Sequence[str] | None = None,
+    *,
+    n_runs: int = N_RUNS,
+    seed: int = SEED,
+) -> xr.Dataset:
+    """Measure the accuracy of classifiers on every task after training on more and more examples.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Which of `tasks`, by default all sixteen.
+    algorithms : sequence of str, optional
+        Which of `learners`, by default all five.
+    n_runs : int
+        Runs of each classifier on each task, five by default.
+    seed : int
+        Seed of all random streams.
+
+    Returns
+    -------
+    Dataset
+        `accuracy` (task, algorithm, run, training), in percent of up to 1000 examples that the run was not trained on.
+        `training` is 20, 40, 80, ..., 640 examples; NaN where that is more than 70 % of the table. Each level has the
+        examples of the level before. `attrs` say which scikit-learn made it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such task or classifier, or a number is no whole number as described.
+    ModuleNotFoundError
+        If scikit-learn is not installed.
+
+    Notes
+    -----
+    Runs of one task share its table: a claim about these tasks is one about other splits of the same tables.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, Wadsworth. Friedman (1991), Ann.
+    Stat. 19, 1-67, doi:10.1214/aos/1176347963. Hastie, Tibshirani & Friedman (2009), The Elements of Statistical
+    Learning, Springer, Eq. 10.2.
+
+    Examples
+    --------
+    >>> curves = learning_curves(["moons", "iris"], ["decision tree"], n_runs=2)
+    >>> curves.accuracy.dims, curves.accuracy.count("training").values.ravel().tolist()
+    (('task', 'algorithm', 'run', 'training'), [6, 6, 3, 3])
+    """
+    wanted = check_chosen("names", names, tasks())
+    chosen = check_chosen("algorithms", algorithms, learners())
+    n_runs, seed = check_positive_count("n_runs", n_runs), check_seed(seed)
+    accuracy = np.full((len(wanted), len(chosen), n_runs, len(SIZES)), np.nan)
+    tables = {task: make(np.random.default_rng([seed, crc32(task.encode())])) for task, make in wanted.items()}
+    for place, (task, (x, y)) in enumerate(tables.items()):
+        for column, (algorithm, estimator) in enumerate(chosen.items()):
+            for run in range(n_runs):
+                entropy = [seed, crc32(task.encode()), crc32(algorithm.encode()), run]
+                curve = _curve(estimator, x, y, entropy)
+                accuracy[place, column, run, : len(curve)] = curve
+    array = xr.DataArray(
+        accuracy,
+        {
+            "task": ("task", list(wanted), {"long_name": "task"}),
+            "algorithm": ("algorithm", list(chosen), {"long_name": "learning algorithm"}),
+            "run": ("run", np.arange(n_runs), {"long_name": "run"}),
+            "training": ("training", np.array(SIZES, float), {"long_name": "training", "units": "examples"}),
+        },
+        ("task", "algorithm", "run", "training"),
+        attrs={"long_name": "accuracy on test data", "units": "%"},
+    )
+    attrs = {
+        "title": "accuracy of classifiers on many tasks by number of training examples",
+        "comment": "Every run has its own split of its task's table. Runs of different algorithms are not matched.",
+        "seed": recorded(seed),
+        "scikit_learn": version("scikit-learn"),
+    }
+    return xr.Dataset({"accuracy": array}, attrs=attrs)
+
+
+def _curve(estimator: Any, x: NDArray[Any], y: NDArray[Any], entropy: Sequence[int]) -> list[float]:
+    """Return the accuracies of one run."""
+    sizes = [size for size in SIZES if size <= LARGEST_SHARE * len(y)]
+    order = in_proportion(y, np.random.default_rng(entropy))
+    test = order[sizes[-1] : sizes[-1] + N_TEST]
+    return [percent_right({"": estimator}, x, y, order[:size], test, [*entropy, size]).item() for size in sizes]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make learning curves of five classifiers on sixteen tasks."""
+    command.run(
+        learning_curves,
+        arguments,
+        module="xcurves.experiments.benchmark",
+        description=main.__doc__,
+        seed=SEED,
+        options={
+            "names": {"nargs": "+", "default": None, "help": "which tasks (default all)"},
+            "algorithms": {"nargs": "+", "default": None, "help": "which classifiers (default all)"},
+            "n_runs": {"type": int, "default": N_RUNS, "help": "(default %(default)s)"},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Pilot runs drawn with replacement: data sets larger than the pilots, and other pilots that might have been run."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.core.packing import Floats
+from xcurves.core.progress import progress_bar
+from xcurves.simulation.generators import REPLICATION, pool_of
+from xcurves.simulation.grid import Cell
+from xcurves.simulation.modifications import Case
+from xcurves.simulation.replications import Replications
+
+Ints = NDArray[np.intp]
+
+N_SETS, N_DATASETS = 200, 10
+_VALUES_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True)
+class PilotSets:
+    """Sets of pilot runs, and data sets drawn from each with replacement: a generator.
+
+    Attributes
+    ----------
+    means : sequence of ndarray, shape (..., training)
+        Mean curve of the pilot runs of each algorithm.
+    residuals : sequence of ndarray, shape (..., run, training)
+        The pilot runs of each algorithm less their mean.
+    chosen : sequence of ndarray, shape (set, run)
+        Which pilot runs of each algorithm are in each set.
+    redrawn : bool
+        Whether sets are drawn with replacement.
+    n_datasets : int
+        Data sets that are drawn from each set, 0 if all are drawn from the first.
+    dims, coords
+        Of the data sets, without replication, run and training.
+    """
+
+    means: Sequence[Floats]
+    residuals: Sequence[Floats]
+    chosen: Sequence[Ints]
+    redrawn: bool
+    n_datasets: int
+    dims: tuple[Hashable, ...]
+    coords: Mapping[Hashable, Any]
+
+    def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
+        """Draw data sets of so many runs of each algorithm, from the sets from `first` on, in their order."""
+        sets = first + np.arange(n_datasets) // (self.n_datasets or n_datasets)
+        drawn = [self._draw(place, sets, n_runs, rng) for place in range(len(self.means))]
+        coords = {**self.coords, "run": np.arange(n_runs)}
+        return xr.DataArray(np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS))
+
+    def _draw(self, place: int, sets: Ints, n_runs: int, rng: np.random.Generator) -> Floats:
+        """Return runs of one algorithm, shape (replication, ..., run, training)."""
+        chosen = self.chosen[place]
+        n_pilots = chosen.shape[1]
+        inflation = np.sqrt(n_pilots / (n_pilots - 1))  # drawn runs vary too little, by (n - 1)/n in variance
+        distinct, of_dataset = np.unique(sets, return_inverse=True)
+        runs = self.residuals[place][..., chosen[distinct], :] * (inflation if self.redrawn else 1.0)
+        centre = runs.mean(axis=-2, keepdims=True)
+        runs = self.means[place][..., np.newaxis, np.newaxis, :] + centre + inflation * (runs - centre)
+        drawn: Floats = runs[..., of_dataset[:, np.newaxis], rng.integers(n_pilots, size=(len(sets), n_runs)), :]
+        return np.moveaxis(drawn, -3, 0)
+
+    @property
+    def n_values(self) -> int:
+        """Scores in one run of every algorithm."""
+        return sum(mean.size for mean in self.means)
+
+
+def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stretch: float) -> PilotSets:
+    """Return the pilot runs as the only set; a single algorithm's stand for two, modified and stretched."""
+    pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=False)
+    runs = [pool.to_numpy()[..., owners == i, :] for i in range(len(names))]
+    means = [each.mean(axis=-2) for each in runs]
+    coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
+    return PilotSets(
+        means=means,
+        residuals=[each - mean[..., np.newaxis, :] for each, mean in zip(runs, means, strict=True)],
+        chosen=[np.arange(each.shape[-2])[np.newaxis] for each in runs],
+        redrawn=False,
+        n_datasets=0,
+        dims=pool.dims[:-2],
+        coords=coords | {"algorithm": names},
+    )
+
+
+def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> PilotSets:
+    """Return sets of pilot runs drawn with replacement; `together` the same runs of each algorithm."""
+    chosen = [rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen]
+    if together:
+        chosen = [chosen[0]] * len(chosen)
+    return replace(given, chosen=chosen, redrawn=True, n_datasets=N_DATASETS)
+
+
+def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[int], *, progress: bool) -> Floats:
+    """Return how often the test rejects data sets of each set, shape (set, *dims of the p-value, n_runs)."""
+    simulation = replace(simulation, generator=sets)
+    bar = progress_bar(progress, "sets of pilots", "number of runs")
+    return np.stack([_rates(simulation, sets, size) for size in bar(n_runs)], axis=-1)
+
+
+def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
+    at_once = max(1, _VALUES_AT_ONCE // (sets.n_values * n_runs * sets.n_datasets))
+    found = []
+    for first in range(0, N_SETS, at_once):
+        n_sets = min(at_once, N_SETS - first)
+        _, p, _ = simulation.tested(Cell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
+        values = p.to_numpy().reshape(n_sets, sets.n_datasets, *p.shape[1:])
+        tried = np.count_nonzero(~np.isnan(values), axis=1)
+        rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)
+        found.append(rejected / np.where(tried > 0, tried, np.nan))
+    return np.concatenate(found)
+
+
+def rising(rates: Floats) -> Floats:
+    """Return the nearest rates that do not fall along the last axis (least squares)."""
+    known = np.nan_to_num(rates)
+    n = rates.shape[-1]
+    sums = np.concatenate([np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1)
+    i, k = np.arange(n)[:, np.newaxis], np.arange(n)
+    means = (sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]) / np.maximum(k - i + 1, 1)
+    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
+    fitted = np.maximum.accumulate(np.where(k >= i, lowest, -np.inf), axis=-2)
+    return np.where(np.isnan(rates), np.nan, np.diagonal(fitted, axis1=-2, axis2=-1))
+
+
+def quantile(numbers: Floats, probability: float) -> Floats:
+    """Return the smallest of the numbers along the first axis up to which such a share of them lies; NaN stays."""
+    place = ceil(round(probability * len(numbers), 9)) - 1
+    found: Floats = np.sort(numbers, axis=0)[max(place, 0)]
+    return found

@@ -1,0 +1,130 @@
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from lazy import refuse_to_compute
+from xcurves.kernels import task_profiles, training_bands
+from xcurves.kernels.summaries import Summaries
+
+SETTINGS = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 299, "rng": 0}
+
+
+def make(n_tasks=6, n_runs=5, n_levels=4, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(2, n_tasks, n_runs, n_levels)).cumsum(axis=-1) + 3 * rng.normal(size=(n_tasks, 1, 1))
+    dims = ("algorithm", "task", "run", "training")
+    return xr.DataArray(values, {"algorithm": ["a", "b"], "training": range(n_levels)}, dims)
+
+
+def banded(curves, **options):
+    return xcurves.performance_cdf(curves, **{**SETTINGS, "simultaneous": "training", **options})
+
+
+def test_the_band_is_that_of_a_plain_loop():
+    """Enumerates nothing: draws the same signs, and takes each replicate by itself."""
+    x = make(3, 4, 2).isel(algorithm=0).to_numpy()  # (task, run, level)
+    n, size = 199, 12
+    signs = 1 - 2.0 * np.random.default_rng(np.random.SeedSequence(7, spawn_key=(size, 3))).integers(
+        0, 2, (n, 1, size), np.int8
+    ).reshape(n, 3, 4, 1)
+    means = x.mean(axis=1, keepdims=True)
+    residual = (x - means) * np.sqrt(4 / 3)
+
+    def iqm(values):
+        return np.sort(values.reshape(-1, values.shape[-1]), axis=0)[3:-3].mean(axis=0)
+
+    drawn = np.array([iqm(means + sign * residual) for sign in signs])
+    spread = [
+        np.sqrt(
+            (((s * residual) - (s * residual).mean(axis=1, keepdims=True)) ** 2).sum((0, 1)) / (residual**2).sum((0, 1))
+        )
+        for s in signs
+    ]
+    sd = drawn.std(axis=0)
+    largest = np.sort((np.abs(drawn - drawn.mean(axis=0)) / (sd * spread)).max(axis=1))
+    half = largest[int(np.ceil(0.95 * 200)) - 1] * sd
+    wanted = Summaries(np.array([0.5]), False, True, np.zeros(0), np.zeros(0), True)
+    found = training_bands.statistic_bands(x.reshape(12, 2).T, np.array([4, 4, 4]), wanted.observe, n, 0.05, 7)
+    np.testing.assert_allclose(found[:, 3], np.stack([iqm(x) - half, iqm(x) + half], axis=-1), rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_of_the_mean_it_is_the_band_of_the_mean_curve_but_for_its_divisor():
+    """Both give residual runs random signs; here replicates are measured by their spread with divisor l."""
+    curves = make(8, 5, 4)
+    n = 20_000
+    found = banded(curves, n_resamples=n).statistic_ci.sel(param="score_mean").transpose("algorithm", "training", ...)
+    for place in range(2):
+        own = task_profiles.mean_curve(curves[place].to_numpy(), n, 0.05, 1)["mean_curve_band"]
+        np.testing.assert_allclose(np.diff(found[place]), np.diff(own) * np.sqrt(5 / 4), rtol=0.03)
+
+
+def test_estimates_and_pointwise_intervals_are_as_without():
+    curves = make()
+    along = banded(curves, threshold=1.0)
+    with pytest.warns(UserWarning, match="few for a bootstrap"):
+        alone = xcurves.performance_cdf(curves, **SETTINGS, threshold=1.0)
+    xr.testing.assert_identical(
+        along.drop_vars("statistic_ci").drop_attrs(), alone.drop_vars("statistic_ci").drop_attrs()
+    )
+    ends = along.statistic_ci
+    assert ends.dims == alone.statistic_ci.dims
+    assert ends.attrs["interval"] == "random signs of residual runs, simultaneous over training"
+    shares = ends.sel(param=["partial_mean_above 1", "prob_above 1"])
+    assert shares.isnull().all()
+    rest = ends.drop_sel(param=shares.param.values)
+    middle = rest.mean("ci_bound")
+    np.testing.assert_allclose(middle.sel(param="iqm"), along.iqm)
+    np.testing.assert_allclose(middle.sel(param="cvar_lower 0.5"), along.cvar_lower.squeeze())
+    width = rest.diff("ci_bound").sel(param="score_mean")
+    assert (width > alone.statistic_ci.diff("ci_bound").sel(param="score_mean")).all()
+    assert "Those of a statistic hold at all training levels together" in along.curves.summary()
+
+
+def test_each_task_stays_by_itself_and_lazy():
+    curves = xr.concat([make(seed=1), make(seed=2)], "metric")
+    found = banded(curves)
+    xr.testing.assert_allclose(found.isel(metric=1), banded(curves[1]))
+    with dask.config.set(scheduler=refuse_to_compute):
+        lazy = banded(curves.chunk(metric=1, training=2))
+    xr.testing.assert_allclose(lazy.compute(), found)
+
+
+def test_levels_that_a_task_has_not_are_left_out():
+    curves = make()
+    curves[:, 2, :, 0] = np.nan
+    with pytest.warns(UserWarning, match="no trial in the stratum task 2"):
+        found = banded(curves).statistic_ci.sel(param="iqm")
+    assert found.isel(training=0).isnull().all()
+    np.testing.assert_allclose(found[:, 1:], banded(curves[..., 1:]).statistic_ci.sel(param="iqm"))
+
+
+def test_runs_too_few_have_no_band():
+    with pytest.warns(UserWarning, match="one trial in the smallest stratum"):
+        assert banded(make(n_runs=1)).statistic_ci.isnull().all()
+    assert banded(make(n_tasks=1, n_runs=2)).statistic_ci.sel(param=["score_mean", "iqm"]).isnull().all()
+    same = banded(make() * 0)
+    assert (same.statistic_ci == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"simultaneous": "task"}, "simultaneous must be 'training'; got 'task'"),
+        ({"training": 0}, {}, r"simultaneous='training' needs the dim 'training' .* Leave simultaneous out"),
+        ({}, {"interval": "bca"}, r"got interval='bca'. Use interval='percentile'"),
+        ({}, {"strata": None, "unit": "task"}, r"got unit='task'. Average the trials of each unit first"),
+    ],
+)
+def test_refusals(change, options, message):
+    with pytest.raises(ValueError, match=message):
+        banded(make().isel(change), **options)
+
+
+def test_a_run_that_lacks_levels_is_refused():
+    curves = make()
+    curves[0, 1, 2, 3] = np.nan
+    with pytest.raises(ValueError, match=r"algorithm 'a': simultaneous='training' needs every trial .*align"):
+        banded(curves)

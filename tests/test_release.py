@@ -1,0 +1,114 @@
+"""What a release has: citation, recipe, workflows, and a wheel that installs in an empty environment."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+
+import pytest
+
+from places import ROOT
+
+yaml = pytest.importorskip("yaml")
+
+
+@pytest.fixture(scope="module")
+def citation():
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize("name", ["version", "license", "keywords"])
+def test_it_says_what_the_project_says(citation, project, name):
+    assert citation[name] == project[name]
+
+
+def test_it_has_what_the_format_requires(citation, project):
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["authors"] == project["authors"]
+    assert all(reference["authors"] and reference["year"] for reference in citation["references"])
+
+
+def test_the_page_on_citing_has_the_same_papers_and_version(citation):
+    page = (ROOT / "docs" / "citation.md").read_text(encoding="utf-8").replace("{ANOVA}", "ANOVA")
+    assert f"version = {{{citation['version']}}}" in page
+    assert [work["title"] for work in (citation, *citation["references"]) if work["title"] not in page] == []
+
+
+def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
+    settings = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    (installed,) = settings["python"]["install"]
+    assert set(installed["extra_requirements"]) <= set(project["optional-dependencies"])
+    command = "python -m sphinx -W --keep-going -c docs . "
+    assert settings["build"]["jobs"]["build"]["html"] == [f"{command}$READTHEDOCS_OUTPUT/html"]
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def requirements(entries):
+    """Return name and version of each, without spaces; Python among them."""
+    return {re.sub(r"\s", "", entry) for entry in entries}
+
+
+def test_the_recipe_has_the_requirements_of_the_project(project):
+    recipe = yaml.safe_load((ROOT / ".conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    wanted = requirements([*project["dependencies"], f"python{project['requires-python']}"])
+    assert requirements(recipe["requirements"]["run"]) == wanted
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert requirements(build) <= requirements(recipe["requirements"]["host"])
+    scripts = [f"{name} = {place}" for name, place in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts
+    about = (recipe["context"]["version"], recipe["about"]["license"], recipe["about"]["summary"])
+    assert about == (project["version"], project["license"], project["description"])
+
+
+def test_the_workflow_runs_every_python_that_the_project_names(project):
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
+    assert set(jobs["all"]["strategy"]["matrix"]["python"]) == versions
+    assert len(jobs["systems"]["strategy"]["matrix"]["os"]) == 3
+
+
+@pytest.mark.environment
+def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(project, tmp_path):
+    pytest.importorskip("build")
+    pytest.importorskip("twine")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(ROOT)]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    sdist, wheel = sorted((tmp_path / "dist").iterdir(), key=lambda path: path.suffix)
+    assert sdist.name == f"xcurves-{project['version']}.tar.gz"
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"xcurves/py.typed", "xcurves/data/tictactoe.nc"} <= set(names)
+    assert not [name for name in names if name.startswith(("tests", "docs", "notebooks"))]
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)], check=True)
+    venv.create(tmp_path / "empty", with_pip=True)
+    python = str(tmp_path / "empty" / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "10", str(wheel)]
+    if (done := subprocess.run(install, capture_output=True, text=True)).returncode:
+        pytest.skip(f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}")
+    code = (
+        "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
+    )
+    shown = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == f"{project['version']} 10\n"
+
+
+def test_the_paper_has_its_sections_and_cites_what_its_bibliography_has():
+    paper = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    sections = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+    headings = [*sections, "AI usage disclosure", "Acknowledgements", "References"]
+    assert re.findall(r"^# (.*)$", paper, re.MULTILINE) == headings
+    listed = re.findall(r"^@\w+\{(.*),$", (ROOT / "docs" / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"@([a-z]+\d{4}\w+)", paper)) == set(listed)
+    figures = re.findall(r"\]\(([^)]+\.(?:svg|png))\)", paper)
+    assert figures
+    assert [figure for figure in figures if not (ROOT / "docs" / figure).exists()] == []
+    scripts = re.findall(r"`python (\S+\.py)`", paper)
+    assert len(scripts) == len(figures)
+    assert [script for script in scripts if not (ROOT / script).exists()] == []
