@@ -75,7 +75,7 @@ def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     has = "is no column of ARCHIVE. It has 'algorithm', 'run', 'training', 'score'"
     assert refusal("c.csv", "--run", "seed", "--value", "score") == (
         f"--run seed {has}. Rows repeat without it. Add a column 'seed' to ARCHIVE that says which run a row is of; "
-        "where the rows of each combination of 'algorithm', 'training' stand in the order of runs, their number within "
+        "where the rows of each combination of 'algorithm', 'training' are in the order of runs, their number within "
         "it, with pandas groupby(...).cumcount()"
     )
     assert refusal("c.csv", "--value", "return") == f"--value return {has}"
@@ -253,8 +253,8 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(apart)
     assert refusal("c.csv", "--align") == (
         "--align intersection leaves 1 common training level (0): the runs of 'a0' share fewer than two levels. "
-        "Compare algorithms that were scored at the same levels, --select algorithm=..., or give levels that all "
-        "reach, --align LEVELS --method ..."
+        "Compare tasks of alike budgets, --select task=..., or give levels that all reach, --align LEVELS --method "
+        "linear"
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan

@@ -55,7 +55,9 @@ METHODS = [
 
 
 def test_names_are_found():
-    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.episodes"} <= set(FUNCTIONS)
+    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.monitor.training_episodes"} <= set(
+        FUNCTIONS
+    )
     assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
     assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
 

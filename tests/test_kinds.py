@@ -170,6 +170,19 @@ def test_table_sentences_and_answer(kind):
     assert "nan" not in answer.lower()
 
 
+def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
+    result = made(kind.name)
+    pytest.importorskip("jinja2")
+    for to in ("latex", "markdown", "html"):
+        if to == "markdown":
+            pytest.importorskip("tabulate")
+        assert not re.search(r"\bnan\b", result.curves.format_table(to), re.IGNORECASE)
+    paragraph, checklist = result.curves.describe_methods().split("\n\n")
+    assert kind.question in paragraph
+    assert kind.name in checklist
+    assert result.curves.bibtex().count("@misc{") == len(result.attrs["references"].split("; ")) + 1
+
+
 def test_answer_of_one_task(kind):
     result = made(kind.name)
     if "task" not in result.dims:

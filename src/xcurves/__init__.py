@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
+    from xcurves.reporting.paper import bibtex as bibtex
+    from xcurves.reporting.paper import describe_methods as describe_methods
+    from xcurves.reporting.paper import format_table as format_table
     from xcurves.results import summary as summary
     from xcurves.results import table as table
     from xcurves.results import to_frame as to_frame
@@ -41,7 +44,10 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "align": "preprocessing.alignment",
     "analyze": "reporting.analyze",
     "assign_looks": "group_sequential.looks",
+    "bibtex": "reporting.paper",
+    "describe_methods": "reporting.paper",
     "drop_incomplete": "preprocessing.alignment",
+    "format_table": "reporting.paper",
     "normalize": "preprocessing.normalization",
     "plot": "plotting.dispatch",
     "report": "reporting.page",

@@ -51,7 +51,7 @@ def test_a_folder_of_monitor_files(here, capsys):
             (folder / "monitor.csv").write_text('#{"t_start": 0.0, "env_id": "Hopper"}\nr,l,t\n' + rows)
     grid = ["--align", "100:400:100", "--method", "mean"]
     assert main(["logs", "--folders", "task", "algorithm", "run", *grid, *QUICK]) == 0
-    frame = xcurves.readers.monitor.episodes(here / "logs", folders=("task", "algorithm", "run"))
+    frame = xcurves.readers.monitor.training_episodes(here / "logs", folders=("task", "algorithm", "run"))
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2

@@ -25,7 +25,7 @@ def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
     assert len(histories) == 4
     for metric in ("loss", "val_loss"):
         logged = keras.csv_log(LOGS).curves.to_dataarray(metric, training="epoch")
-        fitted = keras.history(histories).curves.to_dataarray(metric, training="epoch")
+        fitted = keras.fit_history(histories).curves.to_dataarray(metric, training="epoch")
         assert logged.sizes == fitted.sizes == {"algorithm": 2, "run": 2, "training": 3}
         assert abs(logged - fitted).max() < 1e-12
         for (algorithm, run), own in histories.items():
@@ -35,16 +35,16 @@ def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
 
 def test_the_dict_of_a_history_does_too(histories):
     plain = {key: fitted.history for key, fitted in histories.items()}
-    assert keras.history(plain).equals(keras.history(histories))
+    assert keras.fit_history(plain).equals(keras.fit_history(histories))
 
 
 def test_histories_need_the_names_of_their_runs():
     with pytest.raises(TypeError, match=r"^histories must map \(algorithm, run\) to histories; got dict. Name them"):
-        keras.history({"cnn": {"loss": [1.0]}})
+        keras.fit_history({"cnn": {"loss": [1.0]}})
     with pytest.raises(TypeError, match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list"):
-        keras.history({("cnn", 0): [1.0]})
+        keras.fit_history({("cnn", 0): [1.0]})
     with pytest.raises(ValueError, match=r"^histories have no epochs of \('cnn', 0\). Leave such runs out"):
-        keras.history({("cnn", 0): {"loss": []}})
+        keras.fit_history({("cnn", 0): {"loss": []}})
 
 
 def test_a_line_cut_short_is_left_out_and_said(tmp_path):

@@ -13,7 +13,7 @@ NAMES = {"training": "step", "extra": ["env", "task"], "duplicates": "mean"}
 
 
 def test_every_measurement_finds_its_place():
-    frame = marl_eval.evaluations(FILE)
+    frame = marl_eval.step_metrics(FILE)
     runs = json.loads(FILE.read_text())["smac"]["3s5z"]
     for metric in ("return", "win_rate"):
         curves = frame.curves.to_dataarray(metric, **NAMES)
@@ -34,17 +34,17 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
     for i, seed in enumerate(["seed_0", "seed_1"]):
         steps = {"step_0": {"step_count": 0, "return": [1.0, 2.0]}}
         (tmp_path / f"{i}.json").write_text(json.dumps({"e": {"t": {"a": {seed: steps}}}}))
-    assert marl_eval.evaluations(tmp_path)["run"].tolist() == ["seed_0", "seed_0", "seed_1", "seed_1"]
+    assert marl_eval.step_metrics(tmp_path)["run"].tolist() == ["seed_0", "seed_0", "seed_1", "seed_1"]
     (tmp_path / "2.json").write_text((tmp_path / "1.json").read_text())
     with pytest.raises(ValueError, match=r"2\.json and .*1\.json both hold e / t / a / seed_1. Remove one of them"):
-        marl_eval.evaluations(tmp_path)
+        marl_eval.step_metrics(tmp_path)
 
 
 def test_a_file_cut_short_is_named(tmp_path):
     path = tmp_path / "metrics.json"
     path.write_text(FILE.read_text()[:-20])
     with pytest.raises(ValueError, match=rf"^{path} is cut short or not nested as environment, task, algorithm, run"):
-        marl_eval.evaluations(path)
+        marl_eval.step_metrics(path)
     path.write_text('{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}')
     with pytest.raises(ValueError, match=r"e / t / a / s has lists of different lengths in step_0: {'x': 1, 'y': 2}"):
-        marl_eval.evaluations(path)
+        marl_eval.step_metrics(path)

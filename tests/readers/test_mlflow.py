@@ -80,7 +80,7 @@ def test_a_damaged_store_is_named(store):
         data = damaged.read_bytes()
         damaged.write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=rf"{damaged}"):
-        reader.metrics(damaged)
+        reader.metric_history(damaged)
 
 
 def test_a_missing_package_is_said_with_its_extra(monkeypatch):
@@ -90,4 +90,4 @@ def test_a_missing_package_is_said_with_its_extra(monkeypatch):
     with pytest.raises(
         ImportError, match=r"^readers\.mlflow needs mlflow\. Install it: pip install 'xcurves\[mlflow\]'"
     ):
-        reader.metrics("mlruns")
+        reader.metric_history("mlruns")

@@ -23,7 +23,7 @@ def histories():
 
 
 def test_every_logged_score_finds_its_place(histories):
-    frame = reader.history(histories)
+    frame = reader.run_history(histories)
     assert list(frame)[:2] == ["algorithm", "run"]
     assert len(frame) == 15
     returns = frame.curves.to_dataarray("return", training="_step")
@@ -48,15 +48,15 @@ def test_a_sampled_history_is_recognised_and_said(histories, monkeypatch):
     monkeypatch.setattr(public.Run, "_exec", answer)
     run = object.__new__(public.Run)
     with pytest.warns(UserWarning, match=r"^\('sac', 1\): 3 rows with gaps in their steps, a sample\. Get every row"):
-        reader.history({("sac", 1): run.history(samples=3)}, samples=3)
-    assert len(reader.history({("sac", 1): run.history()})) == 5
+        reader.run_history({("sac", 1): run.history(samples=3)}, samples=3)
+    assert len(reader.run_history({("sac", 1): run.history()})) == 5
 
 
 def test_500_rows_of_consecutive_steps_are_whole():
     rows = pd.DataFrame({"_step": range(500), "return": 0.0})
-    assert len(reader.history({("sac", 1): rows})) == 500
+    assert len(reader.run_history({("sac", 1): rows})) == 500
     with pytest.warns(UserWarning, match=r"500 rows with gaps in their steps, a sample.*\(in 2 runs\)$"):
-        reader.history({("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)})
+        reader.run_history({("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)})
 
 
 def export(frame, path, spread=0.0):
@@ -70,7 +70,7 @@ def export(frame, path, spread=0.0):
 
 
 def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
-    frame = reader.history(histories)
+    frame = reader.run_history(histories)
     export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
     chart = wandb_chart.chart(tmp_path / "chart.csv")
     assert list(chart) == ["algorithm", "run", "name", "step", "return"]
@@ -112,9 +112,9 @@ def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
 def test_histories_need_the_names_of_their_runs():
     rows = [{"_step": 0, "return": 1.0}]
     with pytest.raises(TypeError, match=r"^histories must map \(algorithm, run\) to histories; got list. Name them"):
-        reader.history([rows])
+        reader.run_history([rows])
     with pytest.raises(ValueError, match=r"^histories have no rows of \('sac', 2\). Leave such runs out"):
-        reader.history({("sac", 1): rows, ("sac", 2): []})
+        reader.run_history({("sac", 1): rows, ("sac", 2): []})
 
 
 def test_a_last_line_without_an_end_is_said(tmp_path):

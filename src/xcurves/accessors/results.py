@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import xarray as xr
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from xcurves.learning_curves.options import At
     from xcurves.learning_curves.predict import Rule
+    from xcurves.reporting.paper import Mark
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -52,6 +53,28 @@ class DatasetCurves:
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return xcurves.summary(self._result)
+
+    @documented
+    def format_table(
+        self,
+        to: Literal["latex", "markdown", "html"] = "latex",
+        *,
+        best: Mark | None = None,
+        ties: Mark | None = None,
+        precision: int = 3,
+    ) -> str:
+        """Call :func:`xcurves.format_table`."""
+        return xcurves.format_table(self._result, to, best=best, ties=ties, precision=precision)
+
+    @documented
+    def describe_methods(self) -> str:
+        """Call :func:`xcurves.describe_methods`."""
+        return xcurves.describe_methods(self._result)
+
+    @documented
+    def bibtex(self) -> str:
+        """Call :func:`xcurves.bibtex`."""
+        return xcurves.bibtex(self._result)
 
     @documented
     def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
@@ -105,6 +128,11 @@ class DataTreeCurves:
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
         return xcurves.summary(self._tree)
+
+    @documented
+    def bibtex(self) -> str:
+        """Call :func:`xcurves.bibtex`."""
+        return xcurves.bibtex(self._tree)
 
     @documented
     def plot(

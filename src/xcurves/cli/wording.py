@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+import numpy as np
+
+from xcurves.cli.selection import parse_levels
 
 _OPTIONS = "n_resamples|confidence_level|rng|method|tolerance|duplicates|folders|include"
 _ALIGN = r"(?:: | with )\.curves\.align\('intersection'\)"
+_GRID = r"np\.linspace\(([^,]+), ([^,]+), (\d+)\)"
 _WHOSE = r"(value|algorithm|run|training|extra)='([^']*)'"
 _WRITING = " cannot be written| holds something else| is a folder| needs zarr|: there is no folder|: one netCDF file"
 # What a message says, and what it says here; in this order.
-_SAID = {
-    r"\. If runs stand in the same order .*? frame\.assign\((\w+)=frame\.groupby\(\[(.*?)\]\)\.cumcount\(\)\).*": (
+_SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"\. If runs are in the same order .*? frame\.assign\((\w+)=frame\.groupby\(\[(.*?)\]\)\.cumcount\(\)\).*": (
         r". Add a column '\1' to ARCHIVE that says which run a row is of; where the rows of each combination of \2 "
-        r"stand in the order of runs, their number within it, with pandas groupby(...).cumcount()"
+        r"are in the order of runs, their number within it, with pandas groupby(...).cumcount()"
     ),
     rf"{_ALIGN} or leave incomplete ones out with \.curves\.drop_incomplete\(\)": (
         " with --align or leave incomplete ones out with --drop-incomplete"
@@ -24,10 +30,15 @@ _SAID = {
     r"differ in extra=, or say which to keep: .*": (
         "differ by --extra, or say which to keep: --duplicates first, last or mean"
     ),
-    r"Compare algorithms (.*) levels, or give levels that all reach: .*": (
-        r"Compare algorithms \1 levels, --select algorithm=..., "
-        r"or give levels that all reach, --align LEVELS --method ..."
+    rf"with (?:on=|\.curves\.align\(){_GRID}, method='(\w+)'\)?": lambda found: (
+        f"with --align {_levels(found)} --method {found[4]}"
     ),
+    r"with (?:on=|\.curves\.align\()\[([^\]]*)\], method='(\w+)'\)?": r"with --align \1 --method \2",
+    r"Bring every task to (?:fractions|the end) of its budget with .*?'budget'\)": (
+        "Compare tasks of alike budgets, --select task=..., or give levels that all reach, --align LEVELS --method "
+        "linear"
+    ),
+    r"Leave one of them out: curves\.where\(.*": "Leave one of them out: --select run=...",
     r"fewer levels, on=\[\.\.\.\], method=\.\.\., or select": "fewer levels, --align LEVELS --method ..., or --select",
     r"\bon=\[\.\.\.\]": "--align LEVELS",
     r"\bon='(\w+)'": r"--align \1",
@@ -67,6 +78,14 @@ def in_words_of_the_shell(message: str) -> str:
     message = _ROW.sub(lambda row: f"{row[1]} row {int(row[2]) + 1} of the data", message)
     message = _RENAME.sub(lambda found: f"Name them: {_names(found[2])}", message)
     return _CALL.sub(". Correct ARCHIVE", message)
+
+
+def _levels(grid: re.Match[str]) -> str:
+    """Return START:STOP:STEP for the levels of a grid, or a list where that would not be the same."""
+    start, stop, n = float(grid[1]), float(grid[2]), int(grid[3])
+    levels = np.linspace(start, stop, n).tolist()
+    ranged = f"{start:.12g}:{stop:.12g}:{(stop - start) / (n - 1):.12g}"
+    return ranged if parse_levels(ranged) == levels else ",".join(map(repr, levels))
 
 
 def _names(renames: str) -> str:

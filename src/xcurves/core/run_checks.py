@@ -21,11 +21,11 @@ _CURE = (
 
 
 class IncompleteRunError(ValueError):
-    """A run lacks levels of its task; `what` says which, without a cure."""
+    """A run lacks levels of its task: `what` says which, and the message what works on most curves."""
 
-    def __init__(self, what: str, cure: str = _CURE) -> None:
+    def __init__(self, what: str) -> None:
         self.what = what
-        super().__init__(f"{what}. {cure}")
+        super().__init__(f"{what}. {_CURE}")
 
     def __reduce__(self) -> tuple[type[IncompleteRunError], tuple[str]]:
         """Keep the message when the error is pickled."""
@@ -38,9 +38,8 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
     try:
         yield
     except IncompleteRunError as error:
-        if curves.chunks is not None:
-            raise
-        raise IncompleteRunError(error.what, cure_incomplete(curves)) from None
+        cure = _CURE if curves.chunks is not None else cure_incomplete(curves)
+        raise ValueError(f"{error.what}. {cure}") from None
 
 
 def check_runs(

@@ -121,6 +121,9 @@ class ResultKind:
         Why there is no picture, where there is none.
     part : Part, optional
         How it takes part in a whole analysis.
+    ranking : function of a result and its table, optional
+        For each row, of which the first column has a value of one algorithm: "best", "tie" where it is not shown to
+        differ from the best one, or "".
     overlaid : collection of str, function or None
         Task dims that share a panel; None: all. A function of the result says which.
     """
@@ -141,6 +144,7 @@ class ResultKind:
     no_view: str = ""
     coord_vars: Mapping[str, Var] = field(default_factory=dict)
     part: Part | None = None
+    ranking: Callable[[xr.Dataset, pd.DataFrame], list[str]] | None = None
     rows: tuple[str, ...] = ()
     core: tuple[str, ...] = ("algorithm", "run", "training")
     overlaid: Overlaid = ()

@@ -72,6 +72,7 @@ PERFORMANCE_CDF = ResultKind(
     sentences=text.statistic_sentences,
     answer=text.statistic_answer,
     digest=tables.statistic_digest,
+    ranking=tables.statistic_ranking,
     part=Part("distribution", 4, final_scores),
     views={
         "inverse_cdf": View(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -9,12 +10,38 @@ from xcurves.core import labels
 from xcurves.core.tables import bounds, by_task, frame_of
 from xcurves.distributions.text import say_statistic, statistics
 
+_NO_SIDE = ("score_std",)  # neither a high nor a low one is good
+
 
 def statistic_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each statistic."""
     values = statistics(result).transpose(..., "param")
     frame = frame_of({"value": values, **bounds(result["statistic_ci"].sel(param=values["param"]))}, ["param"])
     return frame.rename_axis(index={"param": "statistic"})
+
+
+def statistic_ranking(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
+    """Return which algorithm has the best value of each statistic, and whose intervals overlap that of the best."""
+    if "algorithm" not in table.index.names:
+        return [""] * len(table)
+    higher = bool(result.attrs.get("higher_is_better", 1))
+    groups = [name for name in table.index.names if name != "algorithm"]
+    ranks = [""] * len(table)
+    places = pd.Series(range(len(table)), table.index)
+    for _, rows in table.assign(place=places).groupby(groups, sort=False, dropna=False):
+        name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
+        if name in _NO_SIDE or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
+            continue
+        upward = name == "prob_above" or (higher and name != "optimality_gap")
+        value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()
+        best = np.nanargmax(value) if upward else np.nanargmin(value)
+        low, high = np.nan_to_num(low, nan=-np.inf, neginf=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+        for place, each, least, most in zip(rows["place"].tolist(), value, low, high, strict=True):
+            if each == value[best]:
+                ranks[place] = "best"
+            elif least <= high[best] and most >= low[best] and not np.isnan(each):
+                ranks[place] = "tie"
+    return ranks
 
 
 def statistic_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:

@@ -13,7 +13,7 @@ from xcurves.readers.source import Source
 _NAME = re.compile(r"(?P<task>.+)__(?P<algorithm>.+)__(?P<run>\d+)__(?P<began>\d+)")
 
 
-def scalars(root: str | Path) -> pd.DataFrame:
+def run_scalars(root: str | Path) -> pd.DataFrame:
     """Read all scalars of all CleanRL runs directly below a folder.
 
     Parameters
@@ -45,7 +45,7 @@ def scalars(root: str | Path) -> pd.DataFrame:
     Examples
     --------
     >>> from xcurves.readers import cleanrl
-    >>> frame = cleanrl.scalars("runs")  # doctest: +SKIP
+    >>> frame = cleanrl.run_scalars("runs")  # doctest: +SKIP
     """
     frame = tensorboard.scalars(root, folders="name")
     parts = frame["name"].astype(str).str.extract(f"^{_NAME.pattern}$")
@@ -73,7 +73,7 @@ SOURCE = Source(
     "cleanrl",
     "a folder of CleanRL's runs (env__exp__seed__time)",
     _is_log,
-    scalars,
+    run_scalars,
     value="value",
     extra=("task",),
     also_writes=("tensorboard",),

@@ -15,7 +15,7 @@ from xcurves.readers.source import Source
 _NAMES = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
 
 
-def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
+def evaluation_episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
     """Read all ``evaluations.npz`` below a folder, in which each run has a folder.
 
     Parameters
@@ -54,7 +54,7 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) 
     >>> (root / "sac" / "0").mkdir(parents=True)
     >>> file = root / "sac" / "0" / "evaluations.npz"
     >>> np.savez(file, timesteps=[100, 200], results=[[1.0, 3.0], [4.0, 6.0]], ep_lengths=[[9, 9], [9, 9]])
-    >>> frame = evaluations.episodes(root)
+    >>> frame = evaluations.evaluation_episodes(root)
     >>> frame.curves.to_dataarray("return", training="step", duplicates="mean").squeeze().to_numpy()
     array([2., 5.])
     """
@@ -94,7 +94,7 @@ SOURCE = Source(
     "evaluations",
     "a folder of Stable-Baselines3's evaluations.npz",
     _is_log,
-    episodes,
+    evaluation_episodes,
     by_folders=True,
     value="return",
     also_writes=("tensorboard",),

@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers import csvfile, paths
+from xcurves.readers.histories import frames_of, join
 from xcurves.readers.source import Source
 
 
-def history(histories: Mapping[tuple[str, Any], Any]) -> pd.DataFrame:
+def fit_history(histories: Mapping[tuple[str, Any], Any]) -> pd.DataFrame:
     """Join the histories of runs.
 
     Parameters
@@ -35,20 +36,12 @@ def history(histories: Mapping[tuple[str, Any], Any]) -> pd.DataFrame:
     Examples
     --------
     >>> from xcurves.readers import keras
-    >>> frame = keras.history({("cnn", 0): {"loss": [0.9, 0.5], "val_loss": [1.0, 0.7]}})
+    >>> frame = keras.fit_history({("cnn", 0): {"loss": [0.9, 0.5], "val_loss": [1.0, 0.7]}})
     >>> frame.curves.to_dataarray("val_loss", training="epoch").squeeze().to_numpy()
     array([1. , 0.7])
     """
-    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
-        raise TypeError(
-            f"histories must map (algorithm, run) to histories; got {type(histories).__name__}. "
-            "Name them: {('cnn', 0): model.fit(...)}"
-        )
-    frames = {key: _rows(key, fitted) for key, fitted in histories.items()}
-    empty = [key for key, rows in frames.items() if rows.empty]
-    if empty or not frames:
-        raise ValueError(f"histories have no epochs{f' of {empty[0]}' if empty else ''}. Leave such runs out")
-    frame = pd.concat([_labelled(rows, *key) for key, rows in frames.items()], ignore_index=True)
+    frames = frames_of(histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)")
+    frame = join(frames)
     frame.attrs = {"units": {"epoch": "epochs"}, "source": f"Keras histories of {len(frames)} runs"}
     return frame
 
@@ -59,12 +52,6 @@ def _rows(key: tuple[str, Any], fitted: Any) -> pd.DataFrame:
         raise TypeError(f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}")
     rows = pd.DataFrame({name: pd.Series(values) for name, values in metrics.items()})
     rows.insert(0, "epoch", getattr(fitted, "epoch", range(len(rows))))
-    return rows
-
-
-def _labelled(rows: pd.DataFrame, algorithm: str, run: Any) -> pd.DataFrame:
-    rows.insert(0, "run", run)
-    rows.insert(0, "algorithm", algorithm)
     return rows
 
 

@@ -11,7 +11,7 @@ from xcurves.readers import csvfile, paths
 from xcurves.readers.source import Source
 
 
-def metrics(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
+def logged_metrics(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
     r"""Read all ``metrics.csv`` of Lightning below a folder, in which each run has a folder.
 
     Parameters
@@ -49,7 +49,7 @@ def metrics(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -
     >>> (root / "cnn" / "0").mkdir(parents=True)
     >>> text = "epoch,step,train_loss,val_loss\n0,49,0.5,\n0,49,,0.7\n1,99,0.4,\n"
     >>> _ = (root / "cnn" / "0" / "metrics.csv").write_text(text)
-    >>> lightning.metrics(root)
+    >>> lightning.logged_metrics(root)
       algorithm  run  epoch  step  train_loss  val_loss
     0       cnn    0      0    49         0.5       0.7
     1       cnn    0      1    99         0.4       NaN
@@ -72,7 +72,7 @@ SOURCE = Source(
     "lightning",
     "a folder of Lightning's metrics.csv",
     _is_log,
-    metrics,
+    logged_metrics,
     by_folders=True,
     also_writes=("tensorboard",),
 )

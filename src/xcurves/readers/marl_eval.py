@@ -15,7 +15,7 @@ from xcurves.readers.source import Source
 _LABELS = ["env", "task", "algorithm", "run"]
 
 
-def evaluations(path: str | Path) -> pd.DataFrame:
+def step_metrics(path: str | Path) -> pd.DataFrame:
     """Read the evaluations of all runs along training.
 
     Parameters
@@ -44,7 +44,7 @@ def evaluations(path: str | Path) -> pd.DataFrame:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "metrics.json"
     >>> steps = {"step_0": {"step_count": 1000, "return": [1.0, 3.0]}, "absolute_metrics": {"return": [5.0]}}
     >>> _ = path.write_text(json.dumps({"smac": {"3s5z": {"qmix": {"seed_0": steps}}}}))
-    >>> marl_eval.evaluations(path)
+    >>> marl_eval.step_metrics(path)
         env  task algorithm     run  step  episode  return
     0  smac  3s5z      qmix  seed_0  1000        0     1.0
     1  smac  3s5z      qmix  seed_0  1000        1     3.0
@@ -63,14 +63,14 @@ def absolute_metrics(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `evaluations`, without `step`: scores of trials, ``training=None``.
+        As `step_metrics`, without `step`: scores of trials, ``training=None``.
 
     Raises
     ------
     FileNotFoundError
         If there is nothing to read.
     ValueError
-        As `evaluations`; also if no run has absolute metrics.
+        As `step_metrics`; also if no run has absolute metrics.
 
     Examples
     --------
@@ -144,6 +144,6 @@ SOURCE = Source(
     "marl-eval",
     "JSON files of marl-eval",
     _is_log,
-    evaluations,
+    step_metrics,
     extra=("env", "task"),
 )

@@ -11,7 +11,7 @@ from xcurves.readers import sqlite
 from xcurves.readers.source import Source
 
 
-def metrics(store: str | Path) -> pd.DataFrame:
+def metric_history(store: str | Path) -> pd.DataFrame:
     """Read the history of every metric of every run.
 
     Parameters
@@ -39,7 +39,7 @@ def metrics(store: str | Path) -> pd.DataFrame:
     Examples
     --------
     >>> from xcurves.readers import mlflow
-    >>> frame = mlflow.metrics("mlruns")  # doctest: +SKIP
+    >>> frame = mlflow.metric_history("mlruns")  # doctest: +SKIP
     """
     try:
         from mlflow import MlflowClient
@@ -112,7 +112,7 @@ STORE = Source(
     "mlflow",
     "a folder of MLflow (mlruns)",
     _is_run,
-    metrics,
+    metric_history,
     value="value",
     also_writes=("table",),
 )
@@ -120,7 +120,7 @@ DATABASE = Source(
     "mlflow-database",
     "an SQLite file of MLflow (mlflow.db)",
     lambda path: sqlite.has_rows(path, "experiments", "latest_metrics"),
-    metrics,
+    metric_history,
     single=True,
     value="value",
 )

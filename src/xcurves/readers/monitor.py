@@ -15,7 +15,7 @@ from xcurves.readers.source import Source
 _NAMES = {"r": "return", "l": "episode_length", "t": "time"}
 
 
-def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
+def training_episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
     r"""Read all ``monitor.csv`` files below a folder, in which each run has a folder.
 
     Parameters
@@ -54,7 +54,7 @@ def episodes(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) 
     >>> (root / "sac" / "0").mkdir(parents=True)
     >>> text = '#{"t_start": 0.0, "env_id": "Hopper-v4"}\nr,l,t\n10.0,20,0.5\n12.0,30,0.9\n'
     >>> _ = (root / "sac" / "0" / "monitor.csv").write_text(text)
-    >>> monitor.episodes(root)[["algorithm", "run", "step", "return"]]
+    >>> monitor.training_episodes(root)[["algorithm", "run", "step", "return"]]
       algorithm  run  step  return
     0       sac    0    20    10.0
     1       sac    0    50    12.0
@@ -116,7 +116,7 @@ SOURCE = Source(
     "monitor",
     "a folder of Stable-Baselines3's monitor.csv",
     _is_log,
-    episodes,
+    training_episodes,
     by_folders=True,
     value="return",
     also_writes=("evaluations", "tensorboard"),

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.readers.histories import Key, frames_of, join
 
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
 
 
-def history(
+def run_history(
     histories: Mapping[tuple[str, Any], pd.DataFrame | Iterable[Mapping[str, Any]]], *, samples: int = _SAMPLES
 ) -> pd.DataFrame:
     """Join the histories of runs.
@@ -48,19 +49,11 @@ def history(
     --------
     >>> from xcurves.readers import wandb
     >>> rows = [{"_step": 0, "return": 1.0}, {"_step": 10, "return": 4.0}]
-    >>> frame = wandb.history({("sac", 1): rows})
+    >>> frame = wandb.run_history({("sac", 1): rows})
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
-        raise TypeError(
-            "histories must map (algorithm, run) to histories; got "
-            f"{type(histories).__name__}. Name them: {{('sac', 1): run.scan_history()}}"
-        )
-    frames = {key: _rows(rows) for key, rows in histories.items()}
-    empty = [key for key, rows in frames.items() if rows.empty]
-    if empty or not frames:
-        raise ValueError(f"histories have no rows{f' of {empty[0]}' if empty else ''}. Leave such runs out")
+    frames = frames_of(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
     sampled = np.array([len(rows) == samples and _has_gaps(rows) for rows in frames.values()])
     provenance.warn_of(
         sampled,
@@ -68,12 +61,10 @@ def history(
         lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",
         "runs",
     )
-    labelled = [rows.assign(algorithm=algorithm, run=run) for (algorithm, run), rows in frames.items()]
-    frame = pd.concat(labelled, ignore_index=True)
+    frame = join(frames)
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
             frame[name] = frame[name].map(_number).infer_objects()
-    frame = frame[["algorithm", "run", *frame.columns.difference(["algorithm", "run"], sort=False)]]
     frame.attrs = {
         "units": {name: "s" for name in ("_runtime", "_timestamp") if name in frame},
         "source": f"Weights & Biases histories of {len(frames)} runs",
@@ -81,7 +72,7 @@ def history(
     return frame
 
 
-def _rows(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(_: Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
 
 

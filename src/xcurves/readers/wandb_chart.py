@@ -31,7 +31,7 @@ def chart(path: str | Path) -> pd.DataFrame:
         One row per run and step: `name` (of the run, or of a group), `step` (the chart's first column), and the
         metrics. Where all names are an algorithm and a number, such as ``sac-1``, they are split into `algorithm` and
         `run`; other names by :func:`split_names`. A chart shows at most some hundreds or thousands of points of a run:
-        prefer `wandb.history` with ``run.scan_history()``.
+        prefer `wandb.run_history` with ``run.scan_history()``.
 
     Raises
     ------

@@ -1,0 +1,60 @@
+"""What holds of every source with files: three lines lead to an ANOVA, and a file that is cut short is named."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xcurves import readers
+
+LOGS = Path(__file__).parent / "logs"
+ANOVA = {"n_resamples": 19, "confidence_level": 0.5, "rng": 0}
+TO_CURVES = {
+    "monitor": (
+        "stable-baselines3",
+        {"value": "return", "training": "step", "on": np.arange(100, 501, 100), "method": "mean", "tolerance": 100},
+    ),
+    "evaluations": ("stable-baselines3", {"value": "return", "training": "step", "duplicates": "mean"}),
+    "lightning": ("lightning", {"value": "val_loss", "training": "step"}),
+    "huggingface": ("transformers", {"value": "eval_loss", "training": "step"}),
+    "keras": ("keras", {"value": "val_loss", "training": "epoch"}),
+    "rllib": (
+        "ray",
+        {"value": "episode_reward_mean", "algorithm": "config/lr", "run": "config/seed", "training": "step"},
+    ),
+    "marl-eval": ("id-marl-eval", {"value": "return", "training": "step", "extra": ["env", "task"]}),
+}
+
+
+@pytest.mark.parametrize(("source", "folder", "options"), [(name, *rest) for name, rest in TO_CURVES.items()])
+def test_three_lines_lead_from_logs_to_an_anova(source, folder, options):
+    frame = readers.read(LOGS / folder, source=source)
+    curves = frame.curves.to_dataarray(**options)
+    result = curves.curves.randomized_anova(**ANOVA)
+    assert (result["n_levels"] > 1).all()
+    assert result["f"].notnull().any()
+
+
+CUT = {
+    "monitor": ("stable-baselines3/ppo/0/monitor.csv", pytest.warns, UserWarning),
+    "evaluations": ("stable-baselines3/ppo/0/evaluations.npz", pytest.raises, ValueError),
+    "lightning": ("lightning/fast/0/metrics.csv", pytest.warns, UserWarning),
+    "keras": ("keras/wide/0/training.log", pytest.warns, UserWarning),
+    "huggingface": ("transformers/fast/0/checkpoint-16/trainer_state.json", pytest.raises, ValueError),
+    "rllib": (str(next(LOGS.rglob("result.json")).relative_to(LOGS)), pytest.warns, UserWarning),
+    "marl-eval": ("id-marl-eval/metrics.json", pytest.raises, ValueError),
+}
+
+
+@pytest.mark.parametrize("source", CUT)
+def test_a_file_that_is_cut_short_is_named(source, tmp_path):
+    """An error; of files of lines a warning, and the whole lines are read."""
+    name, expected, kind = CUT[source]
+    folder = tmp_path / "logs"
+    shutil.copytree((LOGS / name).parent, folder)
+    path = folder / Path(name).name
+    path.write_bytes(path.read_bytes()[:-4])
+    with getattr(pytest, expected.__name__)(kind, match=re.escape(str(path))):
+        readers.read(path if source != "rllib" else folder.parent, source=source)
