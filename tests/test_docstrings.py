@@ -161,6 +161,7 @@ NO_DOI = (
     "NeurIPS",
     "Wiley",
     "On adaptive extensions of group sequential trials",  # its DOI is not confirmed
+    "A group sequential Holm procedure",  # nor is this
 )
 
 
