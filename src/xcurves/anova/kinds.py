@@ -56,8 +56,8 @@ RANDOMIZED_ANOVA = ResultKind(
         "f": View(
             plots.draw_f,
             "F ratios over their critical values: beyond 1 (dashed) is significant. Filled: the split-plot error "
-            "terms, which conclusions rest on; open: the pooled one of the paper; grey: Welch's statistic, where spreads "
-            "are so unlike that it is to be read.",
+            "terms, which conclusions rest on; open: the pooled one of the paper; grey: Welch's statistic, where "
+            "spreads are so unlike that it is to be read.",
             plots.say_f,
         )
     },
