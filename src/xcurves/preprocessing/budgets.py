@@ -22,7 +22,7 @@ _MOST = 100_000  # fractions
 def check_fractions(name: str, fractions: Any) -> list[float]:
     """Return increasing fractions of a budget, of their number equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
-        if not 1 <= fractions <= _MOST:
+        if fractions < 1 or int(fractions) > _MOST:
             raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
     try:
