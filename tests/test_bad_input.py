@@ -229,7 +229,9 @@ def test_what_is_no_archive(refusal, curves, here):
     curves.to_dataset().assign(other=curves).to_netcdf("two.nc")
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
     assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist"
-    for name in ("junk.nc", "folder"):
+    (here / "junk.log").write_text("no archive")
+    assert refusal("junk.nc").startswith("ARCHIVE junk.nc is no archive that can be read whole: ")
+    for name in ("junk.log", "folder"):
         said = refusal(name)
         assert said.startswith(f"ARCHIVE {name} is nothing that is recognised. What can be read: ")
         assert "('tensorboard')" in said

@@ -222,6 +222,8 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     4  interaction  split_plot  0.879   0.551
     5  interaction       welch    NaN     NaN
     """
+    if not isinstance(data, xr.DataArray | xr.Dataset):
+        raise TypeError(f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result")
     if isinstance(data, xr.DataArray):
         return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)
     if find_kind(data) is None and set(DIMS) & set(data.dims):
@@ -234,12 +236,31 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
 def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
     tasks = [dim for dim in data.dims if dim not in DIMS]
     dims = [*tasks, *(dim for dim in DIMS if dim in data.dims)]
+    data = _with_usable_labels(data, dims)
     frame = _frame(data, dims, attrs)
     for dim in dims:
         values = data[dim].to_numpy()
         if values.tolist() != sorted(values.tolist()):
             frame[dim] = pd.Categorical(frame[dim], values)
     return frame
+
+
+def _with_usable_labels(data: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
+    """Return curves with labels in the machine's byte order; refuse those that a column of a frame cannot have."""
+    for dim in dims:
+        values = data[dim].to_numpy()
+        cure = f"Number them: assign_coords({dim}=range({len(values)}))"
+        if pd.isna(values).any() or len(set(values.tolist())) < len(values):
+            raise ValueError(f"{dim} labels must be there and differ; got {values.tolist()[:5]!r}. {cure}")
+        if any(isinstance(label, str) and not label.isascii() and _is_broken(label) for label in values.tolist()):
+            raise ValueError(f"{dim} labels must be text that can be encoded; got {values.tolist()[:5]!r}. {cure}")
+        if not values.dtype.isnative:
+            data = data.assign_coords({dim: values.astype(values.dtype.newbyteorder("="))})
+    return data
+
+
+def _is_broken(label: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in label)
 
 
 def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
