@@ -67,9 +67,7 @@ def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(
     with pytest.warns(UserWarning, match=r"^left out, because runs have too few common levels: ") as caught:
         curves = tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2, duplicates="last", on="intersection")
     (warning,) = caught
-    assert "task 'dog-stand': on='intersection' leaves 1 common training level (400000): the grids of " in str(
-        warning.message
-    )
+    assert "task 'dog-stand': on='intersection' leaves 1 common training level (400000): " in str(warning.message)
     named = {task for task in tdmpc2.task.unique() if f"task {task!r}" in str(warning.message)}
     compared = {}
     for metric in ("reward", "success"):
