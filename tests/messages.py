@@ -33,7 +33,7 @@ class Recorded:
 def of_error(caught):
     """Return an error of the package, after the function that was called; a foreign cause has words of its own."""
     calls = [call.frame.raw for call in caught.traceback]
-    ours = [call for call in calls if call.f_globals["__name__"].startswith("xcurves.")]
+    ours = [call for call in calls if call.f_globals.get("__name__", "").startswith("xcurves.")]
     entered = [call for call in ours if not call.f_globals["__name__"].startswith("xcurves.accessors")]
     if calls[-1] not in ours or caught.value.__cause__ is not None:
         return []
