@@ -37,7 +37,7 @@ class _ScoreBlock:
         return self.layout.pack({"score": scores}, numbers.shape)
 
     def _grid(self, curves: Floats, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return the levels of every task's grid, shape (task, level); refuse incomplete runs and some infinite scores."""
+        """Return the levels of every task's grid, shape (task, level); refuse incomplete and infinite runs."""
         has = ~np.isnan(curves)
         grid = has.any(axis=(1, 2))
         counts = np.where(self._refused(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
