@@ -275,6 +275,10 @@ def test_infinite_scores_count_by_their_ranks():
     assert "a - b: no mean difference, because some runs score +inf. A run of " in said
     weighted = across(curves, training_weights=[2.0])
     xr.testing.assert_equal(weighted.prob_greater, found.prob_greater)
+    never = across(curves * 0 + np.inf)
+    assert (never.prob_greater == 0.5).all()
+    assert never.difference.isnull().all()
+    assert never.task_pvalue_adjusted.isnull().all()
     curves[0, 0, 0] = -np.inf
     with pytest.raises(ValueError, match=r"task 't0': algorithm 'a', run 0 has infinite values"):
         across(curves)

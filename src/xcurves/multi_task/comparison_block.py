@@ -167,6 +167,8 @@ class ComparisonBlock(TaskBlock):
         pvalues = np.full(d.shape, np.nan)
         for sizes in {tuple(each) for each in pairs.runs.reshape(-1, 2).tolist() if min(each) > 1}:
             where = np.nonzero((pairs.runs == sizes).all(axis=-1) & ~pairs.infinite)
+            if not where[0].size:
+                continue
             u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
             design = contrasts.Design(u, sizes, np.array([1.0, -1.0]), self.paired)
             found = contrasts.evaluate(design, self.plan(sizes, labelled=True), "two-sided", self.alpha)

@@ -37,13 +37,17 @@ class _ScoreBlock:
         return self.layout.pack({"score": scores}, numbers.shape)
 
     def _grid(self, curves: Floats, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return the levels of every task's grid, shape (task, level); refuse incomplete runs and scores of -inf."""
+        """Return the levels of every task's grid, shape (task, level); refuse incomplete and infinite runs."""
         has = ~np.isnan(curves)
         grid = has.any(axis=(1, 2))
-        counts = np.where(np.isneginf(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
+        counts = np.where(self._refused(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
         words = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
         run_checks.check_runs(counts, grid.sum(axis=-1).astype(float), names, words)
         return np.asarray(grid)
+
+    def _refused(self, curves: Floats) -> NDArray[np.bool_]:
+        """Return which scores are refused: -inf, but not +inf, which has a rank."""
+        return np.isneginf(curves)
 
     def _scores(self, curves: Floats, grid: NDArray[np.bool_], weights: Floats | None, names: Sequence[str]) -> Floats:
         """Return the score of every run, shape (task, algorithm, run), NaN where it is absent."""
@@ -70,6 +74,10 @@ class _FractionBlock(_ScoreBlock):
 
     levels: Floats
     fractions: tuple[float, ...]
+
+    def _refused(self, curves: Floats) -> NDArray[np.bool_]:
+        """Return which scores are refused: all infinite ones, between which there is no line."""
+        return np.isinf(curves)
 
     def __call__(self, *arrays: Any) -> Floats:
         """Take curves, shape (..., algorithm, run, training), to fractions."""
