@@ -24,6 +24,8 @@ from xcurves.kernels.sequential_tests import evaluate
 
 _BY_LOOK = ("pvalue", "statistic", "critical_value", "pvalue_stagewise", "difference")
 
+_MOST = 1_000  # looks
+
 
 def sequential(
     curves: xr.DataArray,
@@ -143,6 +145,8 @@ def sequential(
     options = ("intervals",) if validation.check_flag("intervals", intervals) else ()
     entropy = validation.check_rng(rng)
     tasks = _check_task(curves, task)
+    if n_looks > _MOST:
+        raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: 2 to 20")
     check_looks(curves, look, n_looks)
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
     if curves.sizes["algorithm"] < 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -24,7 +25,8 @@ def fit_table(result: xr.Dataset) -> pd.DataFrame:
     columns = {column: result[name] for name, column in _FITTED.items() if name in result}
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
-    notes = xr.apply_ufunc(_note, result["unfit"], result["asymptote_at_bound"], *_edges(result), vectorize=True)
+    with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
+        notes = xr.apply_ufunc(_note, result["unfit"], result["asymptote_at_bound"], *_edges(result), vectorize=True)
     return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
 
 
