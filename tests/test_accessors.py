@@ -89,9 +89,7 @@ def test_a_result_says_which_methods_it_has():
         "It has .curves.table(), .curves.summary(), .curves.plot() and .curves.to_frame()"
     )
     for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
-        with pytest.raises(
-            TypeError, match=r"^fit must be a result of fit_power_law; got randomized_anova\. Make one: "
-        ):
+        with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):
             call()
 
 

@@ -83,7 +83,7 @@ def test_garbage_in_a_chunk_is_told_with_its_task(curves, tmp_path):
     chunk.write_bytes(whole[:2000] + b"\xff" * 80 + whole[2080:])
     opened = xr.open_zarr(tmp_path / "c", consolidated=False)["score"].assign_coords(task=curves.task)
     lazy = xcurves.randomized_anova(opened, rng=0)
-    with pytest.raises(ValueError, match=r"^task 't24': algorithm 'a0', run 1 lacks 2 of 6 training levels"):
+    with pytest.raises(ValueError, match=r"^task 't24': algorithm 'a0',.*of 6 training levels"):
         lazy.compute()
 
 

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_sequential:
         from xcurves.cli import sequential
 
-        options = sequential.parser().parse_args(given[1:])
+        options = sequential.sequential_parser().parse_args(given[1:])
     else:
         options = parser().parse_args(given)
     status = 0
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
         try:
             if is_sequential:
-                status = sequential.run(options)
+                status = sequential.run_sequential(options)
             else:
                 from xcurves.cli.job import run_job
 

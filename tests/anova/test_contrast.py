@@ -191,7 +191,7 @@ def test_a_contrasted_algorithm_needs_two_runs(curves):
 
 
 def test_weight_on_levels_that_a_task_does_not_have_is_refused(tasks):
-    with pytest.raises(ValueError, match=r"^task 'y': training_weights gives weight to levels that no run has"):
+    with pytest.raises(ValueError, match=r"^task 'y': training_weights gives.*that no run has"):
         xcurves.contrast(tasks, {"a0": 1, "a1": -1}, training_weights=[0, 0, 0, 0, 1])
 
 
@@ -207,9 +207,7 @@ def test_infinite_and_incomplete_runs_are_named(curves):
 
 def test_too_few_runs_for_any_small_p_are_warned_of():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
-    with pytest.warns(
-        UserWarning, match=r"^20 reassignments allow no p of 0.05 or below, and the interval is unbounded$"
-    ):
+    with pytest.warns(UserWarning, match="^20 reassignments allow no.*the interval is unbounded$"):
         result = xcurves.contrast(curves, {"a0": 1, "a1": -1})
     assert result.estimate_ci.values.tolist() == [-np.inf, np.inf]
     xcurves.contrast(curves, {"a0": 1, "a1": -1}, alternative="greater")  # 1 of 20 is .05

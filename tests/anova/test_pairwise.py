@@ -102,7 +102,7 @@ def test_order_of_algorithms_names_the_pairs_and_leaves_p(curves):
 
 
 def test_pairs_of_absent_algorithms_are_nan_and_do_not_count(tasks):
-    with pytest.warns(UserWarning, match="^task 'y': a0 - a1: p is NaN: runs or error are missing .in 2 comparisons.$"):
+    with pytest.warns(UserWarning, match="^task 'y': a0 -.*missing .in 2 comparisons.$"):
         result = xcurves.pairwise(tasks, rng=0)
     here = result.sel(task="y")
     assert np.isnan(here.pvalue.sel(pair=["a0 - a1", "a1 - a2"])).all()
@@ -121,15 +121,13 @@ def test_a_single_run_each_gives_a_difference_without_p_or_interval():
 
 def test_few_runs_are_warned_of():
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 4, 3)))
-    with pytest.warns(
-        UserWarning, match="^a0 - a1: runs are so few that no adjusted p reaches 0.05 .in 3 comparisons.$"
-    ):
+    with pytest.warns(UserWarning, match="^a0 - a1: runs.*0.05 .in 3 comparisons.$"):
         result = xcurves.pairwise(curves)
     assert np.isfinite(result.difference_ci).all()  # 2 of 70 labelled assignments are below .05
 
 
 def test_few_reassignments_are_not_called_few_runs(curves):
-    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples is so small that no adjusted p reaches 0.05"):
+    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples.*adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
     assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(pair_caution(result))
 
@@ -190,7 +188,7 @@ def test_a_reference_limits_the_pairs(curves):
     np.testing.assert_allclose(result.difference, every.difference.sel(pair=["a0 - a1", "a1 - a2"]) * [1, -1])
     smallest = result.pvalue.min("pair")
     np.testing.assert_allclose(result.pvalue_adjusted.min("pair"), 2 * smallest)
-    with pytest.raises(ValueError, match=r"^reference must be an algorithm of the curves; got 'sac'\. They have 'a0'"):
+    with pytest.raises(ValueError, match=r"^reference must be an.*'sac'\. They have 'a0'"):
         xcurves.pairwise(curves, reference="sac")
 
 

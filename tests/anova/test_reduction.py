@@ -44,7 +44,7 @@ def test_a_subset_is_as_if_the_others_were_not_there(curves):
     far = curves.copy()
     far[..., 1, :, :] += 1e12
     found = reduction.curve_moments(far, ([0],)).isel(_subset=0)
-    np.testing.assert_array_equal(found, moments.measure(curves.isel(algorithm=0).to_numpy()))
+    np.testing.assert_array_equal(found, moments.measure_moments(curves.isel(algorithm=0).to_numpy()))
 
 
 def test_the_graph_does_not_grow_with_the_shuffles_and_stays_small():

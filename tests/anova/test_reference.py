@@ -167,7 +167,7 @@ def test_a2c_and_ppo_share_their_first_level_only(tianshou):
     hopper = tianshou.sel(task="Hopper-v3", algorithm=["a2c", "ppo"])
     with pytest.raises(
         ValueError,
-        match=r"^on='intersection' leaves 1 common training level \(0\): 'a2c' and 'ppo' share fewer than two levels",
+        match=r"^on='intersection' leaves 1 common.*fewer than two levels",
     ):
         hopper.curves.align("intersection")
 
@@ -182,7 +182,7 @@ def test_td3_without_step_0_loses_it_on_alignment(tianshou):
 
 
 def test_restarted_runs_are_refused_and_counted(tdmpc2_frame):
-    with pytest.raises(ValueError, match=r"^697 rows repeat a \(task, algorithm, seed, step\), first \('"):
+    with pytest.raises(ValueError, match=r"^697 rows repeat a.*seed, step\), first \('"):
         tdmpc2_frame.curves.to_dataarray("reward", run="seed", training="step", extra="task")
 
 

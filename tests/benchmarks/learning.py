@@ -35,7 +35,7 @@ def call(errors):
 def kernels(errors, weights="variance-folds"):
     """Go from the array of errors to the curves alone."""
     model = Model(errors.training.to_numpy(), strength=0.0, weights=weights)
-    sizes = Sizes(*wls.measure(errors.to_numpy()))
+    sizes = Sizes(*wls.size_statistics(errors.to_numpy()))
     return model.fit(np.full(len(sizes.folds), model.n[-1]), sizes).theta
 
 
@@ -50,7 +50,7 @@ def start(n, errors):
 def folds_of(curve):
     """Sizes, errors and standard deviations that weigh them as 1 / (F_i σ_i²)."""
     n = curve.training.to_numpy()
-    folds, _, spread = wls.measure(curve.to_numpy()[np.newaxis])
+    folds, _, spread = wls.size_statistics(curve.to_numpy()[np.newaxis])
     sd = np.sqrt(folds * wls.pooled_variance(n, folds, spread, 0.02, None))
     has = curve.notnull().to_numpy()
     return [np.broadcast_to(each, has.shape)[has] for each in (n, curve.to_numpy(), sd)]

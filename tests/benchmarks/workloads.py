@@ -95,20 +95,20 @@ def kernels(workload: Workload) -> dict[str, Any]:
     return null_distribution(*design_and_plan(workload))
 
 
-def design_and_plan(workload: Workload) -> tuple[sums.Design, shuffles.Plan]:
+def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, shuffles.Plan]:
     """Reduce the scores to what the shuffles need of them."""
     sizes = (workload.n_runs,) * workload.n_algorithms
-    packed = moments.measure(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
+    packed = moments.measure_moments(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
     part = moments.unpack(packed, sum(sizes))
     tasks, curves = np.arange(workload.n_tasks), np.arange(sum(sizes))
     means, comoment, magnitude = moments.subset(part, tasks, curves)
     design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)
-    return design, shuffles.make_plan(sizes, workload.n_resamples)
+    return design, shuffles.plan_shuffles(sizes, workload.n_resamples)
 
 
-def null_distribution(design: sums.Design, plan: shuffles.Plan) -> dict[str, Any]:
+def null_distribution(design: sums.AnovaDesign, plan: shuffles.Plan) -> dict[str, Any]:
     """Shuffle: the one kernel whose work is in the number of shuffles."""
-    return null.evaluate(design, plan, 0.05, keep=False, batch=None, progress=lambda blocks: blocks)
+    return null.f_tests(design, plan, 0.05, keep=False, batch=None, progress=lambda blocks: blocks)
 
 
 # --- SciPy: scipy.stats.permutation_test with three vectorized statistics of the algorithm effect ---

@@ -56,7 +56,7 @@ def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_pa
     if not consolidated:
         (store / ".zmetadata").unlink()
     for options in ({}, {"chunks": {}}):
-        with pytest.raises(ValueError, match=r"run/.zarray asks for the codec 'pickle'; only codecs that run no code"):
+        with pytest.raises(ValueError, match=r"run/.zarray asks for the.*that run no code"):
             read(store) if not options else open_dataset(store, **options)
     assert not (tmp_path / "ran").exists()
     with contextlib.suppress(Exception):  # the control: these bytes run code where they are unpickled
@@ -184,9 +184,7 @@ def test_a_large_file_is_read_if_the_caller_allows_it(tmp_path):
 @pytest.mark.parametrize("changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}])
 def test_a_zarr_store_that_declares_too_much_is_refused(store, changes):
     edit(store / "score" / ".zarray", **changes)
-    with pytest.raises(
-        ValueError, match=r"'score/\.zarray' of shape .* its variables take .* more than max_bytes=268435456"
-    ):
+    with pytest.raises(ValueError, match=r"'score/\.zarray' of shape .* more than max_bytes=268435456"):
         read(store)
 
 

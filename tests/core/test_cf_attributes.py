@@ -65,7 +65,7 @@ def test_through_an_analysis(curves, tmp_path):
 @pytest.mark.parametrize("value", [True, None, {"lr": 0.1}])
 def test_attributes_that_no_file_holds_are_named_before_anything_is_written(curves, place, value):
     curves["score"].attrs["config"] = value
-    with pytest.raises(TypeError, match=r"^attrs\['config'\] of 'score' is .*, which netCDF cannot hold\. Use text or"):
+    with pytest.raises(TypeError, match=r"^attrs\['config'\] of 'score' is.*hold\. Use text or"):
         write(curves, place)
     assert not list(place.parent.iterdir())
 
@@ -86,9 +86,7 @@ def test_what_would_not_be_the_same_is_refused_or_the_same(curves, place, value)
 
 def test_one_element_lists_come_back_as_scalars_and_are_refused(curves, tmp_path, monkeypatch):
     monkeypatch.setattr(archive_formats, "engines", lambda: ["netcdf4"])
-    with pytest.raises(
-        ValueError, match=r"attrs\['tags'\], \[1\.5\], would not be the same when read again\. Use text"
-    ):
+    with pytest.raises(ValueError, match=r"attrs\['tags'\], \[1\.5\], would not.*read again\. Use text"):
         write(curves.assign_attrs(tags=[1.5]), tmp_path / "a.nc")
     assert not list(tmp_path.iterdir())
 

@@ -17,7 +17,7 @@ def test_significance_is_counted_and_not_rounded():
 
 def test_smallest_p_follows_from_the_counts():
     def smallest(n_resamples, n_assignments):
-        return provenance.smallest_pvalue(xr.Dataset({"n_resamples": n_resamples, "n_assignments": n_assignments}))
+        return provenance.smallest_reachable(xr.Dataset({"n_resamples": n_resamples, "n_assignments": n_assignments}))
 
     assert smallest(10, 10.0) == 0.1
     assert smallest(999, 92378.0) == 0.001

@@ -198,7 +198,7 @@ def test_a_coordinate_cannot_have_the_name_of_a_result(curves, name):
 def test_a_method_refuses_the_names_of_its_own_result_only(curves):
     named = curves.assign_coords(difference=1)
     assert xcurves.randomized_anova(named, rng=0)["difference"] == 1
-    with pytest.raises(ValueError, match=r"^curves has the name 'difference', which is reserved for results"):
+    with pytest.raises(ValueError, match=r"^curves has the name.*is reserved for results"):
         xcurves.pairwise(named, rng=0)
 
 

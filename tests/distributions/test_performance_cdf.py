@@ -158,9 +158,7 @@ def test_several_dims_are_one_pool(scores):
 @pytest.mark.parametrize("interval", ["exact", "percentile"])
 def test_several_dims_need_strata_or_units_and_both_cures_work(scores, interval):
     options = {"interval": interval, "rng": 0, **({} if interval == "exact" else {"n_resamples": 9})}
-    with pytest.raises(
-        ValueError, match=r"dim=\('task', 'run'\) pools trials .*; got neither strata nor unit"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit") as caught:
         xcurves.performance_cdf(scores, dim=("task", "run"), **options)
     said = str(caught.value)
     cures = re.findall(r"((?:strata|unit)=.*?)(?: if|$)", said.split("Give ")[1])
@@ -257,11 +255,9 @@ def test_lazy_results_have_facts_for_warnings(scores):
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = -np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b': scores has values of -inf\. Mask them"):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of -inf\. Mask them"):
         lazy.compute(scheduler="synchronous")
-    with pytest.raises(
-        ValueError, match=r"task 'y', algorithm 'b': bounds are 0 to 11, but there is a score of 12\. Give"
-    ):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
 
 

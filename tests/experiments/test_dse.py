@@ -207,7 +207,7 @@ def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
 )
 def test_an_archive_of_other_hyperparameters_is_refused(tmp_path, other):
     before = dse(*ALGORITHM, 3, path=tmp_path, rng=5)
-    with pytest.raises(ValueError, match=r"made with another sample_hyperparameters: in its trial 0 \w+ is .*, now "):
+    with pytest.raises(ValueError, match=r"made with another sample_hyperparameters:.*is .*, now "):
         dse(train_and_score, other, sample_data, 4, path=tmp_path, rng=5)
     xr.testing.assert_identical(dse(*ALGORITHM, 3, path=tmp_path, rng=5), before)
 
@@ -242,7 +242,7 @@ def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):
 
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(0)])
 def test_an_archive_needs_a_seed_that_is_the_same_tomorrow(tmp_path, rng):
-    with pytest.raises(TypeError, match=r"rng must be a whole number where there is an archive; got .* Try rng=0"):
+    with pytest.raises(TypeError, match=r"rng must be a.*got .* Try rng=0"):
         dse(*ALGORITHM, 2, path=tmp_path, rng=rng)
 
 

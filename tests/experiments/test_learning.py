@@ -193,7 +193,7 @@ BAD = [
 
 
 def test_one_class_is_nothing_to_learn():
-    with pytest.raises(ValueError, match=r"^y must have two classes or more; got 1\. There is nothing to learn$"):
+    with pytest.raises(ValueError, match=r"^y must have two.*is nothing to learn$"):
         learning.cross_validation({"tree": TREE}, X, np.zeros(len(X)))
 
 

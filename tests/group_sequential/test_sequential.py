@@ -175,7 +175,7 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
     with pytest.raises(TypeError, match="by must be a number of runs"):
         bare.curves.assign_looks("batch")
     uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
-    with pytest.raises(ValueError, match="run 5 would be in look 1 of algorithm 'sac', but in look 2 of another"):
+    with pytest.raises(ValueError, match=r"run 5 would be.*look 2 of another"):
         uneven.curves.assign_looks(5)
 
 

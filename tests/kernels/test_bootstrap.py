@@ -69,7 +69,7 @@ def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
     flat = np.concatenate(strata)
     order = np.argsort(flat)[np.newaxis]
     unit = None if len(sizes) == 1 else np.arange(len(flat))
-    design = bootstrap.Design(sizes, unit, 40_000, 1)
+    design = bootstrap.BootstrapDesign(sizes, unit, 40_000, 1)
     found = bootstrap.resample(flat[order], order, design, WANTED.resampled)[0]
     expected = oracles.resample(strata, rng, 4_000, lambda sample: statistic(WANTED, sample))
     for ours, theirs in zip(found.T, expected.T, strict=True):
@@ -83,7 +83,7 @@ def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
 def test_all_resamples_of_three_trials_are_equally_likely():
     """Every statistic has the distribution over all 27 resamples."""
     sample = np.array([[0.0, 1.0, 5.0]])
-    design = bootstrap.Design((3,), None, 27_000, 0)
+    design = bootstrap.BootstrapDesign((3,), None, 27_000, 0)
     drawn = bootstrap.resample(sample, np.arange(3)[np.newaxis], design, WANTED.resampled)[0]
     every = [statistic(WANTED, np.array(each)) for each in itertools.product(*[sample[0]] * 3)]
     np.testing.assert_allclose(drawn.mean(axis=0), np.mean(every, axis=0), atol=4 * np.std(every, axis=0).max() / 164)
@@ -97,7 +97,7 @@ def test_all_resamples_of_three_trials_are_equally_likely():
 def test_units_are_resampled_whole():
     """Two units of two equal trials: a resample is one of three, all in pairs."""
     x = np.array([[1.0, 1.0, 4.0, 4.0]])
-    design = bootstrap.Design((2,), np.array([0, 0, 1, 1]), 4_000, 0)
+    design = bootstrap.BootstrapDesign((2,), np.array([0, 0, 1, 1]), 4_000, 0)
     drawn = bootstrap.resample(x, np.arange(4)[np.newaxis], design, WANTED.resampled)[0]
     means, counts = np.unique(drawn[:, 0], return_counts=True)
     np.testing.assert_allclose(means, [1, 2.5, 4])
@@ -107,7 +107,7 @@ def test_units_are_resampled_whole():
 
 def test_units_of_unequal_sizes_make_resamples_of_unequal_sizes():
     x = np.array([[0.0, 3.0, 3.0, 3.0]])
-    design = bootstrap.Design((2,), np.array([0, 1, 1, 1]), 1_000, 0)
+    design = bootstrap.BootstrapDesign((2,), np.array([0, 1, 1, 1]), 1_000, 0)
     drawn = bootstrap.resample(x, np.arange(4)[np.newaxis], design, WANTED.resampled)[0]
     np.testing.assert_allclose(np.unique(np.round(drawn[:, 0], 9)), [0, 2.25, 3])
 
@@ -116,9 +116,9 @@ def test_units_of_unequal_sizes_make_resamples_of_unequal_sizes():
 def test_bca_is_scipys(seed):
     rng = np.random.default_rng(seed)
     sample = np.sort(rng.exponential(size=25))[np.newaxis]
-    design = bootstrap.Design((25,), None, 40_000, 0)
+    design = bootstrap.BootstrapDesign((25,), None, 40_000, 0)
     order = np.arange(25)[np.newaxis]
-    found = bootstrap.intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0]
+    found = bootstrap.bootstrap_intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0]
     for place, function in ((0, np.mean), (2, lambda s, axis: np.std(s, axis=axis, ddof=1))):
         theirs = stats.bootstrap(
             sample, function, n_resamples=40_000, method="BCa", random_state=rng
@@ -133,8 +133,10 @@ def test_stratified_acceleration_is_that_of_several_samples_in_scipy():
     first, second = rng.exponential(size=8), rng.exponential(size=14) ** 2
     flat = np.concatenate([first, second])
     order = np.argsort(flat)[np.newaxis]
-    design = bootstrap.Design((8, 14), np.arange(22), 40_000, 0)
-    found = bootstrap.intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
+    design = bootstrap.BootstrapDesign((8, 14), np.arange(22), 40_000, 0)
+    found = bootstrap.bootstrap_intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[
+        0, 0
+    ]
 
     def pooled(a, b, axis):
         return (a.sum(axis=axis) + b.sum(axis=axis)) / (a.shape[axis] + b.shape[axis])
@@ -147,9 +149,11 @@ def test_stratified_acceleration_is_that_of_several_samples_in_scipy():
 
 def test_a_constant_sample_has_intervals_of_no_length():
     x = np.full((1, 6), 2.0)
-    design = bootstrap.Design((6,), None, 100, 0)
+    design = bootstrap.BootstrapDesign((6,), None, 100, 0)
     for bca in (False, True):
-        found = bootstrap.intervals(x, np.arange(6)[np.newaxis], design, WANTED.resampled, WANTED.length, 0.05, bca=bca)
+        found = bootstrap.bootstrap_intervals(
+            x, np.arange(6)[np.newaxis], design, WANTED.resampled, WANTED.length, 0.05, bca=bca
+        )
         np.testing.assert_allclose(found[0, 0], 2.0)
         np.testing.assert_allclose(found[0, 2], 0.0)
 
@@ -159,9 +163,9 @@ def test_points_of_resampled_units_are_those_of_a_loop():
     flat, unit = rng.integers(0, 6, 9).astype(float), np.array([0, 0, 0, 1, 2, 2, 3, 3, 3])
     order = np.argsort(flat, kind="stable")
     x, p, z = flat[order][np.newaxis], np.array([0.1, 0.5, 0.75, 1.0]), [1.0, 3.0]
-    design = bootstrap.Design((4,), unit, 50, 0)
+    design = bootstrap.BootstrapDesign((4,), unit, 50, 0)
     counts = design.block(0, 50)
-    at_most = ecdf.count(x, np.array([z]))
+    at_most = ecdf.count_up_to(x, np.array([z]))
     found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), at_most, p)[0]
     for times, row in zip(counts, found, strict=True):
         sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
@@ -171,9 +175,9 @@ def test_points_of_resampled_units_are_those_of_a_loop():
 
 def test_bca_of_tied_scores_is_scipys():
     sample = np.sort(np.random.default_rng(0).integers(0, 4, 30)).astype(float)[np.newaxis]
-    design = bootstrap.Design((30,), None, 40_000, 0)
+    design = bootstrap.BootstrapDesign((30,), None, 40_000, 0)
     order = np.arange(30)[np.newaxis]
-    found = bootstrap.intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
+    found = bootstrap.bootstrap_intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
     theirs = stats.bootstrap(
         sample, np.mean, n_resamples=40_000, method="BCa", random_state=np.random.default_rng(1)
     ).confidence_interval
@@ -213,7 +217,7 @@ def test_groups_of_neighbours_are_resampled_as_single_trials(kind, conditional):
     """Two-sample KS distance of 2,000 values of each statistic from 2,000 of a textbook bootstrap, at 1e-6."""
     x = many_trials(kind)
     wanted = Summaries(np.array([0.5, 0.9]), conditional, True, np.array([0.3]), np.array([0.35]), True)
-    design = bootstrap.Design((len(x),), None, 2_000, 0)
+    design = bootstrap.BootstrapDesign((len(x),), None, 2_000, 0)
     fine, kept = wanted.boundaries(x[np.newaxis])
     means, grouped = bootstrap.group_neighbours(x, design, fine, kept[0])
     assert grouped.groups.sum() == len(x)
@@ -228,7 +232,7 @@ def test_groups_of_neighbours_are_resampled_as_single_trials(kind, conditional):
 
 def test_groups_have_no_trials_on_both_sides_of_a_rank_or_of_a_tie():
     x = many_trials("whole")
-    design = bootstrap.Design((len(x),), None, 10, 0)
+    design = bootstrap.BootstrapDesign((len(x),), None, 10, 0)
     means, grouped = bootstrap.group_neighbours(x, design, np.array([10_000.0]), np.array([123, 7_000]))
     values, counts = np.unique(x, return_counts=True)
     np.testing.assert_array_equal(means, values)
@@ -244,8 +248,8 @@ def test_the_acceleration_of_groups_is_that_of_their_trials():
     """A sample of few different scores has the same jackknife, trial by trial and group by group."""
     x = np.repeat([0.0, 1.0, 5.0], [30, 20, 10])
     wanted = Summaries(np.array([0.5]), False, True, np.zeros(0), np.zeros(0), True)
-    single = bootstrap.Design((60,), None, 10, 0)
-    grouped = bootstrap.Design((60,), None, 10, 0, np.array([30, 20, 10]))
+    single = bootstrap.BootstrapDesign((60,), None, 10, 0)
+    grouped = bootstrap.BootstrapDesign((60,), None, 10, 0, np.array([30, 20, 10]))
     order = np.arange(60)[np.newaxis]
     expected = bootstrap._acceleration(x[np.newaxis], order, single, wanted.resampled)
     found = bootstrap._acceleration(np.array([[0.0, 1.0, 5.0]]), order, grouped, wanted.resampled)

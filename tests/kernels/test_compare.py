@@ -43,7 +43,7 @@ def test_differences_are_those_of_plain_formulas(rho):
     one = curves_of([28, 18, -0.41, 0], [0.2, 0.5, 0.03], 12, rho)
     other = curves_of([20, 7, -0.3, 0], [0.1, 0.6, 0.05], 5, 2 * rho)
     n = np.array([[30.0, 400, 1500]])
-    found, half = compare.difference(one, other, n, ALPHA)
+    found, half = compare.curve_difference(one, other, n, ALPHA)
     np.testing.assert_allclose([found[0], half[0]], shown(one, other, np.log(n[0])), rtol=1e-6)
 
 

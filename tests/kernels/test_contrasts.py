@@ -10,9 +10,9 @@ from xcurves.kernels import contrasts, shuffles
 
 def evaluate(groups, weights, n_resamples=None, alternative="two-sided", alpha=0.05, paired=False, entropy=0):
     sizes = tuple(map(len, groups))
-    plan = shuffles.make_plan(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
-    design = contrasts.Design(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired)
-    found = contrasts.evaluate(design, plan, alternative, alpha)
+    plan = shuffles.plan_shuffles(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
+    design = contrasts.ContrastDesign(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired)
+    found = contrasts.contrast_tests(design, plan, alternative, alpha)
     return {name: values[0] for name, values in found.items()}, plan
 
 

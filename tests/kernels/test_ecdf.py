@@ -24,9 +24,9 @@ def rows(samples, width=14):
 def test_counts_are_those_of_a_loop(samples):
     x, n = rows(samples)
     z = np.array([[-4, -1, -0.5, 0, 3, 9.0]])
-    assert ecdf.count(x, z).tolist() == [[sum(v <= p for v in s) for p in z[0]] for s in samples]
-    assert ecdf.count(x, z, "below").tolist() == [[sum(v < p for v in s) for p in z[0]] for s in samples]
-    assert ecdf.count(x, np.array([[np.inf]]))[:, 0].tolist() == n.tolist()
+    assert ecdf.count_up_to(x, z).tolist() == [[sum(v <= p for v in s) for p in z[0]] for s in samples]
+    assert ecdf.count_up_to(x, z, "below").tolist() == [[sum(v < p for v in s) for p in z[0]] for s in samples]
+    assert ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0].tolist() == n.tolist()
 
 
 @given(SAMPLES, st.integers(1, 60), st.integers(1, 60), st.integers(-4, 4))
@@ -36,7 +36,7 @@ def test_quantile_and_cdf_are_galois_inverses(sample, numerator, denominator, z)
     x, n = rows([sample])
     p = Fraction(min(numerator, denominator), denominator)
     quantile = ecdf.value_at(x, ecdf.quantile_ranks(np.array([float(p)]), n), n).item()
-    assert (quantile <= z) == (p <= Fraction(int(ecdf.count(x, np.array([[float(z)]])).item()), len(sample)))
+    assert (quantile <= z) == (p <= Fraction(int(ecdf.count_up_to(x, np.array([[float(z)]])).item()), len(sample)))
     assert quantile == oracles.inverse_cdf(sample, p)
 
 
@@ -58,7 +58,7 @@ def test_sums_up_to_ranks_are_those_of_a_loop(samples, seed):
         [sum(row[: int(rank)]) + (rank % 1) * (row[int(rank)] if rank % 1 else 0) for rank in own]
         for row, own in zip(x, ranks, strict=True)
     ]
-    np.testing.assert_allclose(ecdf.sums(x, ranks), expected, atol=1e-12)
+    np.testing.assert_allclose(ecdf.partial_sums(x, ranks), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 70_000])

@@ -13,10 +13,10 @@ from scipy import optimize, stats
 import oracles_sequential
 from places import SHARED
 from xcurves.kernels import sequential_pvalues
-from xcurves.kernels.group_sequential import centre, normal_scale
+from xcurves.kernels.group_sequential import centre_batches, normal_scale
 from xcurves.kernels.nested_assignments import nest
 from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, spent, tie_ranks
-from xcurves.kernels.sequential_tests import evaluate
+from xcurves.kernels.sequential_tests import sequential_tests
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 HAS_REFERENCE = pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
@@ -42,7 +42,7 @@ def arrays(batches):
 def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
     u, look, sizes = arrays(batches)
     looks = nest(sizes, n_resamples, 0)
-    found = evaluate(u, look, looks, np.ones(u.shape[1]), share, alpha, interval=interval)
+    found = sequential_tests(u, look, looks, np.ones(u.shape[1]), share, alpha, interval=interval)
     return found, looks
 
 
@@ -133,11 +133,14 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
     batches, share = drawn(sizes, 5, n_tasks=n_tasks), spent("square", 4)
     u, look, counts = arrays(batches)
     looks = nest(counts, 499, 0)
-    found = evaluate(u, look, looks, np.ones(n_tasks), share, 0.05)
+    found = sequential_tests(u, look, looks, np.ones(n_tasks), share, 0.05)
 
     def rejected(shift, k):
         moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-        return evaluate(moved, look, looks, np.ones(n_tasks), share, 0.05, interval=False)["pvalue"][k] <= 0.05 + 1e-12
+        return (
+            sequential_tests(moved, look, looks, np.ones(n_tasks), share, 0.05, interval=False)["pvalue"][k]
+            <= 0.05 + 1e-12
+        )
 
     before, n_ends = np.array([-1e2, 1e2]), 0
     for k, ends in enumerate(found["difference_ci"]):
@@ -194,7 +197,7 @@ def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_ne
     u, look, sizes = arrays(batches)
     sizes = np.insert(sizes, 1, 0, axis=0)
     looks = nest(sizes, 10**6, 0)
-    found = evaluate(u, np.where(look == 1, 2, 0), looks, np.ones(1), share, 0.05)
+    found = sequential_tests(u, np.where(look == 1, 2, 0), looks, np.ones(1), share, 0.05)
     plain, _ = evaluated(batches, share[[0, 2]], interval=True)
     for name in ("pvalue", "statistic", "difference", "difference_ci"):
         np.testing.assert_array_equal(found[name][[0, 2]], plain[name])
@@ -252,7 +255,7 @@ def test_scale_of_t_with_equal_batches():
     u, look, sizes = arrays(batches)
     looks = nest(sizes, 99, 0)
     k = np.arange(1, 5)
-    scale = normal_scale(centre(u, look, looks, np.ones(1)), looks)
+    scale = normal_scale(centre_batches(u, look, looks, np.ones(1)), looks)
     np.testing.assert_allclose(scale, np.sqrt(1 - (k - 1) / (2 * (5 * k - 1))))
 
 

@@ -86,13 +86,13 @@ CASES = [
 @pytest.mark.parametrize(("sizes", "weights", "paired", "alpha"), CASES)
 def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, alternative):
     orders = relabellings(sizes, paired)
-    plan = shuffles.make_plan(sizes, None, paired=paired, labelled=True)
+    plan = shuffles.plan_shuffles(sizes, None, paired=paired, labelled=True)
     assert plan.n_assignments == len(orders)
     for seed in range(2):
         rng = np.random.default_rng(seed)
         u = np.concatenate([rng.normal(rng.normal(), 1 + 2 * i, size) for i, size in enumerate(sizes)])
-        design = contrasts.Design(u[np.newaxis], sizes, np.array(weights, float), paired)
-        found = {name: values[0] for name, values in contrasts.evaluate(design, plan, alternative, alpha).items()}
+        design = contrasts.ContrastDesign(u[np.newaxis], sizes, np.array(weights, float), paired)
+        found = {name: values[0] for name, values in contrasts.contrast_tests(design, plan, alternative, alpha).items()}
         error = abs(found["estimate"] / found["statistic"])
 
         def test(shift, u=u):
@@ -113,10 +113,12 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
     """Of 2 v 8 numbers; the spread of the two is a quarter, and one data set in five has a gap."""
     sizes, alpha = (2, 8), 0.05
     orders = relabellings(sizes, False)
-    plan = shuffles.make_plan(sizes, None, labelled=True)
+    plan = shuffles.plan_shuffles(sizes, None, labelled=True)
     rng = np.random.default_rng(5)
     u = rng.normal(size=(60, 10)) * np.repeat([0.25, 1], sizes)
-    found = contrasts.evaluate(contrasts.Design(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha)
+    found = contrasts.contrast_tests(
+        contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha
+    )
     scanned = []
     for row, estimate, t in zip(u, found["estimate"], found["statistic"], strict=True):
 
@@ -139,9 +141,11 @@ def test_p_and_interval_never_disagree(sizes):
     u = rng.normal(size=(n, sum(sizes))) * np.repeat(spreads, sizes, axis=1)
     u[n // 2 :] = np.round(2 * u[n // 2 :])  # ties
     u += np.repeat(rng.normal(size=(n, 2)), sizes, axis=1).round()
-    plan = shuffles.make_plan(sizes, 2_000)
+    plan = shuffles.plan_shuffles(sizes, 2_000)
     for alpha in (0.05, 0.2):
-        found = contrasts.evaluate(contrasts.Design(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha)
+        found = contrasts.contrast_tests(
+            contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha
+        )
         low, high = found["estimate_ci"].T
         differs = found["pvalue"] <= alpha + 1e-12
         outside = (low > 0) | (high < 0)

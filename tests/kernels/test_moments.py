@@ -27,7 +27,7 @@ def check(packed, curves, rtol=1e-12):
 @pytest.mark.parametrize(("n_curves", "n_levels"), [(2, 1), (4, 8), (20, 8), (7, 501), (3, 200_000)])
 def test_moments_are_what_they_are_defined_to_be(n_curves, n_levels):
     curves = np.random.default_rng(0).normal(size=(n_curves, n_levels)).cumsum(axis=1)
-    check(moments.measure(curves), curves)
+    check(moments.measure_moments(curves), curves)
 
 
 def test_absent_curves_and_foreign_levels_have_no_say():
@@ -35,8 +35,8 @@ def test_absent_curves_and_foreign_levels_have_no_say():
     whole = rng.normal(size=(5, 6))
     gaps = np.full((7, 9), np.nan)
     gaps[np.ix_([0, 2, 3, 5, 6], [0, 1, 3, 4, 7, 8])] = whole
-    found = moments.unpack(moments.measure(gaps), 7)
-    expected = moments.unpack(moments.measure(whole), 5)
+    found = moments.unpack(moments.measure_moments(gaps), 7)
+    expected = moments.unpack(moments.measure_moments(whole), 5)
     here = [0, 2, 3, 5, 6]
     assert found.n_levels == 6
     np.testing.assert_array_equal(found.counts, [6, 0, 6, 6, 0, 6, 6])
@@ -50,12 +50,12 @@ def test_absent_curves_and_foreign_levels_have_no_say():
 def test_an_infinite_value_marks_its_curve():
     curves = np.ones((3, 4))
     curves[1, 2] = np.inf
-    counts = moments.unpack(moments.measure(curves), 3).counts
+    counts = moments.unpack(moments.measure_moments(curves), 3).counts
     np.testing.assert_array_equal(np.isnan(counts), [False, True, False])
 
 
 def test_a_task_without_values_has_no_levels():
-    found = moments.unpack(moments.measure(np.full((2, 3, 4), np.nan)), 3)
+    found = moments.unpack(moments.measure_moments(np.full((2, 3, 4), np.nan)), 3)
     np.testing.assert_array_equal(found.n_levels, 0)
     assert np.isfinite(found.comoment).all()
 
@@ -63,12 +63,12 @@ def test_a_task_without_values_has_no_levels():
 @pytest.mark.parametrize("cuts", [[5], [1, 2, 3], [4, 9, 10, 11]])
 def test_merged_stretches_equal_the_whole(cuts):
     curves = np.random.default_rng(2).normal(size=(3, 6, 12)) + 1e6 * np.arange(12)
-    parts = np.stack([moments.measure(part) for part in np.split(curves, cuts, axis=-1)], axis=-2)
-    np.testing.assert_allclose(moments.merge(parts, 6), moments.measure(curves), rtol=1e-12, atol=1e-9)
+    parts = np.stack([moments.measure_moments(part) for part in np.split(curves, cuts, axis=-1)], axis=-2)
+    np.testing.assert_allclose(moments.merge_moments(parts, 6), moments.measure_moments(curves), rtol=1e-12, atol=1e-9)
 
 
 def test_equal_curves_give_exact_zeros():
-    found = moments.unpack(moments.measure(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20)
+    found = moments.unpack(moments.measure_moments(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20)
     assert not found.comoment.any()
     assert not found.means.any()
 
@@ -76,13 +76,15 @@ def test_equal_curves_give_exact_zeros():
 def test_an_offset_of_1e9_costs_no_digit():
     scores = np.random.default_rng(3).integers(-5, 5, (8, 10)).astype(float)
     np.testing.assert_allclose(
-        moments.unpack(moments.measure(scores + 1e9), 8).comoment,
-        moments.unpack(moments.measure(scores), 8).comoment,
+        moments.unpack(moments.measure_moments(scores + 1e9), 8).comoment,
+        moments.unpack(moments.measure_moments(scores), 8).comoment,
         atol=1e-12,
     )
 
 
 def test_a_task_does_not_depend_on_its_neighbours():
     curves = np.random.default_rng(4).normal(size=(50, 6, 12))
-    np.testing.assert_array_equal(moments.measure(curves)[17], moments.measure(curves[17]))
-    np.testing.assert_array_equal(moments.measure(np.asfortranarray(curves))[17], moments.measure(curves[17]))
+    np.testing.assert_array_equal(moments.measure_moments(curves)[17], moments.measure_moments(curves[17]))
+    np.testing.assert_array_equal(
+        moments.measure_moments(np.asfortranarray(curves))[17], moments.measure_moments(curves[17])
+    )

@@ -45,7 +45,7 @@ def test_a_given_exponent_is_fitted_as_by_bounded_least_squares(quadratic):
 def test_the_criterion_of_every_exponent_is_that_of_bounded_fits(quadratic):
     """The searched γ by a loop over the grid, with the criterion of the paper."""
     means, weights = simulate(15, 1), np.random.default_rng(2).uniform(0.5, 3, (15, len(N)))
-    found = wls.search(N, weights, means, 5.0, nonnegative=True, quadratic=quadratic)
+    found = wls.search_exponents(N, weights, means, 5.0, nonnegative=True, quadratic=quadratic)
     for i in range(15):
         powers = (1, 2) if quadratic else (1,)
         criteria = [oracle.bounded(N, means[i], weights[i], g, powers)[1] + 5 * abs(g + 0.5) for g in oracle.GRID]

@@ -14,8 +14,8 @@ PLAIN = {"keep": False, "batch": None, "progress": lambda blocks: blocks}
 
 def evaluate(groups, n_resamples=None, alpha=0.05, paired=False, **options):
     design, _ = design_of(groups, paired)
-    plan = shuffles.make_plan(design.sizes, n_resamples, paired=paired)
-    return {name: values[0] for name, values in null.evaluate(design, plan, alpha, **(PLAIN | options)).items()}, plan
+    plan = shuffles.plan_shuffles(design.sizes, n_resamples, paired=paired)
+    return {name: values[0] for name, values in null.f_tests(design, plan, alpha, **(PLAIN | options)).items()}, plan
 
 
 def as_array(counts):
@@ -111,8 +111,8 @@ def test_random_counts_lie_within_exact_binomial_bounds():
     level = 1e-6 / (200 * 4)
     low, high = stats.binom.ppf(level / 2, 500, p), stats.binom.isf(level / 2, 500, p)
     for seed in range(200):
-        plan = shuffles.make_plan(design.sizes, 500, entropy=seed)
-        count = null.evaluate(design, plan, 0.05, **PLAIN)["pvalue"][0] * 501 - 1
+        plan = shuffles.plan_shuffles(design.sizes, 500, entropy=seed)
+        count = null.f_tests(design, plan, 0.05, **PLAIN)["pvalue"][0] * 501 - 1
         assert ((low <= np.rint(count)) & (np.rint(count) <= high)).all(), seed
 
 

@@ -27,7 +27,7 @@ def shuffled(design, plan, batch=None):
 def test_both_ways_equal_plain_loops(sizes, k, way, factored):
     groups = random_groups(sizes, k)
     design, _ = design_of(groups, factored=factored and k < sum(sizes))
-    orders = shuffles.make_plan(sizes, 40, allow_exact=False).block(0)
+    orders = shuffles.plan_shuffles(sizes, 40, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
     np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
 
@@ -37,7 +37,7 @@ def test_both_ways_equal_plain_loops(sizes, k, way, factored):
 def test_both_ways_hold_for_paired_designs(way, factored):
     groups = random_groups((4, 4, 4), 5)
     design, _ = design_of(groups, paired=True, factored=factored)
-    orders = shuffles.make_plan((4, 4, 4), 40, paired=True, allow_exact=False).block(0)
+    orders = shuffles.plan_shuffles((4, 4, 4), 40, paired=True, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
     np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
 
@@ -46,7 +46,7 @@ def test_both_ways_hold_for_paired_designs(way, factored):
 @pytest.mark.parametrize("batch", [None, 1, 7])
 def test_all_splits_are_those_of_the_plan(sizes, batch):
     design, _ = design_of(random_groups(sizes, 5))
-    plan = shuffles.make_plan(sizes, None)
+    plan = shuffles.plan_shuffles(sizes, None)
     orders = np.concatenate(list(plan.blocks()))
     expected = reassign._by_members(design)(orders)[:, 0]
     found = shuffled(design, plan, batch)[:, 0]
@@ -58,7 +58,7 @@ def test_all_splits_are_those_of_the_plan(sizes, batch):
 @pytest.mark.parametrize(("sizes", "k"), [((6, 6), 4), ((4, 4, 4, 4), 50)])
 def test_a_batch_bounds_the_arrays_and_changes_no_sum(batch, sizes, k):
     design, _ = design_of(random_groups(sizes, k))
-    plan = shuffles.make_plan(sizes, 2500, allow_exact=False)
+    plan = shuffles.plan_shuffles(sizes, 2500, allow_exact=False)
     parts = list(reassign.shuffled_sums(design, plan, batch, lambda blocks: blocks))
     assert max(part.shape[-1] for part in parts) <= batch
     np.testing.assert_allclose(np.concatenate(parts, axis=-1), shuffled(design, plan), rtol=1e-9, atol=1e-12)
@@ -78,7 +78,7 @@ LARGE = [
 def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
     groups = random_groups(sizes, k)
     design, _ = design_of(groups, paired=paired, factored=True)
-    plan = shuffles.make_plan(sizes, 3, paired=paired)
+    plan = shuffles.plan_shuffles(sizes, 3, paired=paired)
     assert plan.large
     expected = sums_by_loops(groups, np.concatenate(list(plan.blocks())))
     np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.strata.sum())
@@ -89,7 +89,7 @@ def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
 def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
     """Tasks beside each other, each as if alone, with co-moments and with a factor of them."""
     groups = [random_groups(sizes, 4, seed) for seed in range(2)]
-    plan = shuffles.make_plan(sizes, 60, paired=paired)
+    plan = shuffles.plan_shuffles(sizes, 60, paired=paired)
     alone = [design_of(each, paired=paired, factored=True)[0] for each in groups]
     full = [design_of(each, paired=paired)[0] for each in groups]
     together = alone[0]._replace(

@@ -32,13 +32,13 @@ def test_a_curve_has_the_same_draws_beside_any_others():
 def test_percentiles_are_those_of_refits_one_by_one(given):
     errors, _ = simulate_errors(3, 0)
     n, at = errors.training.to_numpy(), np.full(3, 400.0)
-    sizes = Sizes(*wls.measure(errors.to_numpy()))
+    sizes = Sizes(*wls.size_statistics(errors.to_numpy()))
     if given:
         sizes = sizes._replace(variance=np.where(sizes.folds > 1, np.nan_to_num(sizes.spread), 1.0))
     model = Model(n)
     fit = model.fit(at, sizes)
     draws = refit.Draws(7, 40, 5)
-    intervals, bounds = refit.percentiles(model, at, sizes, fit, np.array([100.0, 1600]), draws, 0.1)
+    intervals, bounds = refit.refit_percentiles(model, at, sizes, fit, np.array([100.0, 1600]), draws, 0.1)
     standard, ratio = draws.normal(), draws.variance_ratio(sizes.folds)
     for i in range(3):
         found, curves = [], []

@@ -28,7 +28,7 @@ def test_number_of_distinct_assignments_is_the_papers(sizes, count):
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (2, 2, 2), (1, 2, 3), (1, 1, 2), (2, 2, 3), (1, 1, 1, 2), (3, 2, 2)])
 def test_exact_plan_has_every_distinct_assignment_once(sizes):
-    plan = shuffles.make_plan(sizes, None)
+    plan = shuffles.plan_shuffles(sizes, None)
     found = Counter(frozenset(groups_of(order, sizes)) for order in all_orders(plan))
     expected = {frozenset(groups) for groups in oracles.distinct_assignments(sizes)}
     assert set(found) == expected
@@ -38,7 +38,7 @@ def test_exact_plan_has_every_distinct_assignment_once(sizes):
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (2, 2, 2)])
 def test_labelled_plan_has_every_labelled_assignment_once(sizes):
-    plan = shuffles.make_plan(sizes, None, labelled=True)
+    plan = shuffles.plan_shuffles(sizes, None, labelled=True)
     found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
     assert set(found.values()) == {1}
     assert len(found) == math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
@@ -48,7 +48,7 @@ def test_labelled_plan_has_every_labelled_assignment_once(sizes):
 @pytest.mark.parametrize("labelled", [False, True])
 def test_exact_paired_plan_permutes_algorithms_within_runs(m, n_runs, labelled):
     sizes = (n_runs,) * m
-    plan = shuffles.make_plan(sizes, None, paired=True, labelled=labelled)
+    plan = shuffles.plan_shuffles(sizes, None, paired=True, labelled=labelled)
     orders = all_orders(plan)
     runs = orders.reshape(len(orders), m, n_runs) % n_runs
     assert (runs == np.arange(n_runs)).all()
@@ -65,7 +65,7 @@ def test_exact_paired_plan_permutes_algorithms_within_runs(m, n_runs, labelled):
 
 
 def test_blocks_of_an_exact_plan_join_without_gap_or_overlap():
-    plan = shuffles.make_plan((7, 7), None)
+    plan = shuffles.plan_shuffles((7, 7), None)
     assert plan.n_blocks == 2
     orders = all_orders(plan)
     assert len({frozenset(groups_of(order, (7, 7))) for order in orders}) == 1716
@@ -73,30 +73,30 @@ def test_blocks_of_an_exact_plan_join_without_gap_or_overlap():
 
 @pytest.mark.parametrize(("ceiling", "exact", "n"), [(None, True, 92378), (92378, True, 92378), (92377, False, 92377)])
 def test_n_resamples_is_a_ceiling(ceiling, exact, n):
-    plan = shuffles.make_plan((10, 10), ceiling)
+    plan = shuffles.plan_shuffles((10, 10), ceiling)
     assert (plan.exact, plan.n_resamples) == (exact, n)
     assert plan.n_total == n + (not exact)
 
 
 def test_by_default_too_many_assignments_are_sampled():
-    plan = shuffles.make_plan((10, 10, 10), None)
+    plan = shuffles.plan_shuffles((10, 10, 10), None)
     assert (plan.exact, plan.n_resamples) == (False, 9_999)
 
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_a_random_block_is_the_same_in_whatever_order(paired):
-    plan = shuffles.make_plan((12, 12, 12), 5000, paired=paired, entropy=7)
+    plan = shuffles.plan_shuffles((12, 12, 12), 5000, paired=paired, entropy=7)
     late = plan.block(4)
     np.testing.assert_array_equal(late, list(plan.blocks())[4])
-    assert len(late) == 5000 - 4 * shuffles.BLOCK
-    other = shuffles.make_plan((12, 12, 12), 5000, paired=paired, entropy=8)
+    assert len(late) == 5000 - 4 * shuffles.SHUFFLES_AT_ONCE
+    other = shuffles.plan_shuffles((12, 12, 12), 5000, paired=paired, entropy=8)
     assert (other.block(4) != late).any()
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=5), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_every_random_order_is_a_permutation(sizes, entropy):
-    plan = shuffles.make_plan(tuple(sizes), 50, allow_exact=False, entropy=entropy)
+    plan = shuffles.plan_shuffles(tuple(sizes), 50, allow_exact=False, entropy=entropy)
     np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(sum(sizes)), (50, 1)))
 
 
@@ -108,7 +108,7 @@ def test_random_assignments_are_uniform(sizes, paired):
 
     if paired and len(set(sizes)) > 1:
         sizes = (2, 2, 2)
-    plan = shuffles.make_plan(sizes, 40_000, paired=paired, allow_exact=False, entropy=3)
+    plan = shuffles.plan_shuffles(sizes, 40_000, paired=paired, allow_exact=False, entropy=3)
     found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
     n = shuffles.count_assignments(sizes, paired=paired, labelled=True)
     assert len(found) == n
@@ -134,7 +134,7 @@ def test_ties_of_keys_at_a_boundary_are_redrawn():
 
 
 def test_many_curves_need_wider_keys():
-    plan = shuffles.make_plan((1000, 1000), 20, entropy=1)
+    plan = shuffles.plan_shuffles((1000, 1000), 20, entropy=1)
     np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(2000), (20, 1)))
 
 
@@ -167,13 +167,13 @@ def test_ties_between_members_and_others_are_redrawn():
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_orders_of_many_curves_have_the_members_that_are_drawn(paired):
-    plan = shuffles.make_plan((600, 600), 500, paired=paired, entropy=4)
+    plan = shuffles.plan_shuffles((600, 600), 500, paired=paired, entropy=4)
     late = plan.first_group(plan.n_blocks - 1)
     order = plan.block(plan.n_blocks - 1)
     np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(1200), (len(order), 1)))
     np.testing.assert_array_equal(np.take_along_axis(late, order, axis=1), np.tile(np.arange(1200) < 600, (64, 1)))
     assert sum(map(len, plan.blocks())) == 500
-    again = shuffles.make_plan((600, 600), 500, paired=paired, entropy=4)
+    again = shuffles.plan_shuffles((600, 600), 500, paired=paired, entropy=4)
     np.testing.assert_array_equal(again.block(plan.n_blocks - 1), order)
     if paired:
         np.testing.assert_array_equal(order % 600, np.tile(np.arange(600), (len(order), 2)))

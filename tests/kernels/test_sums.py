@@ -7,13 +7,13 @@ from xcurves.kernels import moments, sums
 
 def design_of(groups, paired=False, factored=False):
     curves = np.concatenate(groups)
-    part = moments.unpack(moments.measure(curves[np.newaxis], factored=factored), len(curves))
+    part = moments.unpack(moments.measure_moments(curves[np.newaxis], factored=factored), len(curves))
     sizes = tuple(map(len, groups))
     magnitude = np.array([(curves**2).sum()])
     within = None
     if paired:
         less = np.stack(groups) - np.mean(groups, axis=0)
-        less = moments.measure(less.reshape(1, *curves.shape), factored=factored)
+        less = moments.measure_moments(less.reshape(1, *curves.shape), factored=factored)
         within = moments.unpack(less, len(curves))[-2:]
     design = sums.make_design(part.means, part.comoment, curves.shape[1], sizes, magnitude, within)
     return design, part.level_ss
@@ -28,7 +28,7 @@ def random_groups(sizes, k, seed=0):
 def test_table_equals_plain_loops(sizes, k):
     groups = random_groups(sizes, k)
     design, level_ss = design_of(groups)
-    found = sums.table(design, level_ss)
+    found = sums.sums_of_squares_table(design, level_ss)
     expected = oracles.anova_sums(groups)
     order = ("interaction", "algorithm", "training", "error", "total")
     np.testing.assert_allclose(found["ss"][0], [expected[name] for name in order], atol=1e-12 * expected["total"])
@@ -51,8 +51,8 @@ def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
     scale = by_products.strata.sum()
     products = by_factor.comoment @ by_factor.comoment.swapaxes(-1, -2)
     np.testing.assert_allclose(products, by_products.comoment, atol=1e-13 * scale)
-    expected = sums.table(by_products, level_ss)
-    for name, values in sums.table(by_factor, level_ss).items():
+    expected = sums.sums_of_squares_table(by_products, level_ss)
+    for name, values in sums.sums_of_squares_table(by_factor, level_ss).items():
         np.testing.assert_allclose(values, expected[name], rtol=1e-10, atol=1e-13 * scale, err_msg=name)
 
 
@@ -60,7 +60,7 @@ def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
 def test_paired_strata_equal_plain_loops(m, n_runs, k):
     groups = random_groups((n_runs,) * m, k, seed=1)
     design, level_ss = design_of(groups, paired=True)
-    found = sums.table(design, level_ss)
+    found = sums.sums_of_squares_table(design, level_ss)
     expected = oracles.paired_strata(groups)
     scale = oracles.anova_sums(groups)["total"]
     np.testing.assert_allclose(found["error_ss"][0, 0, 1], expected["algorithm"], atol=1e-12 * scale)
@@ -103,7 +103,7 @@ def test_the_papers_fourth_table_needs_no_data(seed):
 def test_rounding_errors_are_no_error_term():
     groups = [np.full((4, 3), 0.1), np.full((4, 3), 0.7)]
     design, level_ss = design_of(groups)
-    f = sums.table(design, level_ss)["f"][0]
+    f = sums.sums_of_squares_table(design, level_ss)["f"][0]
     np.testing.assert_array_equal(f[0], np.inf)
     np.testing.assert_array_equal(f[1], np.nan)
 
@@ -112,7 +112,7 @@ def test_parametric_p_is_the_f_distributions():
     from scipy import stats
 
     design, level_ss = design_of(random_groups((5, 4, 3), 6))
-    found = sums.table(design, level_ss)
+    found = sums.sums_of_squares_table(design, level_ss)
     df = np.array([[2.0], [10.0]])
     np.testing.assert_allclose(found["pvalue_parametric"][0], stats.f.sf(found["f"][0], df, found["error_df"][0]))
 
@@ -121,7 +121,7 @@ def test_effect_sizes_follow_from_the_sums():
     groups = random_groups((5, 4, 3), 6)
     ss = oracles.anova_sums(groups)
     design, level_ss = design_of(groups)
-    found = sums.table(design, level_ss)
+    found = sums.sums_of_squares_table(design, level_ss)
     for row, effect, stratum in ((0, "algorithm", "runs"), (1, "interaction", "runs_x_training")):
         partial = [ss[effect] / (ss[effect] + ss["error"]), ss[effect] / (ss[effect] + ss[stratum])]
         np.testing.assert_allclose(found["eta_sq_partial"][0, row], partial)

@@ -14,8 +14,8 @@ def runs_of(x, y):
 
 def evaluate(x, y, w=None, n_resamples=None, paired=False, alpha=ALPHA, entropy=0):
     w = np.full(len(x), 1 / len(x)) if w is None else w
-    plan = task_deals.make_plan(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
-    found = task_effects.evaluate(x[np.newaxis], y[np.newaxis], w, plan, alpha)
+    plan = task_deals.plan_deals(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
+    found = task_effects.task_effect_tests(x[np.newaxis], y[np.newaxis], w, plan, alpha)
     return {name: values[0] for name, values in found.items()}, plan
 
 
@@ -51,7 +51,7 @@ def test_exact_answers_of_the_reference(name, number):
     assert round(found["interaction_pvalue"] * plan.n_total) == expected["count_R"]
     if "count_prob_greater_numerator_first" in expected:
         assert round(found["prob_greater_pvalue"] * plan.n_total) == expected["count_prob_greater_numerator_first"]
-    assert task_deals.smallest_pvalue(plan) == expected["smallest_pvalue"]
+    assert task_deals.smallest_deal_pvalue(plan) == expected["smallest_pvalue"]
     low, high = expected["interval"]
     np.testing.assert_allclose(found["difference_ci"], [low, high], rtol=0, atol=1e-8 * (high - low))
 
@@ -183,16 +183,16 @@ def test_the_interval_ends_where_shifts_are_rejected(sizes, paired, n_resamples)
 def test_too_few_deals_leave_the_interval_unbounded():
     x, y = map(padded, draw([(3, 3)], 0))
     found, plan = evaluate(x, y)
-    assert task_deals.smallest_pvalue(plan) == 0.1
+    assert task_deals.smallest_deal_pvalue(plan) == 0.1
     np.testing.assert_array_equal(found["difference_ci"], [-np.inf, np.inf])
 
 
 def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
     x, y = map(padded, draw([(10, 10), (12, 12), (3, 3)], 1))
     alone, plan = evaluate(x, y)
-    both = task_effects.evaluate(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
+    both = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
     monkeypatch.setattr(task_effects, "_HELD", 1)
-    apart = task_effects.evaluate(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
+    apart = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
     for name, values in alone.items():
         np.testing.assert_allclose(both[name][1], values, rtol=1e-12)
         np.testing.assert_array_equal(apart[name], both[name])
@@ -219,7 +219,7 @@ def test_runs_that_do_not_differ_have_no_interval():
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 5), (12, 11)])
 def test_random_deals_are_uniform(sizes):
-    plan = task_deals.make_plan((sizes,) * 2, 4000, entropy=3)
+    plan = task_deals.plan_deals((sizes,) * 2, 4000, entropy=3)
     rows = np.concatenate([block[0].rows for block in plan.blocks()], axis=1)
     assert rows.shape == (2, 4000, sum(sizes)) or plan.exact
     assert (rows.sum(axis=-1) == sizes[0]).all()

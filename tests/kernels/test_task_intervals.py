@@ -14,7 +14,7 @@ def draw(seed, size=300):
     rng = np.random.default_rng(seed)
     p, q = rng.normal(size=(2, size))
     r, t = rng.exponential(size=(2, size)) * 10 ** rng.uniform(-4, 0, size=(2, size))
-    return task_intervals.Shifted(
+    return task_intervals.ShiftedTasks(
         rng.normal(scale=2, size=size), rng.uniform(-1, 1, size), p * p + t, 2 * p * q, q * q + r
     )
 
@@ -38,7 +38,7 @@ def test_the_hull_is_that_of_a_dense_scan(seed):
 def test_it_finds_a_piece_far_beyond_the_first():
     # v = 1 + (v1 δ + v2 δ²) with a root near 50: between, the first alone counts; around 50 the variance is small.
     zeros = np.zeros(8)
-    far = task_intervals.Shifted(zeros + 2, zeros, zeros + 1.0, zeros - 0.04, zeros + 0.0004000001)
+    far = task_intervals.ShiftedTasks(zeros + 2, zeros, zeros + 1.0, zeros - 0.04, zeros + 0.0004000001)
     low, high = task_intervals.hull(far, 4)
     grid = np.linspace(0, 100, 1_000_001)[1:]
     accepted = grid[(grid**2 * (1 - 0.04 * grid + 0.0004000001 * grid**2) <= 2**2)]
@@ -50,7 +50,7 @@ def test_it_finds_a_piece_far_beyond_the_first():
 
 def test_what_counts_everywhere_leaves_no_end():
     shifted = draw(0)
-    always = task_intervals.Shifted(*(np.zeros(20) for _ in range(5)))._replace(e=-np.ones(20), v0=np.ones(20))
-    joined = task_intervals.Shifted(*(np.concatenate(each) for each in zip(shifted, always, strict=True)))
+    always = task_intervals.ShiftedTasks(*(np.zeros(20) for _ in range(5)))._replace(e=-np.ones(20), v0=np.ones(20))
+    joined = task_intervals.ShiftedTasks(*(np.concatenate(each) for each in zip(shifted, always, strict=True)))
     assert np.isinf(task_intervals.hull(joined, 19)).all()
     assert np.isfinite(task_intervals.hull(joined, 20)).all()

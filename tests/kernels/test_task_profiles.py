@@ -16,8 +16,8 @@ def test_answers_of_the_reference(name):
     expected = CASES[name]["answers"]["profile"]
     d = np.array(expected["d"])
     w = np.full(d.shape[1], 1 / d.shape[1])
-    plan = task_flips.make_plan(d.shape[1], None)
-    found = task_profiles.difference(d * w, w, plan, ALPHA)
+    plan = task_flips.plan_flips(d.shape[1], None)
+    found = task_profiles.profile_difference(d * w, w, plan, ALPHA)
     for key in ("pvalue", "pvalue_adjusted"):
         np.testing.assert_array_equal(found[key], expected[key])
     for key in ("difference", "statistic"):
@@ -31,8 +31,8 @@ def test_the_band_equals_a_plain_loop():
     rng = np.random.default_rng(1)
     d, w = rng.normal(size=(3, 7)), rng.uniform(0.5, 1, 7)
     w /= w.sum()
-    plan = task_flips.make_plan(7, None)
-    found = task_profiles.difference(d * w, w, plan, 0.1)
+    plan = task_flips.plan_flips(7, None)
+    found = task_profiles.profile_difference(d * w, w, plan, 0.1)
     residual = d * w - w * (d @ w)[:, np.newaxis]
     largest = sorted(
         max(abs(stats.ttest_1samp(row * np.array(signs), 0).statistic) for row in residual)
@@ -45,16 +45,16 @@ def test_the_band_equals_a_plain_loop():
 
 def test_no_band_of_three_families():
     d = np.random.default_rng(2).normal(size=(2, 3)) / 3
-    found = task_profiles.difference(d, np.full(3, 1 / 3), task_flips.make_plan(3, None), ALPHA)
+    found = task_profiles.profile_difference(d, np.full(3, 1 / 3), task_flips.plan_flips(3, None), ALPHA)
     assert np.isnan(found["difference_band"]).all()
     assert np.isfinite(found["pvalue_adjusted"]).all()
 
 
 def test_absent_families_change_nothing():
     d, w = np.random.default_rng(3).normal(size=(4, 6)) / 6, np.full(6, 1 / 6)
-    here = task_profiles.difference(d, w, task_flips.make_plan(6, None), ALPHA)
-    more = task_profiles.difference(
-        np.insert(d, 2, 9.0, axis=1), np.insert(w, 2, np.nan), task_flips.make_plan(7, None), ALPHA
+    here = task_profiles.profile_difference(d, w, task_flips.plan_flips(6, None), ALPHA)
+    more = task_profiles.profile_difference(
+        np.insert(d, 2, 9.0, axis=1), np.insert(w, 2, np.nan), task_flips.plan_flips(7, None), ALPHA
     )
     for name, values in here.items():
         np.testing.assert_allclose(more[name], values)
@@ -103,11 +103,11 @@ def test_too_few_runs_leave_no_band():
 @pytest.mark.slow
 def test_bands_hold_the_whole_curve_as_often_as_they_say():
     n, held, own = 400, 0, 0
-    plan = task_flips.make_plan(12, 999)
+    plan = task_flips.plan_flips(12, 999)
     for seed in range(n):
         rng = np.random.default_rng(seed)
         d = rng.normal(size=(1, 12)) + rng.normal(size=(6, 12))
-        band = task_profiles.difference(d / 12, np.full(12, 1 / 12), plan, ALPHA)["difference_band"]
+        band = task_profiles.profile_difference(d / 12, np.full(12, 1 / 12), plan, ALPHA)["difference_band"]
         held += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()
         band = task_profiles.mean_curve(runs((5,) * 8, 6, seed), 499, ALPHA, seed)["mean_curve_band"]
         own += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()

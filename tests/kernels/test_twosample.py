@@ -14,7 +14,7 @@ TIED = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
 def merged(x, y, width=8):
     rows = [np.array([*sample, *[np.nan] * (width - len(sample))], float)[np.newaxis] for sample in (x, y)]
-    return twosample.merge(*rows)
+    return twosample.merge_samples(*rows)
 
 
 @given(TIED, TIED)
@@ -40,7 +40,7 @@ def test_ks_pvalue_is_that_of_all_splits_ties_included(x, y):
 def test_without_ties_it_is_scipys(m, n):
     rng = np.random.default_rng(m)
     x, y = rng.normal(size=(1, m)), rng.normal(0.4, size=(1, n))
-    both = twosample.merge(x, y)
+    both = twosample.merge_samples(x, y)
     theirs = stats.ks_2samp(x[0], y[0], method="exact")
     gap = np.maximum(*twosample.gaps(both))
     np.testing.assert_allclose(gap / (m * n), theirs.statistic)
@@ -49,7 +49,7 @@ def test_without_ties_it_is_scipys(m, n):
 
 def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
     rng = np.random.default_rng(0)
-    both = twosample.merge(rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000)))
+    both = twosample.merge_samples(rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000)))
     gap = np.maximum(*twosample.gaps(both))
     exact = twosample.ks_pvalue(both, gap)
     monkeypatch.setattr(twosample, "EXACT_WORK", 2_000 * 5_000)
@@ -64,7 +64,7 @@ def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
 def test_a_few_trials_by_many_are_tested_exactly(turned):
     """Three below all others: only one split of C(20003, 3), or its mirror, is as far apart."""
     few, many = np.array([[-3.0, -2, -1]]), np.arange(20_000.0)[np.newaxis]
-    both = twosample.merge(*((many, few) if turned else (few, many)))
+    both = twosample.merge_samples(*((many, few) if turned else (few, many)))
     pvalue = twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both)))
     np.testing.assert_allclose(pvalue, 2 / comb(20_003, 3), rtol=1e-9)
 
@@ -72,7 +72,7 @@ def test_a_few_trials_by_many_are_tested_exactly(turned):
 def test_five_by_ten_thousand_is_scipys():
     rng = np.random.default_rng(0)
     x, y = rng.normal(0.9, size=(1, 5)), rng.normal(size=(1, 10_000))
-    both = twosample.merge(x, y)
+    both = twosample.merge_samples(x, y)
     theirs = stats.ks_2samp(x[0], y[0], method="exact").pvalue
     np.testing.assert_allclose(twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both))), theirs, rtol=1e-9)
 
@@ -81,10 +81,10 @@ def test_many_paired_runs_do_not_overflow():
     """All swaps leave a walk of n steps up and n down at distance n or less from where it starts, n² beyond int32."""
     n = 60_000
     x, y = np.arange(n, dtype=float)[np.newaxis], np.arange(n, dtype=float)[np.newaxis] + 10 * n
-    both = twosample.merge(x, y)
+    both = twosample.merge_samples(x, y)
     gap = np.maximum(*twosample.gaps(both))
     assert gap == n**2
-    plan = shuffles.make_plan((n, n), 9, paired=True, entropy=0)
+    plan = shuffles.plan_shuffles((n, n), 9, paired=True, entropy=0)
     assert twosample.paired_ks_pvalue(both, gap, plan) == 0.1
     assert twosample.paired_ks_pvalue(both, np.array([1]), plan) == 1
 
@@ -93,11 +93,11 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 5, (3, 8)).astype(float), rng.integers(0, 5, (3, 8)).astype(float)
     x[1, 5:] = y[2] = np.nan
-    both = twosample.merge(x, y)
+    both = twosample.merge_samples(x, y)
     found = twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both)))
     assert np.isnan(found[2])
     for task in (0, 1):
-        own = twosample.merge(x[task : task + 1], y[task : task + 1])
+        own = twosample.merge_samples(x[task : task + 1], y[task : task + 1])
         assert found[task] == twosample.ks_pvalue(own, np.maximum(*twosample.gaps(own))).item()
 
 
@@ -106,7 +106,7 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
 def test_paired_ks_pvalue_is_that_of_all_swaps(pairs):
     x, y = map(list, zip(*pairs, strict=True))
     both = twosample.select(merged(x, y), np.array([0]), len(x))
-    plan = shuffles.make_plan((len(x), len(x)), None, paired=True)
+    plan = shuffles.plan_shuffles((len(x), len(x)), None, paired=True)
     pvalue = twosample.paired_ks_pvalue(both, np.maximum(*twosample.gaps(both)), plan)
     np.testing.assert_allclose(pvalue, oracles.ks_paired_enumeration(x, y))
 

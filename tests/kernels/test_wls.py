@@ -12,14 +12,14 @@ AT = 400.0
 
 def fitted(errors, **options):
     values = errors.transpose(..., "run", "training").to_numpy().reshape(-1, *errors.shape[-2:])
-    sizes = Sizes(*wls.measure(values))
+    sizes = Sizes(*wls.size_statistics(values))
     at = np.full(len(values), AT)
     return Model(errors.training.to_numpy(), **options).fit(at, sizes), sizes, at
 
 
 def test_measure_gives_means_and_sample_variances():
     errors, _ = simulate_errors(5, 0)
-    folds, means, spread = wls.measure(errors.to_numpy())
+    folds, means, spread = wls.size_statistics(errors.to_numpy())
     np.testing.assert_array_equal(folds, errors.notnull().sum("run"))
     np.testing.assert_allclose(means, errors.mean("run"), rtol=1e-14)
     np.testing.assert_allclose(spread[:, :4], errors[..., :4].var("run", ddof=1), rtol=1e-12)

@@ -185,7 +185,7 @@ def test_learners_with_another_largest_size_each_need_one_size():
     errors = errors.isel(run=0, drop=True)
     own = fit_free(errors, sigma_hat_sq=20)
     np.testing.assert_array_equal(own["at"], [400, 200])
-    with pytest.raises(ValueError, match=r"another size N for each algorithm\. Fit with one number as at, at=200"):
+    with pytest.raises(ValueError, match=r"another size N for.*number as at, at=200"):
         xcurves.compare_learners(own, reference="a")
     xcurves.compare_learners(fit_free(errors, sigma_hat_sq=20, at=200), reference="a")
 

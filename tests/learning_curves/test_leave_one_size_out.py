@@ -107,7 +107,7 @@ def test_bad_input_is_refused(errors, change, options, message):
 
 def test_messages_name_the_curve_without_folds_too(errors):
     means = errors.mean("run", keep_attrs=True).isel(training=slice(3)).expand_dims(task=["x"])
-    with pytest.raises(ValueError, match=r"^task 'x', algorithm 0: errors has 3 training sizes; variant 'power law' "):
+    with pytest.raises(ValueError, match=r"^task 'x', algorithm 0:.*variant 'power law' "):
         xcurves.leave_one_size_out(means, sigma_hat_sq=20)
 
 

@@ -115,7 +115,7 @@ def test_training_weights():
     found = across(curves, training_weights=weights)
     expected = (curves.mean("run") * weights).sum("training") / 4
     np.testing.assert_allclose(found.task_difference[0], expected.sel(algorithm="a") - expected.sel(algorithm="b"))
-    with pytest.raises(ValueError, match=r"task 't0': training_weights gives no weight to a level of its grid"):
+    with pytest.raises(ValueError, match=r"task 't0': training_weights gives.*level of its grid"):
         across(curves, training_weights=[0, 0, 0, 1, 1])
 
 
@@ -162,9 +162,7 @@ def test_paired_runs_are_exchanged_within_runs():
     np.testing.assert_allclose(together.difference_ci, alone.difference_ci, rtol=1e-8)
     assert together.prob_greater.isnull().all()
     curves[1, 0, 2] = np.nan
-    with pytest.raises(
-        ValueError, match=r"task 't1': paired=True needs every run in every algorithm; .* 'a' lacks run 2"
-    ):
+    with pytest.raises(ValueError, match=r"task 't1': paired=True needs.*'a' lacks run 2"):
         across(curves, paired=True)
 
 
@@ -209,7 +207,7 @@ def test_lazy_curves_stay_lazy_and_give_the_same():
 
 
 def test_families_too_few_are_warned_of_and_not_adjusted():
-    with pytest.warns(UserWarning, match=r"so few tasks or families that no p for tasks like these reaches 0\.05"):
+    with pytest.warns(UserWarning, match=r"so few tasks or.*like these reaches 0\.05"):
         found = across(make(4))
     assert found.pvalue_adjusted.sel(task_effect="random").isnull().all()
     assert found.pvalue.sel(task_effect="random").notnull().all()
@@ -236,7 +234,7 @@ def test_options_are_refused_by_name(options, message):
 def test_a_run_that_lacks_levels_is_named():
     curves = make()
     curves[1, 0, 2, 3] = np.nan
-    with pytest.raises(ValueError, match=r"task 't1': algorithm 'a', run 2 lacks 1 of 5 training levels.*align"):
+    with pytest.raises(ValueError, match=r"task 't1': algorithm 'a',.*5 training levels.*align"):
         across(curves)
 
 

@@ -142,7 +142,7 @@ def test_a_column_serves_once(frame):
 
 
 def test_an_unknown_choice_is_refused(frame):
-    with pytest.raises(ValueError, match=r"duplicates must be one of 'raise', 'first', 'last', 'mean'; got 'sum'"):
+    with pytest.raises(ValueError, match=r"duplicates must be one.*'last', 'mean'; got 'sum'"):
         frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
 
 
@@ -204,9 +204,7 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
 
 def test_grids_that_do_not_meet_are_named_from_a_frame_too():
     frame = pd.DataFrame({"algorithm": ["a"] * 3 + ["b"] * 3, "run": 0, "training": [0, 1, 2, 0, 5, 6], "y": 0.0})
-    with pytest.raises(
-        ValueError, match=r"leaves 1 common training level \(0\): 'a' and 'b' share fewer than two levels"
-    ):
+    with pytest.raises(ValueError, match=r"leaves 1 common training.*fewer than two levels"):
         frame.curves.to_dataarray("y", on="intersection")
 
 
@@ -233,7 +231,7 @@ def test_scores_of_trials_have_no_training(frame):
     assert "training" not in scores.coords
     expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
     np.testing.assert_array_equal(scores, expected)
-    with pytest.raises(ValueError, match=r"^16 rows repeat a \(task, agent, seed\), first \('Hopper', 'td3', 2\)"):
+    with pytest.raises(ValueError, match=r"^16 rows repeat a.*first \('Hopper', 'td3', 2\)"):
         frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
 
 
@@ -314,7 +312,7 @@ def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("xcurves.preprocessing.frames.at_levels", full)
-    with pytest.raises(MemoryError, match=r"^curves of 2 task x 2 algorithm x 2 run x 3 training do not fit"):
+    with pytest.raises(MemoryError, match=r"^curves of 2 task.*training do not fit"):
         frame.curves.to_dataarray("return", **NAMES)
 
 
@@ -359,14 +357,12 @@ def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
     curves = xcurves.to_dataarray(frame, "y")
     assert curves.algorithm.values.tolist() == ["b", "a"]
     np.testing.assert_array_equal(curves.squeeze(), [np.nan, 2.0])
-    with pytest.raises(TypeError, match=r"or one that Arrow reads; got LazyFrame\. Compute it: frame\.collect\(\)$"):
+    with pytest.raises(TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"):
         xcurves.to_dataarray(frame.lazy(), "y")
 
 
 def test_what_is_no_frame_is_refused():
-    with pytest.raises(
-        TypeError, match=r"^frame must be a DataFrame, or one that Arrow reads; got list\. Make one: pd"
-    ):
+    with pytest.raises(TypeError, match=r"^frame must be a.*list\. Make one: pd"):
         xcurves.to_dataarray([{"y": 1}], "y")
 
 
@@ -411,7 +407,7 @@ def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
 def test_messages_about_frames_without_runs_name_their_own_columns():
     frame = pd.DataFrame({"model": "a", "seed": [0, 0, 1, 1], "n": [1, 2, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
     names = {"algorithm": "model", "run": None, "training": "n"}
-    with pytest.raises(ValueError, match=r"2 rows repeat a \(model, n\), .* column in which they differ in run=, or"):
+    with pytest.raises(ValueError, match=r"2 rows repeat a.*differ in run=, or"):
         frame.curves.to_dataarray("y", **names)
     assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]  # without a warning
     with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\"?$"):

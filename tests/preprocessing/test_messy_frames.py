@@ -124,7 +124,7 @@ def test_td3_without_step_0_loses_it_where_it_lacks_it_and_nowhere_else(tianshou
 def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
     rows = tdmpc2[(tdmpc2.task == "cartpole-swingup") & tdmpc2.algorithm.isin(["dreamerv3", "tdmpc2"])]
     curves = rows.curves.to_dataarray("reward", run="seed", training="step")
-    with pytest.raises(ValueError, match=r"algorithm 'dreamerv3', run 1 lacks \d+ of 41 training levels \(3 inc"):
+    with pytest.raises(ValueError, match=r"algorithm 'dreamerv3', run 1.*training levels \(3 inc"):
         curves.curves.randomized_anova()
     own = rows[rows.algorithm == "dreamerv3"].groupby("seed").step.agg(set)
     shared = set.intersection(*own)
@@ -139,7 +139,7 @@ def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
 
 
 def test_restarts_of_tdmpc_are_counted_and_kept_as_asked(tdmpc2):
-    with pytest.raises(ValueError, match=r"^697 rows repeat a \(task, algorithm, seed, step\), first \('"):
+    with pytest.raises(ValueError, match=r"^697 rows repeat a.*seed, step\), first \('"):
         tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2)
     rows = tdmpc2[tdmpc2.duplicated(["task", "algorithm", "seed", "step"], keep=False) & tdmpc2.reward.notna()]
     groups = rows.groupby(["task", "algorithm", "seed", "step"]).reward
@@ -169,9 +169,7 @@ def test_a_run_of_one_point_decides_nothing_once_it_is_left_out(tianshou):
     ]
     stopped = rows[(rows.algorithm != "td3") | (rows.seed != 4) | (rows.env_step == 5000)]
     curves = stopped.curves.to_dataarray("return", run="seed", training="env_step")
-    with pytest.raises(
-        ValueError, match=r"leaves 1 common training level \(5000\): the runs of 'td3' share fewer than two levels"
-    ):
+    with pytest.raises(ValueError, match=r"leaves 1 common training.*fewer than two levels"):
         curves.curves.align("intersection")
     whole = curves.curves.drop_incomplete()
     assert whole.attrs["history"] == ("drop_incomplete(): algorithm 'td3', run 4 (lacks 50 of 51 training levels)")

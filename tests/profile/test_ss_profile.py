@@ -203,7 +203,7 @@ def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_resamples):
     rng = np.random.default_rng(seed)
     table, threshold = rng.random((2, 12, n_resamples)), rng.random((2, 12))
     stretches = [np.s_[:, start : start + width] for start in range(0, 12, width)]
-    masses = reduce(clusters.join, [clusters.weigh(table[each], threshold[each], (1, 1)) for each in stretches])
+    masses = reduce(clusters.join_masses, [clusters.weigh(table[each], threshold[each], (1, 1)) for each in stretches])
     f = table / (1 - table)
     for task in range(2):
         for shuffle in range(n_resamples):
@@ -225,11 +225,13 @@ def test_steps_in_parts_are_those_of_plain_loops(seed, width, n_resamples, ties)
         for x in observed
     ]
     expected = [max(count for count, y in zip(reached, observed, strict=True) if y >= x) for x in observed]
-    np.testing.assert_array_equal(stepdown.count(table[np.newaxis], observed[np.newaxis])[0], expected)
+    np.testing.assert_array_equal(stepdown.stepdown_counts(table[np.newaxis], observed[np.newaxis])[0], expected)
     parts = np.split(rng.permutation(12), range(width, 12, width))
-    family = stepdown.join([stepdown.unions(table[part], observed[part]) for part in parts])
+    family = stepdown.join_unions([stepdown.unions(table[part], observed[part]) for part in parts])
     counts = [stepdown.count_reached(family, observed[part]) for part in parts]
-    stairs = [stepdown.stairs(found, observed[part], n_resamples) for found, part in zip(counts, parts, strict=True)]
+    stairs = [
+        stepdown.reached_at_least(found, observed[part], n_resamples) for found, part in zip(counts, parts, strict=True)
+    ]
     for found, part in zip(counts, parts, strict=True):
         np.testing.assert_array_equal(found, np.array(reached)[part])
         highest = np.max(stairs, axis=0)

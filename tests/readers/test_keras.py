@@ -39,11 +39,11 @@ def test_the_dict_of_a_history_does_too(histories):
 
 
 def test_histories_need_the_names_of_their_runs():
-    with pytest.raises(TypeError, match=r"^histories must map \(algorithm, run\) to histories; got dict. Name them"):
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got dict. Name them"):
         keras.fit_history({"cnn": {"loss": [1.0]}})
     with pytest.raises(TypeError, match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list"):
         keras.fit_history({("cnn", 0): [1.0]})
-    with pytest.raises(ValueError, match=r"^histories have no epochs of \('cnn', 0\). Leave such runs out"):
+    with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
         keras.fit_history({("cnn", 0): {"loss": []}})
 
 

@@ -59,9 +59,7 @@ def test_what_is_not_recognised_gets_a_list_of_what_is(tmp_path, text):
 def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
     evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
     assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
-    with pytest.raises(
-        ValueError, match=r"^source='tensorbord' is unknown; did you mean 'tensorboard'\? It is one of hydra"
-    ):
+    with pytest.raises(ValueError, match=r"^source='tensorbord' is unknown; did.*is one of hydra"):
         readers.read(LOGS, source="tensorbord")
     with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):
         readers.read(tmp_path / "elsewhere")
@@ -79,11 +77,9 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     write(tmp_path / "x" / "a" / "0" / "progress.csv", "step,r\n0,1\n")
     frame = readers.read(tmp_path, folders=("task", "algorithm", "run"))
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
-    with pytest.raises(
-        ValueError, match=r"names 2 levels of folders below '.*'; 'x/a/0' has 3\. Name a column for each"
-    ):
+    with pytest.raises(ValueError, match=r"names 2 levels of.*a column for each"):
         readers.read(tmp_path)
-    with pytest.raises(ValueError, match=r"^folders='run' names levels of folders, but .*progress\.csv is one file"):
+    with pytest.raises(ValueError, match=r"^folders='run' names levels of.*is one file"):
         readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
     with pytest.raises(ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"):
         readers.read(LOGS / "ray", folders="run")

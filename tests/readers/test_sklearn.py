@@ -112,9 +112,9 @@ def test_settings_of_a_search_are_trials(data, given):
 
 def test_a_result_without_a_name_is_refused(data):
     result = learning_curve(ESTIMATORS["bayes"], *data, cv=3)
-    with pytest.raises(TypeError, match=r"^results must map names of algorithms to learning curves; got tuple. Name"):
+    with pytest.raises(TypeError, match=r"^results must map names.*curves; got tuple. Name"):
         reader.learning_curve(result)
-    with pytest.raises(TypeError, match=r"^results\['bayes'\] must be the tuple of learning_curve or a Learning"):
+    with pytest.raises(TypeError, match=r"^results\['bayes'\] must be the.*or a Learning"):
         reader.learning_curve({"bayes": result[1]})
 
 
@@ -123,5 +123,5 @@ def test_an_array_that_was_transposed_is_refused(place):
     result = [np.array([10, 20]), *(np.ones((2, 3)) for _ in range(4))]
     reader.learning_curve({"bayes": tuple(result)})
     result[place] = result[place].T
-    with pytest.raises(ValueError, match=r"must have the shape \(sizes, folds\), 2 sizes .*; got \(3, 2\)\. Pass what"):
+    with pytest.raises(ValueError, match=r"must have the shape.*\(3, 2\)\. Pass what"):
         reader.learning_curve({"bayes": tuple(result)})

@@ -45,9 +45,7 @@ def test_a_table_that_would_be_misread_is_refused(path, text, message):
 
 def test_a_last_line_without_an_end_is_said(path):
     path.write_text(TEXT[:-2])
-    with pytest.warns(
-        UserWarning, match=r"returns\.csv: the last line has no line end and may be cut short: 'sac,1,10,2\.'"
-    ):
+    with pytest.warns(UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"):
         assert table.rows(path)["return"].tolist() == [1.5, 2.0]
 
 
@@ -78,5 +76,5 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
         *(["sac", "01"], ["sac", "1"], ["td3", "01"], ["td3", "1"])
     ]
     (tmp_path / "sac" / "1" / "other.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"sac/1 holds 2 logs, other\.csv and progress\.csv: a run has one"):
+    with pytest.raises(ValueError, match=r"sac/1 holds 2 logs,.*a run has one"):
         table.rows(tmp_path)

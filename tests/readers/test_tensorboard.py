@@ -86,9 +86,7 @@ def test_an_event_file_cut_short_gives_its_whole_events(logs):
     root, _ = logs
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(path.read_bytes()[:-700])
-    with pytest.warns(
-        UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are read; left out: the last \d+ bytes, cut"
-    ):
+    with pytest.warns(UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are.*last \d+ bytes, cut"):
         frame = tensorboard.scalars(root)
     cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
     assert 0 < len(cut) < 50

@@ -270,7 +270,7 @@ def test_a_page_is_replaced_whole_or_not_at_all(tree, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", fail)
-    with pytest.raises(OSError, match=r"^path '.*r\.html' cannot be written: No space left on device\."):
+    with pytest.raises(OSError, match=r"^path '.*r\.html' cannot be.*left on device\."):
         tree.curves.report(path)
     assert path.read_text() == old
     assert list(tmp_path.iterdir()) == [path]
@@ -310,7 +310,7 @@ def test_plot_of_a_tree_draws_every_part(tree):
     assert tree.curves.plot("pairwise").get_xlabel() == tree["pairwise"].to_dataset().curves.plot().get_xlabel()
     with pytest.raises(ValueError, match=r"^view must be one of 'curves', 'anova', .*; got 't'"):
         tree.curves.plot("t")
-    with pytest.raises(ValueError, match=r"^ax is one Axes; got 5 groups\. Name one, view='curves', or leave ax out$"):
+    with pytest.raises(ValueError, match=r"^ax is one Axes;.*or leave ax out$"):
         tree.curves.plot(ax=axes[0])
     plt.close("all")
 

@@ -86,14 +86,14 @@ def test_the_best_is_marked_and_those_whose_intervals_overlap_are_ties(higher):
 
 
 def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
-    with pytest.raises(ValueError, match=r"^the table of pairwise has no value for each algorithm\. Leave out best"):
+    with pytest.raises(ValueError, match=r"^the table of pairwise.*algorithm\. Leave out best"):
         results[1].curves.format_table(best="bold")
     with pytest.raises(ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"):
         results[1].curves.format_table("word")
-    with pytest.raises(ValueError, match=r"^best and ties must be 'bold', 'italic' or 'underline'; got 'red'"):
+    with pytest.raises(ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"):
         results[3].curves.format_table(best="red")
     monkeypatch.setitem(sys.modules, "tabulate", None)
-    with pytest.raises(ImportError, match=r"^format_table needs jinja2 and tabulate\. Install them: pip install 'xcu"):
+    with pytest.raises(ImportError, match=r"^format_table needs jinja2 and.*them: pip install 'xcu"):
         results[1].curves.format_table("markdown")
 
 

@@ -31,7 +31,7 @@ def literally(case, curve, f):
 @pytest.mark.parametrize("k", [4, 7, 8])
 def test_modifications_are_those_of_the_appendix(curves, case, k):
     if case == "b" and k % 2:
-        with pytest.raises(ValueError, match=r"case 'b' needs an even number of training levels; got 7. Leave one out"):
+        with pytest.raises(ValueError, match=r"case 'b' needs an.*7. Leave one out"):
             simulation.modified(curves.isel(training=slice(k)), case, 3)
         return
     short = curves.isel(training=slice(k))

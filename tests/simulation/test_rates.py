@@ -174,7 +174,7 @@ def test_a_generator_must_return_alike_data_sets():
     def growing(n_datasets, *, rng):
         return coin(n_datasets, rng=rng, sizes=(3, int(rng.integers(2, 9))))
 
-    with pytest.raises(ValueError, match="generator must return the same dims and sizes each time; got data sets of"):
+    with pytest.raises(ValueError, match=r"generator must return the.*got data sets of"):
         simulation.type_i_error(growing, first_score, n_replications=100, block=10, rng=0)
 
     def other_dims(n_datasets, *, rng):
@@ -189,7 +189,7 @@ def test_a_generator_must_return_alike_data_sets():
             block=10,
             rng=0,
         )
-    with pytest.raises(ValueError, match=r"along a dim 'replication' of size 10; got \{'algorithm': 3, 'run': 3\}"):
+    with pytest.raises(ValueError, match=r"along a dim 'replication'.*\{'algorithm': 3, 'run': 3\}"):
         simulation.type_i_error(lambda n, *, rng: coin(n, rng=rng)[0], first_score, n_replications=10)
     with pytest.raises(TypeError, match="generator must return a DataArray; got ndarray"):
         simulation.type_i_error(lambda n, *, rng: rng.random(n), first_score, n_replications=10)
@@ -235,7 +235,7 @@ def test_bad_settings_are_refused(settings, kind, said):
 
 
 def test_labels_of_pvalues_must_not_depend_on_settings():
-    with pytest.raises(ValueError, match="the p-value must have the same dims and labels for all settings"):
+    with pytest.raises(ValueError, match=r"the p-value must have.*labels for all settings"):
         simulation.type_i_error(
             simulation.autoregressive,
             xcurves.pairwise,

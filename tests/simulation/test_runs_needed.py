@@ -186,11 +186,11 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
     curves = one_level(3, 20.0, 0)
     assert xcurves.runs_needed(curves, test=t_test, **QUICK).n_runs.values.tolist() == [2, 3]
     assert xcurves.runs_needed(curves, test=t_test, replace=True, **QUICK).n_runs.values.max() == 40
-    with pytest.raises(ValueError, match=r"asks for 5 pilot curves .*; there are 3. Ask for fewer, or draw with repl"):
+    with pytest.raises(ValueError, match=r"asks for 5 pilot.*or draw with repl"):
         xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK)
     assert xcurves.runs_needed(curves, test=t_test, n_runs=[5], replace=True, **QUICK).runs_needed == 5
     for replace in (False, True):
-        with pytest.raises(ValueError, match=r"pilot curves must be two at least of every algorithm.*; got 1"):
+        with pytest.raises(ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"):
             xcurves.runs_needed(curves.isel(run=[0]), replace=replace)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
     from xcurves.multi_task.across_tasks import TaskTrainingWeights
     from xcurves.multi_task.options import TaskGroups, TaskWeights
-    from xcurves.preprocessing.grids import Method, On
+    from xcurves.preprocessing.grids import AlignMethod, On
     from xcurves.preprocessing.normalization import Reference
     from xcurves.profile.intervals import Intervals
     from xcurves.simulation.modifications import Case
@@ -44,7 +44,7 @@ class DataArrayCurves:
         self,
         on: On | int = "intersection",
         *,
-        method: Method | None = None,
+        method: AlignMethod | None = None,
         tolerance: float | None = None,
         relative_to: Literal["budget"] | None = None,
     ) -> xr.DataArray:

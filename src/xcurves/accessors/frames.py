@@ -13,7 +13,7 @@ from xcurves.accessors.documented import documented
 
 if TYPE_CHECKING:
     from xcurves.preprocessing.columns import Duplicates
-    from xcurves.preprocessing.grids import Method, On
+    from xcurves.preprocessing.grids import AlignMethod, On
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
@@ -33,7 +33,7 @@ class DataFrameCurves:
         training: str | None = "training",
         extra: str | Sequence[str] = (),
         on: On | None = None,
-        method: Method | None = None,
+        method: AlignMethod | None = None,
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
     ) -> xr.DataArray:
@@ -53,7 +53,7 @@ class DataFrameCurves:
         training: str | None = "training",
         extra: str | Sequence[str] = (),
         on: On | None = None,
-        method: Method | None = None,
+        method: AlignMethod | None = None,
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
     ) -> xr.Dataset:

@@ -57,11 +57,11 @@ class AnovaBlock(Block):
         design = design_of(parts, present, tasks)
         sizes = design.sizes
         plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
-        found = null.evaluate(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
-        by_term = {**sums.table(design, parts[0].level_ss[tasks]), **found}
+        found = null.f_tests(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
+        by_term = {**sums.sums_of_squares_table(design, parts[0].level_ss[tasks]), **found}
         table = {name: by_term.pop(name) for name in ("ss", "df")}
         keep = "null_distribution" in found
-        by_welch = {} if self.paired else welch.evaluate(design.means, plan, self.alpha, keep=keep)
+        by_welch = {} if self.paired else welch.welch_tests(design.means, plan, self.alpha, keep=keep)
         return {
             **table,
             **{name: _with_welch(values, by_welch.get(name)) for name, values in by_term.items()},
@@ -80,7 +80,7 @@ def _with_welch(values: Floats, by_welch: Floats | None) -> Floats:
     return both
 
 
-def _spreads(design: sums.Design) -> dict[str, Any]:
+def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
     """Return the ratio of spreads and its 0.95 quantile under equal spread; nothing if fewer than two are known."""
     several = tuple(size for size in design.sizes if size > 1)
     if len(several) < 2:
@@ -103,7 +103,7 @@ def check_moments(part: moments.Moments, names: list[str]) -> None:
     run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), names)
 
 
-def design_of(parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> sums.Design:
+def design_of(parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]) -> sums.AnovaDesign:
     """Return the design of tasks with the same present runs, from their moments (within runs too if paired)."""
     curves = np.flatnonzero(present)
     sizes = tuple(size for size in present.sum(axis=1).tolist() if size)

@@ -170,8 +170,8 @@ class _ContrastBlock(Block):
             sizes = tuple(present[tasks[0]].sum(axis=1).tolist())
             plan = self.plan(sizes, labelled=True)
             chosen = u[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
-            design = contrasts.Design(chosen, sizes, self.weights, self.paired)
-            found = contrasts.evaluate(design, plan, self.alternative, self.alpha)
+            design = contrasts.ContrastDesign(chosen, sizes, self.weights, self.paired)
+            found = contrasts.contrast_tests(design, plan, self.alternative, self.alpha)
             found.pop("estimate_ci_gap")
             for name, values in found.items():
                 out[name][tasks] = values

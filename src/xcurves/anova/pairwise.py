@@ -168,9 +168,9 @@ class _PairBlock(Block):
         design = design_of(parts, present, tasks)
         sizes = design.sizes
         plan = self.plan(sizes)
-        found = null.evaluate(design, plan, self.alpha)
-        shifted = contrasts.Design(design.means, sizes, np.array([1.0, -1.0]), self.paired)
-        by_shift = contrasts.evaluate(shifted, plan, "two-sided", self.alpha)  # |T| ignores the sign
+        found = null.f_tests(design, plan, self.alpha)
+        shifted = contrasts.ContrastDesign(design.means, sizes, np.array([1.0, -1.0]), self.paired)
+        by_shift = contrasts.contrast_tests(shifted, plan, "two-sided", self.alpha)  # |T| ignores the sign
         return {
             "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
             "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.anova.text import is_welch_to_read
 from xcurves.core import labels, validation
-from xcurves.core.axes import Intervals, Style, draw_intervals, label_of, list_rows
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, label_of, list_rows
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -96,7 +96,7 @@ def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
 def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> None:
     low, high = (bounds.sel(ci_bound=bound).to_numpy() for bound in labels.CI_BOUNDS)
     ax.axvline(0, color="0.6", linewidth=1)
-    draw_intervals(ax, [Intervals(np.arange(float(estimate.size)), estimate.to_numpy(), low, high, _BLACK)])
+    draw_intervals(ax, [IntervalGroup(np.arange(float(estimate.size)), estimate.to_numpy(), low, high, _BLACK)])
     ax.set_xlabel(label_of(estimate))
     ax.grid(axis="x", alpha=0.3)
 

@@ -179,7 +179,7 @@ def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
     n_levels = result["n_levels"].to_numpy().ravel()
     sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
     exact = provenance.is_exact(result).ravel()
-    smallest = provenance.smallest_pvalue(result).ravel()
+    smallest = provenance.smallest_reachable(result).ravel()
     f = result["f"].isel(error_term=[0, 1]).transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 

@@ -61,7 +61,7 @@ def _measure(
     if within_runs:
         parts = (_less_run_means(part) for part in parts)
     flat = (part.reshape(*part.shape[:-3], -1, part.shape[-1]) for part in parts)
-    return np.stack([moments.measure(part, factored=factored) for part in flat], axis=-2)
+    return np.stack([moments.measure_moments(part, factored=factored) for part in flat], axis=-2)
 
 
 def _less_run_means(curves: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -107,7 +107,7 @@ def _combine(packed: NDArray[np.float64], *, n_curves: int, keepdims: bool, **_:
     if packed.size == 0:  # dask infers the type of the output
         return np.asarray(packed.sum(axis=-2, keepdims=keepdims))
     with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses huge scores
-        merged = moments.merge(packed, n_curves)
+        merged = moments.merge_moments(packed, n_curves)
     return merged[..., np.newaxis, :] if keepdims else merged
 
 

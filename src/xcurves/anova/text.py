@@ -120,7 +120,7 @@ def by_chance(result: xr.Dataset) -> str:
     alpha = provenance.alpha_of(result)
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
     made = result["n_resamples"].to_numpy() > 0
-    smallest = tested * provenance.smallest_pvalue(result).max(where=made, initial=0.0)
+    smallest = tested * provenance.smallest_reachable(result).max(where=made, initial=0.0)
     unreachable = (
         f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {min(smallest, 1):.3g}."
         if not provenance.significant(smallest, alpha)
@@ -198,7 +198,7 @@ def _how(tasks: list[xr.Dataset]) -> str:
         known = [error for error in errors if error == error]
         kinds.append(f"{span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
     what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
-    smallest = {provenance.smallest_pvalue(task).item() for task in tasks if task["n_resamples"] > 0}
+    smallest = {provenance.smallest_reachable(task).item() for task in tasks if task["n_resamples"] > 0}
     return (
         f"p is the share of reassignments of {what} with an F at least as large, among "
         f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {span(smallest, '.3g') or 'undefined'}."
@@ -221,7 +221,7 @@ def anova_caution(result: xr.Dataset) -> Iterator[str]:
     """Yield what was tested, and that nothing can be shown where runs are too few."""
     tested = result["n_resamples"].to_numpy() > 0
     yield LIMITS
-    yield from _out_of_reach(result, np.where(tested, provenance.smallest_pvalue(result), np.nan), "tasks")
+    yield from _out_of_reach(result, np.where(tested, provenance.smallest_reachable(result), np.nan), "tasks")
 
 
 def pair_answer(result: xr.Dataset) -> str:

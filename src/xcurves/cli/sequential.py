@@ -34,7 +34,7 @@ example, a log with the columns agent, seed, step, return and batch (1, 2, ...):
   %(prog)s log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6"""
 
 
-def parser() -> argparse.ArgumentParser:
+def sequential_parser() -> argparse.ArgumentParser:
     """Return the parser of the subcommand."""
     made = Parser(
         prog=f"{program()} sequential",
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def run(options: argparse.Namespace) -> int:
+def run_sequential(options: argparse.Namespace) -> int:
     """Look once; return the exit status."""
     if options.archive is None:
         print(_planned(options))

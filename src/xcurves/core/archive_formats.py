@@ -16,13 +16,13 @@ from xcurves.core.cf_attributes import protect, restore
 from xcurves.core.checksum import check_file, check_store, seal_file, seal_store, store_files
 
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
-Groups = dict[str, xr.Dataset]
+ArchiveGroups = dict[str, xr.Dataset]
 
 _INSTALL = "Install it: pip install 'xcurves[io]'"
 _BEGINS: dict[bytes, Engine] = {b"CDF\x01": "scipy", b"CDF\x02": "scipy", b"\x89HDF": "h5netcdf"}
 
 
-def groups_of(data: xr.Dataset | xr.DataTree) -> Groups:
+def groups_of(data: xr.Dataset | xr.DataTree) -> ArchiveGroups:
     """Return the Datasets of an archive by path, without the encoding of the files that they were read from."""
     if isinstance(data, xr.Dataset):
         return {"/": data.drop_encoding()}
@@ -53,7 +53,7 @@ def _has(module: str) -> bool:
         return False
 
 
-def write_groups(groups: Groups, part: Path, engine: Engine, path: Path) -> None:
+def write_groups(groups: ArchiveGroups, part: Path, engine: Engine, path: Path) -> None:
     """Write an archive, read it back, and refuse it if anything changed."""
     stored = {name: protect(dataset) for name, dataset in groups.items()}
     cure = "Use text and plain numbers, or another format"
@@ -71,14 +71,14 @@ def write_groups(groups: Groups, part: Path, engine: Engine, path: Path) -> None
         raise ValueError(f"path {str(path)!r}: {changed} would not be the same when read again. {cure}")
 
 
-def _write_netcdf(groups: Groups, part: Path, engine: Literal["scipy", "h5netcdf", "netcdf4"]) -> None:
+def _write_netcdf(groups: ArchiveGroups, part: Path, engine: Literal["scipy", "h5netcdf", "netcdf4"]) -> None:
     if len(groups) > 1 and engine != "scipy":
         xr.DataTree.from_dict(groups).to_netcdf(part, engine=engine)
     else:
         groups["/"].to_netcdf(part, engine=engine)
 
 
-def _changes(groups: Groups, back: Groups) -> Iterator[str]:
+def _changes(groups: ArchiveGroups, back: ArchiveGroups) -> Iterator[str]:
     """Yield what differs between what was written and what is read; values of lazy variables are not compared."""
     yield from (f"group {name!r}" for name in groups.keys() ^ back.keys())
     for group, dataset in groups.items():
@@ -103,7 +103,7 @@ def _changed_attrs(attrs: Mapping[Any, Any], others: Mapping[Any, Any], where: s
             yield f"attrs[{name!r}]{where}, {attrs.get(name)!r},"
 
 
-def read_groups(path: Path, *, max_bytes: int | None) -> Groups:
+def read_groups(path: Path, *, max_bytes: int | None) -> ArchiveGroups:
     """Return the Datasets of an archive by path, in memory."""
     engine = check_archive(path, max_bytes=max_bytes)
     if engine == "scipy":

@@ -46,7 +46,7 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     return Style(colours[colour], _LINES[place % len(_LINES)], _MARKERS[(place + turn) % len(_MARKERS)])
 
 
-class Intervals(NamedTuple):
+class IntervalGroup(NamedTuple):
     """Values of one style with their intervals and the rows they are in, each of shape (row,)."""
 
     y: Floats
@@ -153,7 +153,7 @@ def wrapped(label: str) -> str:
     return fill(label, _LINE)
 
 
-def draw_intervals(ax: Axes, groups: Iterable[Intervals]) -> None:
+def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     """Draw values with their intervals, a row each; an unbounded side ends in an arrow at the edge of the panel."""
     groups = list(groups)
     for group in groups:

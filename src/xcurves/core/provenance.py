@@ -109,7 +109,7 @@ def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
     return np.asarray(result["n_resamples"].to_numpy() == result["n_assignments"].to_numpy())
 
 
-def smallest_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
+def smallest_reachable(result: xr.Dataset) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
     n_resamples = result["n_resamples"].to_numpy()
     return np.asarray(1 / np.where(is_exact(result), n_resamples, n_resamples + 1))
@@ -122,7 +122,7 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     different numbers of runs, a pair of few runs can reach less than its own smallest p times the number of pairs.
     """
     result = result.transpose(..., "pair")
-    smallest = np.where(result["n_resamples"].to_numpy() > 0, smallest_pvalue(result), np.nan)
+    smallest = np.where(result["n_resamples"].to_numpy() > 0, smallest_reachable(result), np.nan)
     return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 

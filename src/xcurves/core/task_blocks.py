@@ -34,7 +34,7 @@ class Block:
         self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
     ) -> shuffles.Plan:
         """Plan the reassignments of groups of `sizes`."""
-        return shuffles.make_plan(
+        return shuffles.plan_shuffles(
             sizes,
             self.n_resamples,
             paired=self.paired,

@@ -117,7 +117,7 @@ class PairBlock:
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
-        merged = twosample.merge(x, y)
+        merged = twosample.merge_samples(x, y)
         m, n = merged.m[:, 0], merged.n[:, 0]
         known = (m > 0) & (n > 0)
         above, below = twosample.gaps(merged)
@@ -145,6 +145,6 @@ class PairBlock:
         present = merged.m[:, 0]
         for size in np.unique(present[present > 0]):
             tasks = np.flatnonzero(present == size)
-            plan = shuffles.make_plan((int(size),) * 2, self.n_resamples, paired=True, entropy=self.entropy)
+            plan = shuffles.plan_shuffles((int(size),) * 2, self.n_resamples, paired=True, entropy=self.entropy)
             pvalue[tasks] = twosample.paired_ks_pvalue(twosample.select(merged, tasks, int(size)), gap[tasks], plan)
         return pvalue

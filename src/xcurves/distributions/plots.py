@@ -12,7 +12,7 @@ from xcurves.core import labels
 from xcurves.core.axes import (
     OTHER_COLOURS,
     SHADE,
-    Intervals,
+    IntervalGroup,
     Style,
     draw_intervals,
     label_of,
@@ -128,7 +128,7 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
     for offset, (style, group) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
         value, low, high = (each.sel(at).to_numpy() for each in (values, *_bounds(intervals)))
-        drawn.append(Intervals(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
+        drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
     draw_intervals(ax, drawn)
     list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
     units = str(result["score_mean"].attrs.get("units", "1"))
@@ -146,7 +146,9 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
     pairs = result["pair"].to_numpy().tolist()
-    draw_intervals(ax, [Intervals(np.arange(float(len(pairs))), result["prob_greater"].to_numpy(), low, high, _BLACK)])
+    draw_intervals(
+        ax, [IntervalGroup(np.arange(float(len(pairs))), result["prob_greater"].to_numpy(), low, high, _BLACK)]
+    )
     list_rows(ax, pairs)
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")

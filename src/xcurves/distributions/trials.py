@@ -39,7 +39,7 @@ class Alike(NamedTuple):
     x: Floats
     order: Ints
     by_stratum: Floats
-    design: bootstrap.Design
+    design: bootstrap.BootstrapDesign
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class DistributionBlock:
         trials = scores.reshape(numbers.size, *self.shape)
         names = [self.names[number] for number in numbers.ravel()]
         x = np.sort(trials.reshape(numbers.size, -1), axis=-1)
-        n = ecdf.count(x, np.array([[np.inf]]))[:, 0]
+        n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         self._check(x, n, names)
         found = self._estimates(x, n)
         units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
@@ -120,7 +120,7 @@ class DistributionBlock:
         names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
-        found["cdf"] = ecdf.count(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
+        found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
         found["share_infinite"] = np.count_nonzero(np.isposinf(x), axis=-1) / np.maximum(n, 1)
         return found
 
@@ -128,7 +128,7 @@ class DistributionBlock:
         """Return intervals for independent trials of any distribution."""
         epsilon = ecdf.dkw(n, self.alpha)
         some = np.maximum(n, 1)[:, np.newaxis]
-        at_most = ecdf.count(x, self._points[np.newaxis])
+        at_most = ecdf.count_up_to(x, self._points[np.newaxis])
         band = at_most / some
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         low, high = self.bounds
@@ -137,7 +137,7 @@ class DistributionBlock:
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds
-        met = ecdf.count(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
+        met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
         statistic[:, share : share + thresholds] = np.stack(ecdf.clopper_pearson(met, some, self.alpha), axis=-1)
         return {
@@ -189,7 +189,7 @@ class DistributionBlock:
         unit = np.broadcast_to(number[..., np.newaxis], present.shape)[present]
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
         single = len(sizes) == 1 and not self.by_unit
-        design = bootstrap.Design(sizes, None if single else unit, self.n_resamples, self.entropy)
+        design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
         order = np.argsort(flat, axis=-1, kind="stable")
         by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
@@ -197,8 +197,8 @@ class DistributionBlock:
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
         bca = self.interval == "bca"
 
-        def of(x: Floats, design: bootstrap.Design) -> Floats:
-            return bootstrap.intervals(x, part.order, design, statistics, length, self.alpha, bca=bca)
+        def of(x: Floats, design: bootstrap.BootstrapDesign) -> Floats:
+            return bootstrap.bootstrap_intervals(x, part.order, design, statistics, length, self.alpha, bca=bca)
 
         if part.design.unit is not None or part.x.shape[-1] <= bootstrap.MANY:
             return of(part.x, part.design)
@@ -212,11 +212,11 @@ class DistributionBlock:
         """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""
 
         def points(x: Floats, cumulative: Floats) -> Floats:
-            at_most = ecdf.count(x, self._points[np.newaxis])
+            at_most = ecdf.count_up_to(x, self._points[np.newaxis])
             return bootstrap.resampled_points(x, cumulative, at_most, self.probabilities)
 
         length = len(self._points) + len(self.probabilities)
-        drawn = bootstrap.intervals(part.x, part.order, part.design, points, length, self.alpha, bca=False)
+        drawn = bootstrap.bootstrap_intervals(part.x, part.order, part.design, points, length, self.alpha, bca=False)
         return self._intervals(part, self.wanted.resampled, self.wanted.length), drawn
 
     def _limits(self, part: Alike) -> tuple[Floats, Floats]:
@@ -227,7 +227,7 @@ class DistributionBlock:
 
         def at_most(z: Floats) -> Ints:
             """Count the trials of each stratum, shape (task, point, stratum)."""
-            counts = ecdf.count(rows, np.repeat(z, n_strata, axis=0))
+            counts = ecdf.count_up_to(rows, np.repeat(z, n_strata, axis=0))
             return counts.reshape(n_tasks, n_strata, -1).swapaxes(1, 2)
 
         def at_most_trial(rank: Ints) -> Ints:

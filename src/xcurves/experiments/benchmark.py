@@ -72,7 +72,7 @@ def _bundled(loader: str, _: Generator) -> Examples:
     return x, y
 
 
-def _game(table: endgames.Table, _: Generator) -> Examples:
+def _game(table: endgames.TableName, _: Generator) -> Examples:
     x, y = endgames.examples(table)
     return x.to_numpy(), y.to_numpy()
 

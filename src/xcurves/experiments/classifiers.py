@@ -21,7 +21,7 @@ import xarray as xr
 
 from xcurves.experiments.arithmetic import fingerprint
 from xcurves.experiments.checks import check_known, check_positive_count
-from xcurves.experiments.command import check_place
+from xcurves.experiments.command import check_folder
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
 from xcurves.experiments.ranges import ALGORITHMS, sample_hyperparameters
 from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, draw_seed, sample_data
@@ -286,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--archive", type=Path, help="folder of archives; trials that are in it are not run again")
     parser.add_argument("--jobs", type=int, default=1, help="trials run at once, -1 for all processors")
     options = parser.parse_args(arguments)
-    check_place(parser, options.path)
+    check_folder(parser, options.path)
     n_tuned_digits = options.tuned if options.tuned_digits is None else options.tuned_digits
     command = (
         f"{parser.prog} {options.path.name} --random {options.random} --tuned {options.tuned} "

@@ -31,7 +31,7 @@ def run(
         parser.add_argument(_flag(name), **option)
     given = vars(parser.parse_args(arguments))
     path: Path = given.pop("path")
-    check_place(parser, path)
+    check_folder(parser, path)
     changed = {name: value for name, value in given.items() if name == "seed" or value != options[name]["default"]}
     command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(value)}" for name, value in changed.items())])
     try:
@@ -41,7 +41,7 @@ def run(
     made.assign_attrs(command=command).to_netcdf(path, engine="scipy")
 
 
-def check_place(parser: argparse.ArgumentParser, path: Path) -> None:
+def check_folder(parser: argparse.ArgumentParser, path: Path) -> None:
     """End before the computation if the file cannot be written."""
     if not path.parent.is_dir():
         parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")

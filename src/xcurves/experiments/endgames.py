@@ -18,7 +18,7 @@ from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
 from xcurves.experiments.checks import check_chosen, check_known, sklearn
 
-Table = Literal["chess", "endgame"]
+TableName = Literal["chess", "endgame"]
 
 DRAW = -1
 N_FOLDS = 20
@@ -152,12 +152,12 @@ def tic_tac_toe_ends() -> pd.DataFrame:
     return marks.assign(x_wins=WORTH[final] > 0)
 
 
-def examples(table: Table) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def examples(table: TableName) -> tuple[pd.DataFrame, pd.Series[Any]]:
     """Return features that a decision tree can split, and classes.
 
     The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
     """
-    check_known("table", table, get_args(Table))
+    check_known("table", table, get_args(TableName))
     if table == "chess":
         positions = king_rook_king()
         return positions.drop(columns="depth"), positions["depth"]
@@ -178,7 +178,7 @@ def trees() -> Mapping[str, Any]:
 
 
 def learning_curves(
-    table: Table = "chess",
+    table: TableName = "chess",
     *,
     algorithms: Sequence[str] | None = None,
     n_folds: int = N_FOLDS,
@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=main.__doc__,
         seed=learning.SEED,
         options={
-            "table": {"choices": get_args(Table), "default": "chess", "help": "(default %(default)s)"},
+            "table": {"choices": get_args(TableName), "default": "chess", "help": "(default %(default)s)"},
             "n_folds": {"type": int, "default": N_FOLDS, "help": "(default %(default)s)"},
             "levels": {"type": int, "nargs": "+", "default": None, "help": "numbers of training examples"},
         },

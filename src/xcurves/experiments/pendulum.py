@@ -18,7 +18,7 @@ import xarray as xr
 from xcurves.experiments import actor_critic, ppo
 from xcurves.experiments.arithmetic import fingerprint
 from xcurves.experiments.checks import check_known, check_positive_count, check_seed
-from xcurves.experiments.command import check_place
+from xcurves.experiments.command import check_folder
 from xcurves.experiments.swingup import ACTIONS, Floats
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -28,7 +28,7 @@ N_LEVELS = 20
 SEED = 2018
 _SIDE_BY_SIDE = 100  # trials at once, so that their parameters fit in a cache
 
-Settings = Mapping[str, Floats]
+TrialSettings = Mapping[str, Floats]
 
 
 def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
@@ -198,7 +198,7 @@ def _curves(
 
 def _side_by_side(
     chosen: xr.Dataset, lives: Sequence[np.random.Generator]
-) -> Iterator[tuple[Settings, Sequence[np.random.Generator]]]:
+) -> Iterator[tuple[TrialSettings, Sequence[np.random.Generator]]]:
     for first in range(0, len(lives), _SIDE_BY_SIDE):
         some = slice(first, first + _SIDE_BY_SIDE)
         yield {str(name): chosen[name].to_numpy()[some] for name in chosen.data_vars}, lives[some]
@@ -256,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=50, help="trials at each percentile (default %(default)s)")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
     options = parser.parse_args(arguments)
-    check_place(parser, options.path)
+    check_folder(parser, options.path)
     command = (
         f"{parser.prog} {options.path.name} --actor-critic {options.actor_critic} --ppo {options.ppo} "
         f"--repeats {options.repeats} --seed {options.seed}"

@@ -20,7 +20,7 @@ from xcurves.group_sequential.looks import check_looks
 from xcurves.kernels.adjustments import holm
 from xcurves.kernels.nested_assignments import Look, nest
 from xcurves.kernels.sequential_pvalues import Spending, futile, spent
-from xcurves.kernels.sequential_tests import evaluate
+from xcurves.kernels.sequential_tests import sequential_tests
 
 _BY_LOOK = ("pvalue", "statistic", "critical_value", "pvalue_stagewise", "difference")
 
@@ -276,7 +276,7 @@ class _SequentialBlock:
             key = sizes.tobytes()
             looks = plans[key] = plans.get(key) or nest(sizes, self.n_resamples, self.entropy)
             numbers, interval = u[:, in_order].swapaxes(0, 1), "difference_ci" in out
-            found = evaluate(numbers, self.look, looks, np.ones(len(u)), share, self.alpha, interval=interval)
+            found = sequential_tests(numbers, self.look, looks, np.ones(len(u)), share, self.alpha, interval=interval)
             if a > b:
                 found["difference"] = -found["difference"]
             for variable in _BY_LOOK:

@@ -35,7 +35,7 @@ def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_
 
 
 @dataclass(frozen=True)
-class Design:
+class BootstrapDesign:
     """How resamples are drawn.
 
     Attributes
@@ -93,7 +93,7 @@ class Design:
         return self.everything - np.eye(min(stop, n_units) - start, n_units, start, dtype=np.int64)
 
 
-def group_neighbours(x: Floats, design: Design, fine: Floats, kept: Ints) -> tuple[Floats, Design]:
+def group_neighbours(x: Floats, design: BootstrapDesign, fine: Floats, kept: Ints) -> tuple[Floats, BootstrapDesign]:
     """Replace many sorted trials, shape (trial,), by the means of groups of neighbours, with their design.
 
     Groups are single trials at both ends and grow inwards, to a five-hundredth of all; about the ranks `fine`, shape
@@ -119,7 +119,7 @@ def group_neighbours(x: Floats, design: Design, fine: Floats, kept: Ints) -> tup
     return np.clip(means, first, last), replace(design, groups=sizes)
 
 
-def resample(x: Floats, order: Ints, design: Design, statistics: Statistics) -> Floats:
+def resample(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return the statistics of all resamples, shape (task, resample, statistic).
 
     `x`, shape (task, trial), is sorted; `statistics` takes it and the cumulative counts.
@@ -135,8 +135,8 @@ def resample(x: Floats, order: Ints, design: Design, statistics: Statistics) -> 
     return np.concatenate(parts, axis=1)
 
 
-def intervals(
-    x: Floats, order: Ints, design: Design, statistics: Statistics, length: int, alpha: float, *, bca: bool
+def bootstrap_intervals(
+    x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics, length: int, alpha: float, *, bca: bool
 ) -> Floats:
     """Return bootstrap intervals of statistics of sorted samples, shape (task, statistic, 2)."""
     n_tasks = max(1, _HELD // (design.n_resamples * length))
@@ -147,11 +147,11 @@ def intervals(
         tails = (
             _bca_tails(drawn, part, places, design, statistics, alpha) if bca else np.array([alpha / 2, 1 - alpha / 2])
         )
-        found.append(percentiles(drawn, tails))
+        found.append(bootstrap_percentiles(drawn, tails))
     return np.concatenate(found)
 
 
-def mean_band(curves: Floats, design: Design, alpha: float) -> Floats:
+def mean_band(curves: Floats, design: BootstrapDesign, alpha: float) -> Floats:
     """Return percentile limits of the mean of curves that are resampled whole, shape (2, level).
 
     `curves` has shape (unit, level); a resample takes the same curves at every level.
@@ -164,7 +164,7 @@ def mean_band(curves: Floats, design: Design, alpha: float) -> Floats:
     return np.concatenate(parts, axis=-1)
 
 
-def percentiles(drawn: Floats, tails: Floats) -> Floats:
+def bootstrap_percentiles(drawn: Floats, tails: Floats) -> Floats:
     """Return percentiles over resamples, linear between them; `tails` has shape (..., 2), by task and statistic."""
     drawn = np.sort(drawn, axis=1)
     place = np.broadcast_to(tails, (drawn.shape[0], drawn.shape[2], 2)).swapaxes(1, 2) * (drawn.shape[1] - 1)
@@ -176,7 +176,9 @@ def percentiles(drawn: Floats, tails: Floats) -> Floats:
     return np.asarray(np.where((high == low) | (place == below), low, between).swapaxes(1, 2))
 
 
-def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics: Statistics, alpha: float) -> Floats:
+def _bca_tails(
+    drawn: Floats, x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics, alpha: float
+) -> Floats:
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
     observed = statistics(x, design.cumulative(design.everything[np.newaxis], order))
     slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(drawn, axis=1, keepdims=True)
@@ -191,7 +193,7 @@ def _bca_tails(drawn: Floats, x: Floats, order: Ints, design: Design, statistics
     return np.where(np.isnan(tails), 0.5, tails)
 
 
-def _acceleration(x: Floats, order: Ints, design: Design, statistics: Statistics) -> Floats:
+def _acceleration(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
     rows, weight = max(1, _AT_ONCE // x.shape[-1]), design.everything[:, np.newaxis]
     starts = range(0, len(weight), rows)

@@ -83,7 +83,7 @@ def weigh(table: Floats, threshold: Floats, df: Df) -> Masses:
     return Masses(*(each.reshape(n_tasks, n_resamples) for each in (*found, whole)))
 
 
-def join(before: Masses, after: Masses) -> Masses:
+def join_masses(before: Masses, after: Masses) -> Masses:
     """Return the masses in two stretches, one after the other."""
     return Masses(
         np.maximum(np.maximum(before.largest, after.largest), before.last + after.first),

@@ -48,7 +48,7 @@ class Curves(NamedTuple):
         return Curves(*(each[some] for each in self))
 
 
-def difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
+def curve_difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return the difference of two curves at sizes `n` and half the width of its interval, shapes (curve, n).
 
     The variances of the laws add up, with Welch's degrees of freedom; beyond the largest size those of the backtests
@@ -93,11 +93,11 @@ def _block(one: Curves, other: Curves, low: Floats, high: Floats, some: slice) -
 def _equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     def shown(log: Floats) -> Floats:
         """Return the sign of the differences that are shown at sizes exp(log), 0 where none is."""
-        found, half = difference(one, other, np.exp(log), alpha)
+        found, half = curve_difference(one, other, np.exp(log), alpha)
         return np.where(np.abs(found) > half, np.sign(found), 0.0)
 
     def sign(log: Floats) -> Floats:
-        return np.sign(difference(one, other, np.exp(log), alpha)[0])
+        return np.sign(curve_difference(one, other, np.exp(log), alpha)[0])
 
     grid = low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.linspace(0, 1, _POINTS)
     at_points = shown(grid)

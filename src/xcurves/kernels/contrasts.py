@@ -31,7 +31,7 @@ _PANEL = 2**21  # reassignments, times tasks, that are held at once
 _ROWS = 256  # reassignments within runs that are summed at once
 
 
-class Design(NamedTuple):
+class ContrastDesign(NamedTuple):
     """Numbers `u`, shape (task, curve), of groups of `sizes` curves with `weights`; curves are ordered by group."""
 
     u: Floats
@@ -52,7 +52,7 @@ class Design(NamedTuple):
         return np.repeat(self.weights / (self.weights**2).sum(), self.sizes)
 
 
-class Shifted(NamedTuple):
+class ShiftedContrast(NamedTuple):
     """T of every reassignment after a shift by ``y`` standard errors from the estimate, in units of that error.
 
     The contrast is ``mean - slope y``, its variance ``variance + linear y + square y²``, as observed ``-y`` and
@@ -73,7 +73,7 @@ class Shifted(NamedTuple):
     spread: Floats
 
 
-def evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+def contrast_tests(design: ContrastDesign, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrast in every task.
 
     Returns
@@ -101,7 +101,7 @@ def _power_of_two(sizes: Floats) -> Floats:
     return np.ldexp(1.0, np.frexp(np.where(sizes > 0, sizes, 1.0))[1])
 
 
-def _centre(design: Design) -> Floats:
+def _centre(design: ContrastDesign) -> Floats:
     """Centre the curves of a task, or if paired those of a run, on their mean; contrasts do not change."""
     if not design.paired:
         return np.asarray(design.u - design.u.mean(axis=-1, keepdims=True))
@@ -109,7 +109,7 @@ def _centre(design: Design) -> Floats:
     return np.asarray((u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape))
 
 
-def _evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+def _evaluate(design: ContrastDesign, plan: Plan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     estimate, error = _observed(design)
     n_tasks, besides = len(estimate), plan.n_total - plan.n_resamples
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -137,7 +137,7 @@ def _evaluate(design: Design, plan: Plan, alternative: Alternative, alpha: float
     return found | {"estimate_ci_gap": gap.astype(float)}
 
 
-def _observed(design: Design) -> tuple[Floats, Floats]:
+def _observed(design: ContrastDesign) -> tuple[Floats, Floats]:
     """Return the contrast and its standard error, NaN where a group has one curve."""
     weights, sizes = design.groups
     if design.paired:
@@ -154,7 +154,7 @@ def _observed(design: Design) -> tuple[Floats, Floats]:
     return np.where(np.abs(estimate) <= _DUST, 0.0, estimate), error
 
 
-def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shifted:
+def _shift(design: ContrastDesign, plan: Plan, estimate: Floats, error: Floats) -> ShiftedContrast:
     """Sum the terms of T over every reassignment, relative to the estimate and in standard errors."""
     unit = np.where(error > 0, error, 1.0)[:, np.newaxis]
     w = (design.u - estimate[:, np.newaxis] * design.direction) / unit
@@ -165,7 +165,9 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
     if not design.paired and len(sizes) == 2:  # the sums over the second group are minus those over the first
         of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
     mean, variance, linear = np.zeros((3, len(w), plan.n_resamples))
-    found = Shifted(mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error))
+    found = ShiftedContrast(
+        mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error)
+    )
     least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_DUST / unit) ** 2)
     start = 0
     for u, c, uu, uc, cc in parts:
@@ -195,7 +197,7 @@ def _shift(design: Design, plan: Plan, estimate: Floats, error: Floats) -> Shift
 _Sums = tuple[Floats, Floats, Floats | float, Floats | float, Floats | float]
 
 
-def _between_groups(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
+def _between_groups(design: ContrastDesign, plan: Plan, w: Floats) -> Iterator[_Sums]:
     """Yield the sums over groups of numbers and of the direction of the shift, and weighted sums of their products."""
     w = w - w.mean(axis=-1, keepdims=True)
     c = design.direction - design.direction.mean()
@@ -216,7 +218,7 @@ def _between_groups(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
             yield u, direction, fixed[0] + more[:n_tasks], fixed[1] + more[n_tasks:-1], fixed[2] + more[-1]
 
 
-def _within_runs(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
+def _within_runs(design: ContrastDesign, plan: Plan, w: Floats) -> Iterator[_Sums]:
     """Yield the same sums of the contrasts within runs, which are one group."""
     shape = (len(design.sizes), design.sizes[0])
     factor = 1 / (shape[1] * (shape[1] - 1))
@@ -232,7 +234,7 @@ def _within_runs(design: Design, plan: Plan, w: Floats) -> Iterator[_Sums]:
             yield (u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], *products)
 
 
-def _reaches(shifted: Shifted, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:
+def _reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:
     """Return which reassignments reach the observed T after a shift, shape (task, reassignment); 0 / 0 does."""
     at = at[:, np.newaxis]
     parts = (shifted.variance, at * shifted.linear, at**2 * shifted.square)
@@ -245,7 +247,7 @@ def _reaches(shifted: Shifted, at: Floats, alternative: Alternative) -> NDArray[
         return np.asarray(~(shuffled > t + slack) if alternative == "less" else ~(shuffled < t - slack))
 
 
-def _quartics(shifted: Shifted) -> Floats:
+def _quartics(shifted: ShiftedContrast) -> Floats:
     """Return ``N_g² V - N² V_g`` of every reassignment, ties included: squared terms within `TIE` of their sum."""
     coefs = np.empty((5, *shifted.mean.shape))
     coefs[0] = shifted.mean

@@ -20,7 +20,7 @@ _DUST = 1e-12  # rounding of binary fractions: a probability this close to k/n c
 _AT_ONCE = 2**16
 
 
-def count(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
+def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
     """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
     shape = np.broadcast_shapes((len(x), 1), z.shape)
     low, high = np.zeros(shape, np.int64), np.full(shape, x.shape[-1])
@@ -50,7 +50,7 @@ def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
     return np.where(ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside))
 
 
-def sums(x: Floats, ranks: Floats) -> Floats:
+def partial_sums(x: Floats, ranks: Floats) -> Floats:
     """Return the sums of all trials up to ranks, shape (task, rank), by one pass over the trials."""
     n_tasks, width = x.shape
     full = np.floor(ranks).astype(np.int64)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.nested_assignments import Deals, Ints, Look, labelled_sums
+from xcurves.kernels.nested_assignments import Ints, Look, NestedLabels, labelled_sums
 
 _DUST = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
@@ -68,7 +68,7 @@ class Terms(NamedTuple):
     largest_p: Floats
 
 
-def centre(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
+def centre_batches(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
     """Centre numbers `u`, shape (2, task, run), NaN where a run is absent, within their batches, `look` from 0."""
     z: list[list[Floats]] = []
     e: list[list[Floats]] = []
@@ -108,7 +108,7 @@ def _present(rows: Floats, n_runs: int) -> Floats:
     return rows[~np.isnan(rows)].reshape(len(rows), n_runs)
 
 
-def terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
+def studentized_terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [
         _no_terms(look.n_assignments) if defined else None
@@ -153,7 +153,7 @@ def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: sl
             _add_terms(found, sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
 
 
-def _only(deals: Deals, inside: NDArray[np.bool_]) -> Deals:
+def _only(deals: NestedLabels, inside: NDArray[np.bool_]) -> NestedLabels:
     if deals.rows is None:
         return deals._replace(table=deals.table[inside])
     return deals._replace(rows=deals.rows[inside])
@@ -178,7 +178,7 @@ def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weight
         found.largest_p[degree] += (w**2 * np.maximum(c_a, c_b) * whole).sum()
 
 
-def statistic(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
+def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
     """Return T of every assignment at look `k` after the first algorithm's numbers are lowered by `shift`.
 
     0 / 0 is 0; x / 0 is at least `INFINITE`, the larger the greater x is.

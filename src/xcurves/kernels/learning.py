@@ -167,7 +167,7 @@ class Model:
         kind = {"quadratic": self.quadratic}
         if self.gamma is None:
             relative = self.weights == "relative"
-            gammas = wls.search(
+            gammas = wls.search_exponents(
                 self.n, weights, means, self.strength, nonnegative=self.nonnegative, logarithmic=relative, **kind
             )
         else:

@@ -25,7 +25,7 @@ from xcurves.kernels.shuffles import Plan
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
 
 
-class Design(NamedTuple):
+class ProfileDesign(NamedTuple):
     """What the randomization of levels needs.
 
     Attributes
@@ -98,13 +98,13 @@ class Joint(NamedTuple):
     total: Floats
 
 
-def panel_width(plan: Plan, n_levels: int, n_intervals: int) -> int:
+def tasks_at_once(plan: Plan, n_levels: int, n_intervals: int) -> int:
     """Return how many tasks may be evaluated together for their tables to be one block."""
     return max(1, _HELD // (plan.n_resamples * max(n_levels, n_intervals)))
 
 
-def evaluate(
-    design: Design,
+def profile_tests(
+    design: ProfileDesign,
     assignments: Assignments,
     rules: Rules,
     progress: Progress = lambda blocks: blocks,
@@ -123,12 +123,12 @@ def evaluate(
         for _ in progress(range(1)):
             table = _shares(design.curves, assignments)
         local, joint = _survey(table, design, plan, rules)
-        adjusted = stepdown.count(table, observed) if rules.step_down else adjust(observed, joint)
+        adjusted = stepdown.stepdown_counts(table, observed) if rules.step_down else adjust(observed, joint)
     else:
         starts, n_held = progress(range(0, design.share.shape[1], width(plan))), width(plan)
         parts = (_part(design, slice(start, start + n_held)) for start in starts)
-        local, joint = survey(parts, assignments, rules)
-        adjusted = adjust(observed, joint, stairs(observed, joint) if rules.step_down else None)
+        local, joint = evaluate_stretches(parts, assignments, rules)
+        adjusted = adjust(observed, joint, stepdown_thresholds(observed, joint) if rules.step_down else None)
     cluster, mass = clusters.find(local.share, local.limit, design.df)
     of_levels = conclude(local, joint, adjusted, mass, plan, rules)
     return of_levels | {"cluster": cluster} | conclude_intervals(joint, plan, rules)
@@ -139,7 +139,7 @@ def width(plan: Plan) -> int:
     return max(1, _HELD // plan.n_resamples)
 
 
-def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) -> tuple[Local, Joint]:
+def evaluate_stretches(designs: Iterable[ProfileDesign], assignments: Assignments, rules: Rules) -> tuple[Local, Joint]:
     """Evaluate consecutive stretches of the levels of one task, each small enough for its table."""
     by_level: list[Local] = []
     jointly: list[Joint] = []
@@ -149,25 +149,25 @@ def survey(designs: Iterable[Design], assignments: Assignments, rules: Rules) ->
         if rules.step_down:
             joint = joint._replace(steps=stepdown.unions(table[0], known(design.share[0])))
         by_level.append(local)
-        jointly = [join([*jointly, joint])]
+        jointly = [join_stretches([*jointly, joint])]
     return Local(*(np.concatenate(each, axis=1) for each in zip(*by_level, strict=True))), jointly[0]
 
 
-def join(stretches: Sequence[Joint]) -> Joint:
+def join_stretches(stretches: Sequence[Joint]) -> Joint:
     """Join the results of consecutive stretches of levels."""
     largest, masses, unions, *of_intervals = zip(*stretches, strict=True)
     return Joint(
         np.maximum.reduce(largest),
-        reduce(clusters.join, masses),
-        stepdown.join(unions),
+        reduce(clusters.join_masses, masses),
+        stepdown.join_unions(unions),
         *(np.sum(each, axis=0) for each in of_intervals),
     )
 
 
-def stairs(observed: Floats, joint: Joint) -> Floats:
+def stepdown_thresholds(observed: Floats, joint: Joint) -> Floats:
     """Return the step function of the step-down, shape (1 + shuffle,), for all levels of one task."""
     counts = stepdown.count_reached(joint.steps, observed[0])
-    return stepdown.stairs(counts, observed[0], joint.largest.shape[-1])
+    return stepdown.reached_at_least(counts, observed[0], joint.largest.shape[-1])
 
 
 def adjust(observed: Floats, joint: Joint, highest: Floats | None = None) -> Floats:
@@ -178,7 +178,7 @@ def adjust(observed: Floats, joint: Joint, highest: Floats | None = None) -> Flo
 
 
 def conclude(local: Local, joint: Joint, adjusted: Floats, mass: Floats, plan: Plan, rules: Rules) -> dict[str, Floats]:
-    """Return what `evaluate` returns on levels, from adjusted counts, cluster masses, and all levels jointly."""
+    """Return what `profile_tests` returns on levels, from adjusted counts, cluster masses, and all levels jointly."""
     undefined = np.isnan(local.share)
     return {
         "pvalue": _pvalue(local.reached, undefined, plan),
@@ -190,12 +190,12 @@ def conclude(local: Local, joint: Joint, adjusted: Floats, mass: Floats, plan: P
 
 
 def conclude_intervals(joint: Joint, plan: Plan, rules: Rules) -> dict[str, Floats]:
-    """Return what `evaluate` returns on intervals, from all levels jointly."""
+    """Return what `profile_tests` returns on intervals, from all levels jointly."""
     nothing = joint.total == 0
     total = np.where(nothing, 1.0, joint.total)
     table, observed = joint.intervals / total[..., np.newaxis], joint.observed / total
     if rules.step_down:
-        adjusted = stepdown.count(table, observed)
+        adjusted = stepdown.stepdown_counts(table, observed)
     else:
         adjusted = clusters.count_at_least(table.max(axis=1, initial=0.0), observed - TIE)
     return {
@@ -209,11 +209,11 @@ def known(share: Floats) -> Floats:
     return np.nan_to_num(share)
 
 
-def _part(design: Design, levels: slice) -> Design:
-    return Design(design.curves[:, levels], design.share[:, levels], design.within[..., levels], design.df)
+def _part(design: ProfileDesign, levels: slice) -> ProfileDesign:
+    return ProfileDesign(design.curves[:, levels], design.share[:, levels], design.within[..., levels], design.df)
 
 
-def _survey(table: Floats, design: Design, plan: Plan, rules: Rules) -> tuple[Local, Joint]:
+def _survey(table: Floats, design: ProfileDesign, plan: Plan, rules: Rules) -> tuple[Local, Joint]:
     """Evaluate levels from the table of their shuffled shares, shape (task, level, shuffle)."""
     critical = limit = _critical(table, plan, rules)
     if rules.threshold is not None:

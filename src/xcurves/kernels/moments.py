@@ -89,7 +89,7 @@ def packed_size(n_curves: int, rank: int | None = None) -> int:
     return 3 + 2 * n_curves + n_curves * (n_curves if rank is None else rank)
 
 
-def measure(curves: Floats, *, factored: bool = False) -> Floats:
+def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
     """Reduce curves, shape (..., curve, training), to packed moments, in blocks that fit the cache.
 
     If `factored`, for fewer levels than curves, co-moments are given by a factor with a column less than levels.
@@ -104,11 +104,13 @@ def measure(curves: Floats, *, factored: bool = False) -> Floats:
         for start in range(0, len(tasks), n_tasks):
             some = tasks[start : start + n_tasks]
             parts = [_measure_block(some[..., h : h + width], factored) for h in range(0, n_levels, width)]
-            out[start : start + n_tasks] = merge(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
+            out[start : start + n_tasks] = (
+                merge_moments(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
+            )
     return out.reshape(*lead, -1)
 
 
-def merge(packed: Floats, n_curves: int) -> Floats:
+def merge_moments(packed: Floats, n_curves: int) -> Floats:
     """Merge packed moments of disjoint stretches of training, shape (..., stretch, P) to (..., P)."""
     part = unpack(packed, n_curves)
     n_levels = part.n_levels.sum(axis=-1)

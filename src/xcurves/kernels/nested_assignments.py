@@ -21,7 +21,7 @@ Ints = NDArray[np.intp]
 _BLOCK = 2**16  # sums of a table held at once
 
 
-class Deals(NamedTuple):
+class NestedLabels(NamedTuple):
     """How the runs of one batch are labelled, in tasks that have the same numbers of runs in it.
 
     Attributes
@@ -63,7 +63,7 @@ class Look(NamedTuple):
     """
 
     parent: Ints | None
-    deals: tuple[Deals, ...]
+    deals: tuple[NestedLabels, ...]
     n_assignments: int
     exact: bool
 
@@ -90,7 +90,7 @@ def nest(sizes: Ints, n_resamples: int, entropy: int) -> list[Look]:
             if place is not None:
                 digits = place // way ** np.arange(len(tasks))[:, np.newaxis] % way
                 place = place // way ** len(tasks)
-                deals.append(Deals(tasks, n_a, n_b, _all_labels(n_a, n_b)[np.newaxis], _small(digits, way)))
+                deals.append(NestedLabels(tasks, n_a, n_b, _all_labels(n_a, n_b)[np.newaxis], _small(digits, way)))
             else:
                 deals.append(_drawn(tasks, n_a, n_b, total, (entropy, number)))
         looks.append(Look(parent, tuple(deals), total, fits))
@@ -128,7 +128,7 @@ def _labels(plan: Plan, n_a: int) -> NDArray[np.uint8]:
     return labels
 
 
-def _drawn(tasks: Ints, n_a: int, n_b: int, total: int, key: tuple[int, int]) -> Deals:
+def _drawn(tasks: Ints, n_a: int, n_b: int, total: int, key: tuple[int, int]) -> NestedLabels:
     """Draw the labels of a batch: places in the table of all, or where that is long, rows of a table of their own."""
     ways = math.comb(n_a + n_b, n_a)
     seed = np.random.SeedSequence(key[0], spawn_key=(key[1], n_a, n_b))
@@ -136,17 +136,17 @@ def _drawn(tasks: Ints, n_a: int, n_b: int, total: int, key: tuple[int, int]) ->
     if ways <= total:
         index = np.random.default_rng(seed).integers(0, ways, shape, np.min_scalar_type(ways - 1))
         index[:, 0] = 0
-        return Deals(tasks, n_a, n_b, _all_labels(n_a, n_b)[np.newaxis], index)
+        return NestedLabels(tasks, n_a, n_b, _all_labels(n_a, n_b)[np.newaxis], index)
     n_rows = len(tasks) * (total - 1)
     entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
     table = np.zeros((len(tasks), total, n_a + n_b), np.uint8)
     table[:, 0, :n_a] = 1
     plan = Plan((n_a, n_b), False, True, ways, exact=False, n_resamples=n_rows, entropy=entropy)
     table[:, 1:] = _labels(plan, n_a).reshape(len(tasks), -1, n_a + n_b)
-    return Deals(tasks, n_a, n_b, table, None)
+    return NestedLabels(tasks, n_a, n_b, table, None)
 
 
-def labelled_sums(deals: Deals, features: Floats) -> Floats:
+def labelled_sums(deals: NestedLabels, features: Floats) -> Floats:
     """Sum features of the runs, shape (task, feature, run), over those labelled first: (task, feature, assignment)."""
     n_tasks, n_features, n_runs = features.shape
     n_deals = deals.table.shape[1]

@@ -7,14 +7,14 @@ import numpy as np
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import Progress, panel_width, shuffled_sums
 from xcurves.kernels.shuffles import Plan
-from xcurves.kernels.sums import Design, degrees_of_freedom, effect_sums, f_ratios, shared_sums
+from xcurves.kernels.sums import AnovaDesign, degrees_of_freedom, effect_sums, f_ratios, shared_sums
 
 TIE = 1e-10
 _HELD = 2**23  # doubles of the null distribution held at once
 
 
-def evaluate(
-    design: Design,
+def f_tests(
+    design: AnovaDesign,
     plan: Plan,
     alpha: float,
     *,
@@ -39,7 +39,7 @@ def evaluate(
 
 
 def _evaluate(
-    design: Design, plan: Plan, n_tail: int, keep: bool, batch: int | None, progress: Progress
+    design: AnovaDesign, plan: Plan, n_tail: int, keep: bool, batch: int | None, progress: Progress
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite.
 
@@ -92,7 +92,7 @@ def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
 
-def _f_of_share(design: Design, share: Floats) -> Floats:
+def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
     """Turn R = SS / (SS + error SS), shape (effect, error_term, task), into F."""
     df, df_error = degrees_of_freedom(design)
     rest = 1 - share

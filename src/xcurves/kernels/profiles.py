@@ -36,7 +36,7 @@ class Levels(NamedTuple):
     error: Floats
 
 
-def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
+def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
     """Reduce complete curves, shape (task, curve, level), group after group, in stretches that fit the cache."""
     n_tasks, n_curves, n_levels = curves.shape
     found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
@@ -52,7 +52,7 @@ def measure(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
 
 
 def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
-    """Reduce complete curves as `measure` does, but without error, in half the time if scores are not far from zero."""
+    """Reduce complete curves as `measure_levels` does, but without error, in half the time if scores are not far from zero."""
     n_tasks, n_curves, n_levels = curves.shape
     weights = np.array(sizes, float)
     less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
@@ -65,7 +65,7 @@ def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
             found.simple[part] = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
         largest = np.maximum(curves[:, 0].max(axis=-1), -curves[:, 0].min(axis=-1))
         if (n_curves * largest**2 > _FAR**2 * found.simple.mean(axis=-1)).any():
-            return measure(curves, sizes, paired=False)
+            return measure_levels(curves, sizes, paired=False)
     return found
 
 
@@ -84,7 +84,7 @@ def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -
         ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
 
 
-def sums(means: Floats, squares: Floats, n_levels: int, own: Floats, sizes: tuple[int, ...]) -> Floats:
+def level_sums(means: Floats, squares: Floats, n_levels: int, own: Floats, sizes: tuple[int, ...]) -> Floats:
     """Return the sums of the profiles over a stretch of levels, shape (task, effect).
 
     Computed from the means of the groups' deviations over the stretch, and the sums of squares about these, shape
@@ -130,7 +130,7 @@ def _parts(n_levels: int, n_rows: int) -> list[Any]:
     return [np.s_[..., level : level + width] for level in range(0, n_levels, width)]
 
 
-def centre(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
+def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
     """Subtract the mean of all curves from every level, and if paired the mean of the groups from every run."""
     # Differences from one curve are exact where curves are close (Sterbenz): equal scores give exact zeros.
     apart = np.subtract(curves, curves[:, :1], order="C")
@@ -146,7 +146,7 @@ def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tupl
     if paired:
         apart = curves - curves[:, :1]
         spread = np.einsum("tnh,tnh->th", apart, apart)
-        curves = centre(curves, sizes, paired=True)
+        curves = centre_groups(curves, sizes, paired=True)
     weights = np.array(sizes, float)
     means, error = _groups(curves, sizes)
     deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats, is_factor
 from xcurves.kernels.shuffles import Order, Plan
-from xcurves.kernels.sums import Design
+from xcurves.kernels.sums import AnovaDesign
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
@@ -31,7 +31,7 @@ _PAIRS_AT_ONCE = 2**19
 _PANEL = 2**23  # doubles of intermediate sums held at once
 
 
-def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
+def shuffled_sums(design: AnovaDesign, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
     """Yield the sums of squares of all reassignments, in arrays of shape (effect, task, shuffle).
 
     `batch` bounds the shuffles in one array; `progress` wraps the numbers of the plan's blocks.
@@ -53,7 +53,7 @@ def shuffled_sums(design: Design, plan: Plan, batch: int | None, progress: Progr
             yield evaluate(order[start : start + rows])
 
 
-def panel_width(design: Design, plan: Plan) -> int:
+def panel_width(design: AnovaDesign, plan: Plan) -> int:
     """Return how many tasks may be evaluated together for their intermediate sums to stay small."""
     if by_splits(plan):
         return _PANEL // (16 * min(_AT_ONCE, plan.n_assignments))
@@ -67,11 +67,11 @@ def by_splits(plan: Plan) -> bool:
     return two_groups and half <= _MAX_HALF and 2**half <= 1024 + 4 * plan.n_assignments
 
 
-def _rank(design: Design) -> int:
+def _rank(design: AnovaDesign) -> int:
     return min(sum(design.sizes), design.n_levels) - 1
 
 
-def _features(design: Design) -> Floats:
+def _features(design: AnovaDesign) -> Floats:
     """Return features whose squared group sums add up to the effects: first algorithm's, then interaction's.
 
     Shape (task, curve, 1 + rank). The others are a factor of the co-moments, so that SS_interaction is a sum of
@@ -86,7 +86,7 @@ def _features(design: Design) -> Floats:
     return np.concatenate([algorithm, vectors[..., vectors.shape[-1] - rank :] * scale], axis=-1)
 
 
-def _by_members(design: Design) -> Callable[[Order], Floats]:
+def _by_members(design: AnovaDesign) -> Callable[[Order], Floats]:
     """Sum features over the members of all groups but the last, whose sum is minus that of the others."""
     features = _features(design)
     sizes = np.array(design.sizes)
@@ -103,7 +103,7 @@ def _by_members(design: Design) -> Callable[[Order], Floats]:
     return evaluate
 
 
-def _large(design: Design, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
+def _large(design: AnovaDesign, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
     """Sum features over the groups of many curves; of two groups, the second's sum is minus the first's."""
     features = _features(design)
     n_tasks, n_curves, n_features = features.shape
@@ -124,7 +124,7 @@ def _squares(sums: Floats, sizes: NDArray[np.int64]) -> Floats:
     return np.stack([(part / sizes[:, np.newaxis]).sum(axis=1) for part in (algorithm, interaction)])
 
 
-def _by_pairs(design: Design) -> Callable[[Order], Floats]:
+def _by_pairs(design: AnovaDesign) -> Callable[[Order], Floats]:
     """Sum co-moments over the pairs of curves that share a group, each curve with itself included."""
     n_tasks, n_curves = design.means.shape
     sizes = np.array(design.sizes)
@@ -176,7 +176,7 @@ def _sparse(
     return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), shape=(row_starts.size, width), copy=False)
 
 
-def _all_splits(design: Design, at_once: int, progress: Progress) -> Iterator[Floats]:
+def _all_splits(design: AnovaDesign, at_once: int, progress: Progress) -> Iterator[Floats]:
     """Evaluate every distinct split of the curves into two groups, for equal groups only one of each pair."""
     features = _features(design)
     n_curves, n_first = features.shape[1], design.sizes[0]

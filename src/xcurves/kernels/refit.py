@@ -53,7 +53,7 @@ class Draws:
         return (slice(start, start + step) for start in range(0, n_curves, step))
 
 
-def percentiles(
+def refit_percentiles(
     model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, draws: Draws, alpha: float
 ) -> tuple[Floats, Floats]:
     """Return percentile intervals of the parameters, shape (curve, 6, 2), and of the curve at sizes `n`."""

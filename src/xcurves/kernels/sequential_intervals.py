@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.group_sequential import Runs, Terms, statistic
+from xcurves.kernels.group_sequential import Runs, Terms, studentized_difference
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.nested_assignments import Look
 from xcurves.kernels.sequential_pvalues import Boundary, boundary, small_pvalues
@@ -22,7 +22,7 @@ _NOISE = 1.3  # by which random assignments may exceed the share spent on enumer
 
 
 @dataclass(frozen=True)
-class Shifted:
+class ShiftedRuns:
     """The test of a pair after the first algorithm's numbers are lowered by a shift."""
 
     runs: Runs
@@ -38,7 +38,7 @@ class Shifted:
             each, found = self.looks[k], self.terms[k]
             q = q if each.parent is None else q[each.parent]
             if found is not None and self.tested[k]:
-                t = statistic(self.runs, self.looks, found, k, shift)
+                t = studentized_difference(self.runs, self.looks, found, k, shift)
                 if k < look:
                     q = small_pvalues(t, q, self.share[k] * len(q), limit)
         return boundary(t, q, self.share[look] * len(q), self.alpha + LEVEL_TIE)
@@ -65,7 +65,7 @@ class Shifted:
         return out
 
 
-def intervals(test: Shifted) -> Floats:
+def sequential_limits(test: ShiftedRuns) -> Floats:
     """Return the hull of the shifts not rejected by each look, shape (look, 2), NaN where all are.
 
     The ends are searched between the interval of the look before and the shift at which T is 0. A look that rejects the
@@ -98,7 +98,7 @@ class _End:
         What it said.
     """
 
-    test: Shifted
+    test: ShiftedRuns
     terms: Terms
     k: int
     inside: float

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcurves.kernels.group_sequential import INFINITE, centre, normal_scale, statistic, terms
+from xcurves.kernels.group_sequential import (
+    INFINITE,
+    centre_batches,
+    normal_scale,
+    studentized_difference,
+    studentized_terms,
+)
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.nested_assignments import Ints, Look
-from xcurves.kernels.sequential_intervals import LEVEL_TIE, Shifted, intervals
+from xcurves.kernels.sequential_intervals import LEVEL_TIE, ShiftedRuns, sequential_limits
 from xcurves.kernels.sequential_pvalues import nested_pvalues, tie_ranks
 
 
-def evaluate(
+def sequential_tests(
     u: Floats, look: Ints, looks: list[Look], weights: Floats, share: Floats, alpha: float, *, interval: bool = True
 ) -> dict[str, Floats]:
     """Test a pair at every look.
@@ -40,14 +46,14 @@ def evaluate(
         `critical_value`, infinite where no assignment crosses; `pvalue_stagewise`; `difference`; and `difference_ci`,
         shape (look, 2), if asked for: NaN where every shift is rejected.
     """
-    runs = centre(u, look, looks, weights)
-    found = terms(runs, looks)
+    runs = centre_batches(u, look, looks, weights)
+    found = studentized_terms(runs, looks)
     out = {name: np.full(len(looks), np.nan) for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")}
     q = np.full(1, np.inf)
     for k, each in enumerate(looks):
         before = q if each.parent is None else q[each.parent]
         now = found[k]
-        t = None if now is None else statistic(runs, looks, now, k)
+        t = None if now is None else studentized_difference(runs, looks, now, k)
         q = before if t is None or not each.deals else nested_pvalues(tie_ranks(t), before, share[k] * len(before))
         out["pvalue"][k] = min(q[0], 1.0)
         crossed = before <= alpha + LEVEL_TIE
@@ -62,5 +68,5 @@ def evaluate(
     out["difference"] = runs.difference
     out["z"] = out["statistic"] * normal_scale(runs, looks)
     if interval:
-        out["difference_ci"] = intervals(Shifted(runs, looks, found, share, alpha))
+        out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, found, share, alpha))
     return out

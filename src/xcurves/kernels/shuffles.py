@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 EXACT_LIMIT = 1_000_000
 DEFAULT_RESAMPLES = 9_999
-BLOCK = 1_024
+SHUFFLES_AT_ONCE = 1_024
 FEW = 1_024  # curves, up to which a block has BLOCK rows
 _CACHE = 2**18  # curves of all rows of a block, where they are more
 _KEPT = 2**26  # bytes of members kept
@@ -73,7 +73,7 @@ class Plan:
     def rows(self) -> int:
         """Number of reassignments in a block."""
         n_curves = sum(self.sizes)
-        return BLOCK if self.exact or n_curves <= FEW else max(1, _CACHE // n_curves)
+        return SHUFFLES_AT_ONCE if self.exact or n_curves <= FEW else max(1, _CACHE // n_curves)
 
     @property
     def large(self) -> bool:
@@ -120,7 +120,7 @@ class Plan:
         return kind(self.sizes, self.labelled)
 
 
-def make_plan(
+def plan_shuffles(
     sizes: tuple[int, ...],
     n_resamples: int | None,
     *,

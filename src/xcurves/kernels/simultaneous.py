@@ -18,7 +18,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import Plan
 
 
-def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Floats, Floats]:
+def largest_differences(curves: Floats, assignments: Assignments, margin: float) -> tuple[Floats, Floats]:
     """Compare the groups of complete curves, shape (task, curve, level).
 
     Returns the largest T² of every reassignment, shape (task, shuffle), and by how many standard errors all differences
@@ -49,7 +49,7 @@ def survey(curves: Floats, assignments: Assignments, margin: float) -> tuple[Flo
     return largest, room
 
 
-def shown(largest: Floats, room: Floats, plan: Plan, alpha: float) -> NDArray[np.bool_]:
+def are_equivalent(largest: Floats, room: Floats, plan: Plan, alpha: float) -> NDArray[np.bool_]:
     """Return whether the intervals of all differences lie within the margin, shape (task, level)."""
     n_rare = int(np.floor(alpha * plan.n_total + 1e-9))
     if n_rare == 0:

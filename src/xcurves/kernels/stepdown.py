@@ -40,9 +40,9 @@ class Unions(NamedTuple):
 NONE = Unions(np.empty(0, np.intp), np.empty(0), np.empty(0))
 
 
-def count(table: Floats, observed: Floats) -> Floats:
+def stepdown_counts(table: Floats, observed: Floats) -> Floats:
     """Return the counts of families, shape (task, member), from all shuffled values, shape (task, member, shuffle)."""
-    order, _, reached = _climb(table, observed)
+    order, _, reached = _running_max(table, observed)
     counts = np.count_nonzero(reached, axis=-1)
     counts = np.maximum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
     adjusted = np.empty(observed.shape)
@@ -52,7 +52,7 @@ def count(table: Floats, observed: Floats) -> Floats:
 
 def unions(table: Floats, observed: Floats) -> Unions:
     """Return the unions of one family, `observed` of shape (member,), from shuffled values, shape (member, shuffle)."""
-    order, reach, reached = (each[0] for each in _climb(table[np.newaxis], observed[np.newaxis]))
+    order, reach, reached = (each[0] for each in _running_max(table[np.newaxis], observed[np.newaxis]))
     low = observed[order] - TIE
     apart = reach[:-1] < low[1:, np.newaxis]  # a member and the next larger one
     begins, ends = reached.copy(), reached
@@ -63,7 +63,7 @@ def unions(table: Floats, observed: Floats) -> Unions:
     return Unions(shuffle, low[first], reach[last, shuffle])
 
 
-def join(parts: Sequence[Unions]) -> Unions:
+def join_unions(parts: Sequence[Unions]) -> Unions:
     """Return the unions of a family from those of its parts."""
     shuffle, low, high = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.lexsort([low, shuffle])
@@ -89,7 +89,7 @@ def count_reached(family: Unions, observed: Floats) -> Floats:
     return counts
 
 
-def stairs(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
+def reached_at_least(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
     """Return, for every number of shuffles, the largest observed value that at least so many reach; -inf if none.
 
     The shape is (1 + shuffles,). For a family of two parts, take the elementwise maximum of both.
@@ -100,7 +100,7 @@ def stairs(counts: Floats, observed: Floats, n_resamples: int) -> Floats:
 
 
 def count_from(highest: Floats, observed: Floats) -> Floats:
-    """Return the counts of members, shape (member,), from what `stairs` returned for their family."""
+    """Return the counts of members, shape (member,), from what `reached_at_least` returned for their family."""
     return np.asarray(len(highest) - 1.0 - np.searchsorted(highest[::-1], observed))
 
 
@@ -111,7 +111,7 @@ def _by_shuffle(marked: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np
     return shuffle[order], member[order]
 
 
-def _climb(table: Floats, observed: Floats) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
+def _running_max(table: Floats, observed: Floats) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
     """Return the order of the members from small to large; in it, the largest value so far, and whether it reaches."""
     order = observed.argsort(axis=-1, kind="stable")
     low = np.take_along_axis(observed, order, axis=-1) - TIE

@@ -71,7 +71,7 @@ class Summaries:
         """
         cuts = np.concatenate([self.levels, 1 - self.levels]) if self.conditional else np.zeros(0)
         points = np.concatenate([self.thresholds, self.targets])[np.newaxis]
-        kept = np.concatenate([ecdf.count(x, points, "below"), ecdf.count(x, points)], axis=-1)
+        kept = np.concatenate([ecdf.count_up_to(x, points, "below"), ecdf.count_up_to(x, points)], axis=-1)
         return x.shape[-1] * np.append(cuts, 0.5), kept
 
     def observe(self, x: Floats, n: Ints) -> Floats:
@@ -82,12 +82,12 @@ class Summaries:
         spans = self.spans(n.astype(float))
         if self.conditional:
             self._whole_boundaries(spans, x, n)
-        met = ecdf.count(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
-        reached = ecdf.count(x, self.targets[np.newaxis])
+        met = ecdf.count_up_to(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
+        reached = ecdf.count_up_to(x, self.targets[np.newaxis])
         x, n_finite = _finite(x, n)
         ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
         centre, most = _middle(x, n), ecdf.value_at(x, n[:, np.newaxis], n)
-        up_to = ecdf.sums(x - centre, ends)
+        up_to = ecdf.partial_sums(x - centre, ends)
         both = up_to[:, : spans.shape[1] * 2].reshape(spans.shape)
         up_to = up_to[:, spans.shape[1] * 2 :]
         per = _positive(n)[:, np.newaxis]
@@ -108,8 +108,8 @@ class Summaries:
         upper, lower = slice(IQM + 1, IQM + 1 + size), slice(IQM + 1 + size, None)
         first = np.clip(np.ceil(spans[:, upper, 0]), 1, None).astype(np.int64)
         last = np.ceil(spans[:, lower, 1]).astype(np.int64)
-        spans[:, upper, 0] = ecdf.count(x, x[rows, first - 1], "below")
-        spans[:, lower, 1] = ecdf.count(x, x[rows, np.maximum(last - 1, 0)])
+        spans[:, upper, 0] = ecdf.count_up_to(x, x[rows, first - 1], "below")
+        spans[:, lower, 1] = ecdf.count_up_to(x, x[rows, np.maximum(last - 1, 0)])
         spans[n == 0] = 0
 
     def _capped(
@@ -200,8 +200,8 @@ class Summaries:
 
     def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
         size, n_tasks = len(self.levels), len(x)
-        first = ecdf.count(x, x, "below")  # trials below each one
-        up_to = ecdf.count(x, x)
+        first = ecdf.count_up_to(x, x, "below")  # trials below each one
+        up_to = ecdf.count_up_to(x, x)
         padded = np.concatenate([np.zeros_like(cumulative[..., :1]), cumulative], axis=-1)
         padded = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
         spans = np.broadcast_to(spans, (n_tasks, *spans.shape[1:])).copy()
@@ -222,7 +222,7 @@ class Summaries:
         per = n[:, np.newaxis].astype(float)
         spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
         outside = np.minimum(epsilon * n, n)[:, np.newaxis]
-        reached = ecdf.count(x, self.targets[np.newaxis]).astype(float)
+        reached = ecdf.count_up_to(x, self.targets[np.newaxis]).astype(float)
         x, n_finite = _finite(x, n)
         centre = _middle(x, n)
         x, target = x - centre, self.targets - centre
@@ -231,7 +231,7 @@ class Summaries:
             ranks = np.clip(spans + shift * outside[..., np.newaxis], 0, per[..., np.newaxis])
             start, stop = (outside, per) if shift > 0 else (np.zeros_like(per), per - outside)
             kept = np.clip(reached, start, stop)
-            up_to = ecdf.sums(x, np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1))
+            up_to = ecdf.partial_sums(x, np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1))
             inside = np.diff(up_to[:, : ranks[0].size].reshape(ranks.shape), axis=-1)[..., 0]
             width = np.diff(spans, axis=-1)[..., 0]
             lacking = width - np.diff(ranks, axis=-1)[..., 0]

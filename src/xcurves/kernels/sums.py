@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats, is_factor, trace
 
 
-class Design(NamedTuple):
+class AnovaDesign(NamedTuple):
     """What the shuffles need from tasks with the same number of levels and the same present runs.
 
     Attributes
@@ -56,7 +56,7 @@ class Design(NamedTuple):
         """Effects and errors up to this are rounding errors, shape (effect, task)."""
         return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.strata)
 
-    def panel(self, start: int, stop: int) -> Design:
+    def panel(self, start: int, stop: int) -> AnovaDesign:
         """Return the design of some of the tasks."""
         cut = slice(start, stop)
         return self._replace(
@@ -71,7 +71,7 @@ def make_design(
     sizes: tuple[int, ...],
     magnitude: Floats,
     within: tuple[Floats, Floats] | None = None,
-) -> Design:
+) -> AnovaDesign:
     """Find the invariants of the shuffles from the moments of the curves that are present.
 
     `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, counted once for each curve: offsets and
@@ -86,7 +86,7 @@ def make_design(
     rest = (all_strata - strata).sum(axis=0)
     rest = np.where(rest <= sum(sizes) * np.finfo(float).eps * all_strata.sum(axis=0), 0.0, rest)
     strata = np.where(strata <= dust, 0.0, strata)
-    return Design(means, comoment, n_levels, sizes, within is not None, strata, rest)
+    return AnovaDesign(means, comoment, n_levels, sizes, within is not None, strata, rest)
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
@@ -105,7 +105,7 @@ def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tup
     return grid.reshape(means.shape), products.reshape(comoment.shape)
 
 
-def effect_sums(design: Design) -> Floats:
+def effect_sums(design: AnovaDesign) -> Floats:
     """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
     starts = np.cumsum((0, *design.sizes[:-1]))
     means = np.add.reduceat(design.means, starts, axis=-1)
@@ -123,7 +123,7 @@ def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
     return np.asarray(np.diagonal(np.add.reduceat(sums, starts, axis=-1), axis1=-2, axis2=-1))
 
 
-def shared_sums(design: Design, sums: Floats) -> Floats:
+def shared_sums(design: AnovaDesign, sums: Floats) -> Floats:
     """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
 
     With the pooled error, the sum contains the error of the other effect's stratum too.
@@ -134,21 +134,21 @@ def shared_sums(design: Design, sums: Floats) -> Floats:
     return np.stack([own + other + design.rest[(..., *behind)], own], axis=1)
 
 
-def error_sums(design: Design, sums: Floats) -> Floats:
+def error_sums(design: AnovaDesign, sums: Floats) -> Floats:
     """Return the error SS of every effect and error term, shape (effect, error_term, task[, shuffle])."""
     behind = (np.newaxis,) * (sums.ndim - 2)
     own = _residuals(design, sums)
     return np.stack([own + own[::-1] + design.rest[(..., *behind)], own], axis=1)
 
 
-def _residuals(design: Design, sums: Floats) -> Floats:
+def _residuals(design: AnovaDesign, sums: Floats) -> Floats:
     """Return the strata less the effects, shape as `sums`."""
     behind = (np.newaxis,) * (sums.ndim - 2)
     left = design.strata[(..., *behind)] - sums
     return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
 
 
-def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
+def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
     """Return the df of the effects, shape (effect, 1), and of their errors, shape (effect, error_term)."""
     n_groups, n_curves, n_levels = len(design.sizes), sum(design.sizes), design.n_levels
     between = n_groups - 1
@@ -158,13 +158,13 @@ def degrees_of_freedom(design: Design) -> tuple[Floats, Floats]:
     return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
 
 
-def _stratum_sizes(design: Design) -> Floats:
+def _stratum_sizes(design: AnovaDesign) -> Floats:
     """Return how many values every effect and error are of, shape (effect, error_term): scores, or means of curves."""
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
     return np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
 
 
-def f_ratios(design: Design, sums: Floats) -> Floats:
+def f_ratios(design: AnovaDesign, sums: Floats) -> Floats:
     """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
     behind = (np.newaxis,) * (sums.ndim - 1)
     df, df_error = degrees_of_freedom(design)
@@ -173,7 +173,7 @@ def f_ratios(design: Design, sums: Floats) -> Floats:
         return np.asarray(mean_square / (error_sums(design, sums) / df_error[(..., *behind)]))
 
 
-def table(design: Design, level_ss: Floats) -> dict[str, Floats]:
+def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Floats]:
     """Return the ANOVA table as observed, every array with the tasks in front.
 
     `level_ss` has the sum of squared deviations of the pool's mean curve, shape (task,).

@@ -22,7 +22,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT
 
 TIE = 1e-10
-BLOCK = 1_024
+DEALS_AT_ONCE = 1_024
 _TABLED = 20  # curves of which all deals are tabulated
 
 
@@ -42,7 +42,7 @@ class Stratum(NamedTuple):
     n_b: int
 
 
-class Deals(NamedTuple):
+class TaskDeals(NamedTuple):
     """Deals of a stratum's tasks.
 
     Attributes
@@ -92,22 +92,22 @@ class DealPlan:
         distinct = sorted({pair for pair in self.runs if min(pair) > 0})
         return [Stratum(np.flatnonzero([each == pair for each in self.runs]), *pair) for pair in distinct]
 
-    def observed(self) -> list[Deals]:
+    def observed(self) -> list[TaskDeals]:
         """Return the observed deal of every stratum."""
         rows = [np.ones(s.n_a) if self.paired else np.repeat([1.0, 0.0], [s.n_a, s.n_b]) for s in self.strata]
-        return [Deals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.strata, strict=True)]
+        return [TaskDeals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.strata, strict=True)]
 
-    def blocks(self) -> Iterator[list[Deals]]:
+    def blocks(self) -> Iterator[list[TaskDeals]]:
         """Yield the deals of every stratum, block after block."""
-        for start in range(0, self.n_deals, BLOCK):
-            yield self._block(start, min(start + BLOCK, self.n_deals))
+        for start in range(0, self.n_deals, DEALS_AT_ONCE):
+            yield self._block(start, min(start + DEALS_AT_ONCE, self.n_deals))
 
-    def _block(self, start: int, stop: int) -> list[Deals]:
+    def _block(self, start: int, stop: int) -> list[TaskDeals]:
         if self.exact:
             return self._enumerated(np.arange(start, stop))
-        return [self._drawn(stratum, start // BLOCK, stop - start) for stratum in self.strata]
+        return [self._drawn(stratum, start // DEALS_AT_ONCE, stop - start) for stratum in self.strata]
 
-    def _enumerated(self, index: NDArray[np.int64]) -> list[Deals]:
+    def _enumerated(self, index: NDArray[np.int64]) -> list[TaskDeals]:
         """Return the deals numbered `index`: the deals of a task are the digits of its number."""
         out = []
         power = 1
@@ -115,29 +115,29 @@ class DealPlan:
             table = all_swaps(stratum.n_a) if self.paired else all_deals(stratum.n_a, stratum.n_b)
             powers = power * len(table) ** np.arange(len(stratum.tasks))
             numbers = index // powers[:, np.newaxis] % len(table)
-            out.append(Deals(table[numbers].astype(float), numbers))
+            out.append(TaskDeals(table[numbers].astype(float), numbers))
             power *= len(table) ** len(stratum.tasks)
         return out
 
-    def _drawn(self, stratum: Stratum, number: int, rows: int) -> Deals:
+    def _drawn(self, stratum: Stratum, number: int, rows: int) -> TaskDeals:
         key = (self.paired, stratum.n_a, stratum.n_b, number)
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
         shape = (len(stratum.tasks), rows)
         if self.paired:
-            return Deals(rng.integers(0, 2, (*shape, stratum.n_a), np.int8) * 2.0 - 1.0, None)
+            return TaskDeals(rng.integers(0, 2, (*shape, stratum.n_a), np.int8) * 2.0 - 1.0, None)
         n_curves = stratum.n_a + stratum.n_b
         if n_curves <= _TABLED:
             table = all_deals(stratum.n_a, stratum.n_b)
             numbers = rng.integers(0, len(table), shape)
-            return Deals(table[numbers].astype(float), numbers)
+            return TaskDeals(table[numbers].astype(float), numbers)
         flags = np.repeat([1.0, 0.0], [stratum.n_a, stratum.n_b])
-        return Deals(rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1), None)
+        return TaskDeals(rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1), None)
 
 
-def make_plan(
+def plan_deals(
     runs: tuple[tuple[int, int], ...], n_resamples: int | None, *, paired: bool = False, entropy: int = 0
 ) -> DealPlan:
-    """Plan deals: all of them if their number is within the ceiling, else random ones; see `shuffles.make_plan`."""
+    """Plan deals: all of them if their number is within the ceiling, else random ones; see `plan_shuffles`."""
     n_deals = count_deals(runs, paired=paired)
     exact = n_deals <= (EXACT_LIMIT if n_resamples is None else n_resamples)
     return DealPlan(
@@ -151,7 +151,7 @@ def count_deals(runs: tuple[tuple[int, int], ...], *, paired: bool = False) -> i
     return math.prod(2**a if paired else math.comb(a + b, a) for a, b in present)
 
 
-def smallest_pvalue(plan: DealPlan) -> float:
+def smallest_deal_pvalue(plan: DealPlan) -> float:
     """Return the smallest p-value that the plan allows: a deal and its mirror image tie where numbers are equal."""
     mirrored = plan.paired or all(s.n_a == s.n_b for s in plan.strata)
     return ((1 + mirrored) if plan.exact else 1) / plan.n_total

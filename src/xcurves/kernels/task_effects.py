@@ -21,21 +21,21 @@ import numpy as np
 
 from xcurves.kernels import task_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import BLOCK, TIE, DealPlan, Deals, Stratum, reaches
+from xcurves.kernels.task_deals import DEALS_AT_ONCE, TIE, DealPlan, Stratum, TaskDeals, reaches
 from xcurves.kernels.task_ranks import RankTest
 
 _DUST = 64 * np.finfo(float).eps
 _HELD = 2**23  # doubles kept of all deals at once
 
 
-Progress = Callable[..., Iterable[list[Deals]]]
+DealProgress = Callable[..., Iterable[list[TaskDeals]]]
 
 
-def _no_bar(blocks: Iterable[list[Deals]], **_: int) -> Iterable[list[Deals]]:
+def _no_bar(blocks: Iterable[list[TaskDeals]], **_: int) -> Iterable[list[TaskDeals]]:
     return blocks
 
 
-class Part(NamedTuple):
+class StratumNumbers(NamedTuple):
     """A stratum's numbers, from which those of a deal follow.
 
     With ``z = u - δ shift``, ``s`` its sum over a deal, ``q`` that of its squares and ``Q`` the sum of all squares, the
@@ -102,8 +102,8 @@ def _moments(u: Floats) -> tuple[Floats, Floats, Floats]:
         return count, mean, np.where(count > 1, (rest**2).sum(axis=-1) / (count - 1), np.nan)
 
 
-def evaluate(
-    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: Progress = _no_bar
+def task_effect_tests(
+    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: DealProgress = _no_bar
 ) -> dict[str, Floats]:
     """Test the difference over the tasks of every pair, each task with two runs or more of both algorithms.
 
@@ -124,7 +124,7 @@ def evaluate(
 
 
 def _evaluate(
-    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: Progress
+    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: DealProgress
 ) -> dict[str, Floats]:
     d, v = differences(x, y, paired=plan.paired)
     tasks = np.concatenate([stratum.tasks for stratum in plan.strata])
@@ -135,10 +135,10 @@ def _evaluate(
     tests = _Tests(parts, observed, estimate)
     ranks = None if plan.paired else RankTest(x, y, weights, plan)
     kept = []
-    for deals in progress(plan.blocks(), total=-(-plan.n_deals // BLOCK)):
+    for deals in progress(plan.blocks(), total=-(-plan.n_deals // DEALS_AT_ONCE)):
         sums = _sums(parts, deals)
         tests.add(sums)
-        kept.append(task_intervals.Shifted(*sums[:5]))
+        kept.append(task_intervals.ShiftedTasks(*sums[:5]))
         if ranks:
             ranks.add(deals)
     more = plan.n_total - plan.n_deals
@@ -153,7 +153,7 @@ def _evaluate(
     }
     if len(tasks) < 2:
         found["interaction"] = found["interaction_pvalue"] = np.full(len(x), np.nan)
-    shifted = task_intervals.Shifted(*(np.concatenate(each) for each in zip(*kept, strict=True)))
+    shifted = task_intervals.ShiftedTasks(*(np.concatenate(each) for each in zip(*kept, strict=True)))
     most = np.floor(alpha * plan.n_total + 1e-9) - more
     scale = np.sqrt(observed.v0[0])
     ends = [_interval(shifted, column, scale[column], most) for column in range(len(x))]
@@ -161,29 +161,31 @@ def _evaluate(
     return found | (ranks.found(plan) if ranks else {})
 
 
-def _interval(shifted: task_intervals.Shifted, column: int, scale: float, most: float) -> Floats:
+def _interval(shifted: task_intervals.ShiftedTasks, column: int, scale: float, most: float) -> Floats:
     """Return the ends of one pair's interval, measured from the estimate; NaN if runs do not differ in any task."""
     if scale == 0:
         return np.full(2, np.nan)
     n, e, v0, v1, v2 = (each[:, min(column, each.shape[1] - 1)] for each in shifted)
-    own = task_intervals.Shifted(n / scale, e, v0 / scale**2, v1 / scale, v2)
+    own = task_intervals.ShiftedTasks(n / scale, e, v0 / scale**2, v1 / scale, v2)
     return scale * task_intervals.hull(own, most)
 
 
-def _part(x: Floats, y: Floats, weights: Floats, stratum: Stratum, estimate: Floats, *, paired: bool) -> Part:
+def _part(x: Floats, y: Floats, weights: Floats, stratum: Stratum, estimate: Floats, *, paired: bool) -> StratumNumbers:
     tasks, m, n = stratum
     w = weights[tasks]
     if paired:
         u = x[:, tasks, :m] - y[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis]
-        return Part(np.moveaxis(u, 0, -1), np.ones(m), w, 1 / m, 1 / (m * (m - 1)), 0.0, 1 / (m * m * (m - 1)))
+        return StratumNumbers(
+            np.moveaxis(u, 0, -1), np.ones(m), w, 1 / m, 1 / (m * (m - 1)), 0.0, 1 / (m * m * (m - 1))
+        )
     u = np.concatenate([x[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis], y[:, tasks, :n]], axis=-1)
     u = u - u.mean(axis=-1, keepdims=True)
     of_a, of_b = 1 / (m * (m - 1)), 1 / (n * (n - 1))
     shift = np.repeat([1.0, 0.0], [m, n]) - m / (m + n)
-    return Part(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
+    return StratumNumbers(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
 
 
-def _sums(parts: Sequence[Part], deals: Sequence[Deals]) -> Sums:
+def _sums(parts: Sequence[StratumNumbers], deals: Sequence[TaskDeals]) -> Sums:
     """Return the sums of a block of deals."""
     by_part = [_sums_of_part(part, deal.rows) for part, deal in zip(parts, deals, strict=True)]
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
@@ -192,7 +194,7 @@ def _sums(parts: Sequence[Part], deals: Sequence[Deals]) -> Sums:
     return sums._replace(v1=v1, v2=v2, spread=sums.spread - sums.n**2)
 
 
-def _sums_of_part(part: Part, deals: Floats) -> Sums:
+def _sums_of_part(part: StratumNumbers, deals: Floats) -> Sums:
     """Return a stratum's share of the sums; `spread` is about 0 yet."""
     u, shift, w, of_sum, of_all, of_squares, of_square = part
     w2 = w**2
@@ -221,7 +223,7 @@ def _over_tasks(weights: Floats, values: Floats) -> Floats:
 class _Tests:
     """Counts of the deals whose T or R is at least the observed one."""
 
-    def __init__(self, parts: Sequence[Part], observed: Sums, estimate: Floats) -> None:
+    def __init__(self, parts: Sequence[StratumNumbers], observed: Sums, estimate: Floats) -> None:
         self.shift = -estimate  # from the numbers less the estimate to the numbers as they are
         squares = [
             (part.of_all + abs(part.of_squares)) * ((part.u + part.shift[:, np.newaxis] * estimate) ** 2).sum(axis=1)

@@ -66,14 +66,14 @@ class FlipPlan:
             yield np.where(bits, -1.0, 1.0)
 
 
-def make_plan(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:
-    """Plan flips: all of them if their number is within the ceiling, else random ones; see `shuffles.make_plan`."""
+def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:
+    """Plan flips: all of them if their number is within the ceiling, else random ones; see `plan_shuffles`."""
     exact = 2**n_families <= (EXACT_LIMIT if n_resamples is None else n_resamples)
     n_random = DEFAULT_RESAMPLES if n_resamples is None else n_resamples
     return FlipPlan(n_families, exact, 2**n_families if exact else n_random, entropy)
 
 
-def statistic(x: Floats) -> Floats:
+def flip_statistic(x: Floats) -> Floats:
     """Return T, shape (member,); infinite if all families have the same number, NaN of less than two families."""
     n = np.count_nonzero(~np.isnan(x), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -124,7 +124,7 @@ def _size(ratio: Floats, n: Floats, *, alike: bool) -> Floats:
         return np.asarray(-np.log(scipy.special.betainc((n - 1) / 2, 0.5, np.maximum(1 - ratio, 0.0))))
 
 
-def intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> Floats:
+def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> Floats:
     """Return the interval of the weighted mean of every member, shape (member, 2), infinite where no p is so small.
 
     `x` are sums of weighted differences, `weights` those of their weights, positive, both NaN for absent families.
@@ -177,7 +177,7 @@ def _subset_sums(numbers: Floats) -> Floats:
     return sums
 
 
-def smallest_pvalue(x: Floats, plan: FlipPlan) -> Floats:
+def smallest_flip_pvalue(x: Floats, plan: FlipPlan) -> Floats:
     """Return the smallest p-value of each member that the plan allows: flips of families that are 0 change nothing."""
     n = np.count_nonzero(~np.isnan(x), axis=-1)
     zero = np.count_nonzero(x == 0, axis=-1)

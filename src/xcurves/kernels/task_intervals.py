@@ -27,7 +27,7 @@ _BERNSTEIN = np.array(
 )
 
 
-class Shifted(NamedTuple):
+class ShiftedTasks(NamedTuple):
     """How ``T`` of every reassignment depends on the shift; each of shape (reassignment,).
 
     Attributes
@@ -45,7 +45,7 @@ class Shifted(NamedTuple):
     v2: Floats
 
 
-def hull(shifted: Shifted, most: float) -> Floats:
+def hull(shifted: ShiftedTasks, most: float) -> Floats:
     """Return the outermost shifts, shape (2,), at which more than `most` reassignments count; infinite if everywhere.
 
     The interval is closed.
@@ -54,7 +54,7 @@ def hull(shifted: Shifted, most: float) -> Floats:
     return np.array([-_end(_quartics(mirrored), most), _end(_quartics(shifted), most)])
 
 
-def _quartics(shifted: Shifted) -> Floats:
+def _quartics(shifted: ShiftedTasks) -> Floats:
     """Return coefficients of the quartics in s = 1 / δ, from that of 1 to that of s⁴, shape (5, reassignment)."""
     n, e, v0, v1, v2 = shifted
     more, less = 1 + _TIE, 1 - _TIE

@@ -22,7 +22,7 @@ _HELD = 2**21
 _DUST = 64 * np.finfo(float).eps
 
 
-def difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
+def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
     """Compare a pair at every level.
 
     Parameters
@@ -48,7 +48,7 @@ def difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict
         half = critical(residual, plan, alpha) * np.sqrt(n / (n - 1) * np.nansum(residual**2, axis=-1))
     return {
         "difference": estimate,
-        "statistic": task_flips.statistic(x),
+        "statistic": task_flips.flip_statistic(x),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
         "difference_band": np.stack([estimate - half, estimate + half], axis=-1),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import DealPlan, Deals, all_deals, reaches
+from xcurves.kernels.task_deals import DealPlan, TaskDeals, all_deals, reaches
 
 _DUST = 1e-13
 
@@ -50,11 +50,11 @@ class RankTest:
             ties = [each for _, each in ordered]
             key = b"".join(each.first.tobytes() for each in ties)
             self.patterns.setdefault(key, (ties, []))[1].append(number)
-            observed.append(self._over_tasks([Deals(deal[:, np.newaxis], None) for deal, _ in ordered], ties))
+            observed.append(self._over_tasks([TaskDeals(deal[:, np.newaxis], None) for deal, _ in ordered], ties))
         self.theta, self.variance = np.array(observed)[..., 0].T
         self.count = np.zeros(len(x))
 
-    def _over_tasks(self, deals: Sequence[Deals], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
+    def _over_tasks(self, deals: Sequence[TaskDeals], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
         for deal, own, w, stratum in zip(deals, ties, self.weights, self.strata, strict=True):
@@ -65,7 +65,7 @@ class RankTest:
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
         return theta, variance
 
-    def add(self, deals: Sequence[Deals]) -> None:
+    def add(self, deals: Sequence[TaskDeals]) -> None:
         """Count a block of deals."""
         own = _square(self.theta)
         for ties, pairs in self.patterns.values():

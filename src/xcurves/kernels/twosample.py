@@ -44,7 +44,7 @@ class Merged(NamedTuple):
     n: Ints
 
 
-def merge(x: Floats, y: Floats) -> Merged:
+def merge_samples(x: Floats, y: Floats) -> Merged:
     """Put the trials of two samples into one order."""
     both = np.concatenate([x, y], axis=-1)
     order = both.argsort(axis=-1, kind="stable")
@@ -201,7 +201,7 @@ def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, al
     beats, m, n = _comparisons(x, y)
     beats = beats / (m * n)[..., np.newaxis, np.newaxis] / m.shape[-1]
     sizes = [tuple(int(size) for size in each[0]) for each in (m, n)]
-    designs = [bootstrap.Design(size, None, n_resamples, entropy + i) for i, size in enumerate(sizes)]
+    designs = [bootstrap.BootstrapDesign(size, None, n_resamples, entropy + i) for i, size in enumerate(sizes)]
     places = [
         np.arange(width) < np.array(size)[:, np.newaxis] for width, size in zip(beats.shape[-2:], sizes, strict=True)
     ]
@@ -217,7 +217,7 @@ def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, al
         wins = weights[0] @ beats  # (task, stratum, resample, trial of the second)
         drawn.append((wins * weights[1]).sum(axis=(1, -1)))
     tails = np.array([alpha / 2, 1 - alpha / 2])
-    return bootstrap.percentiles(np.concatenate(drawn, axis=-1)[..., np.newaxis], tails)[:, 0]
+    return bootstrap.bootstrap_percentiles(np.concatenate(drawn, axis=-1)[..., np.newaxis], tails)[:, 0]
 
 
 def _comparisons(x: Floats, y: Floats) -> tuple[Floats, Ints, Ints]:

@@ -45,7 +45,7 @@ class Statistic(NamedTuple):
     df: Floats
 
 
-def evaluate(u: Floats, plan: Plan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
+def welch_tests(u: Floats, plan: Plan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
     """Compare the observed W of numbers `u`, shape (task, curve), with that of every reassignment of the plan.
 
     Returns

@@ -21,7 +21,7 @@ _BLOCK = 512  # curves at once
 _OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
-def measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
+def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the number of folds, mean and sample variance (ddof 1) by size of errors of shape (curve, fold, size).
 
     NaN marks absent folds. Absent sizes have the mean 0, those of one fold the sample variance NaN.
@@ -74,7 +74,7 @@ def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
         return np.where(folds > 0, (folds if scheme in ("variance", "relative") else 1.0) / variance, 0.0)
 
 
-def search(
+def search_exponents(
     n: Floats,
     weights: Floats,
     means: Floats,

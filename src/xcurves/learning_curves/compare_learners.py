@@ -23,8 +23,8 @@ from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
     check_fit,
     curves_of,
+    curves_of_fit,
     model_of,
-    read_curves,
     task_coords,
     theta_covariance,
     unit_of,
@@ -179,7 +179,7 @@ class _CompareBlock:
         return self.layout.pack(out, numbers.shape)
 
     def _curves(self, arrays: Sequence[Floats], numbers: NDArray[np.int64]) -> compare.Curves:
-        covariance, theta, at, folds, _, rho, at_bound = read_curves(arrays, numbers.size, numbers.ndim)
+        covariance, theta, at, folds, _, rho, at_bound = curves_of_fit(arrays, numbers.size, numbers.ndim)
         degrees = self.model.degrees(folds, known=self.known, at_bound=at_bound)
         widening = np.where(np.isnan(rho), 0.0, rho) * self.model.nonnegative
         of_theta = theta_covariance(covariance, quadratic=False)

@@ -103,7 +103,7 @@ class FitBlock:
     def _sizes(self, errors: Floats, aggregates: Sequence[Floats], names: Sequence[str]) -> Sizes:
         """Return what is known of every size, rates in percent."""
         if not aggregates:
-            return Sizes(*wls.measure(errors * self.unit.percent))
+            return Sizes(*wls.size_statistics(errors * self.unit.percent))
         given, counted = aggregates
         means = errors[:, 0]
         error_rates.check_folds(counted, means, names)
@@ -139,7 +139,9 @@ class FitBlock:
         draws = refit.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
         bounds = None
         if draws:
-            found["estimate_ci"], bounds = refit.percentiles(model, at, sizes, fit, self.predict_at, draws, self.alpha)
+            found["estimate_ci"], bounds = refit.refit_percentiles(
+                model, at, sizes, fit, self.predict_at, draws, self.alpha
+            )
         if len(self.predict_at):
             found |= self._predict(model, at, sizes, fit, covariance, quantile, rho, bounds)
         if model.nonnegative:

@@ -77,7 +77,7 @@ def rate_units(rate: str, given: xr.DataArray | xr.Dataset) -> dict[str, str]:
 
 def _contradicted(folded: xr.DataArray, result: xr.Dataset) -> NDArray[np.bool_]:
     """Return which curves have folds that vary otherwise than σ_i says, together at the level of 0.001."""
-    folds, _, spread = wls.measure(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
+    folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
     expected = result["error_sd"].to_numpy().reshape(folds.shape) ** 2
     return np.asarray(wls.variance_pvalue(folds, spread, expected) < 0.001 / len(folds))
 

@@ -157,7 +157,7 @@ class _LeaveOutBlock:
         names = [self.names[place] for place in places]
         errors = errors.reshape(len(names), *errors.shape[-2:])
         error_rates.check_values(errors, self.unit, names)
-        sizes = Sizes(*wls.measure(errors * self.unit.percent))
+        sizes = Sizes(*wls.size_statistics(errors * self.unit.percent))
         curves = np.flatnonzero(sizes.folds.any(axis=1))
         kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
         first = next(iter(self.models.values()))

@@ -21,8 +21,8 @@ from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
     cap_of,
     curves_of,
+    curves_of_fit,
     model_of,
-    read_curves,
     theta_covariance,
     variances_known,
 )
@@ -44,7 +44,7 @@ class PredictBlock:
         """Predict, given what `curves_of` returns, sizes of curves, if each has its own, and the numbers of tasks."""
         *parts, numbers = arrays
         n = parts.pop().reshape(-1, 1) if self.n is None else self.n[np.newaxis]
-        covariance, theta, at, folds, sd, rho, at_bound = read_curves(parts, numbers.size, numbers.ndim)
+        covariance, theta, at, folds, sd, rho, at_bound = curves_of_fit(parts, numbers.size, numbers.ndim)
         quadratic, in_logs = self.model.quadratic, self.model.nonnegative
         prediction, slopes = self._by_method(theta, at, n)
         quantile = t_quantile(self.alpha, self.model.degrees(folds, known=self.known, at_bound=at_bound))

@@ -109,7 +109,7 @@ class Read(NamedTuple):
     at_bound: NDArray[np.bool_]
 
 
-def read_curves(arrays: Sequence[Floats], n_tasks: int, n_lead: int) -> Read:
+def curves_of_fit(arrays: Sequence[Floats], n_tasks: int, n_lead: int) -> Read:
     """Return what `curves_of` gave to a block."""
     *found, at_bound = (each.reshape(n_tasks, *each.shape[n_lead:]) for each in arrays)
     covariance, theta, at, folds, sd, rho = found

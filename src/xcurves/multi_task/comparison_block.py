@@ -105,7 +105,7 @@ class TaskBlock(Block):
     def flips(self, families: Floats) -> tuple[Floats, task_flips.FlipPlan]:
         """Return the numbers of the families that any pair has, shape (pair, family), and a plan of flips."""
         kept = families[:, ~np.isnan(families).all(axis=0)]
-        return kept, task_flips.make_plan(kept.shape[1], self.n_resamples, self.entropy)
+        return kept, task_flips.plan_flips(kept.shape[1], self.n_resamples, self.entropy)
 
     def can_be_shown(self, families: Floats) -> NDArray[np.intp]:
         """Return the pairs that have families enough for a p-value of at most alpha."""
@@ -170,8 +170,8 @@ class ComparisonBlock(TaskBlock):
             if not where[0].size:
                 continue
             u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
-            design = contrasts.Design(u, sizes, np.array([1.0, -1.0]), self.paired)
-            found = contrasts.evaluate(design, self.plan(sizes, labelled=True), "two-sided", self.alpha)
+            design = contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), self.paired)
+            found = contrasts.contrast_tests(design, self.plan(sizes, labelled=True), "two-sided", self.alpha)
             pvalues[where] = found["pvalue"]
             yield "task_difference_ci", (where, found["estimate_ci"])
         yield "task_pvalue_adjusted", (..., CORRECTIONS[self.correction](pvalues))
@@ -186,9 +186,9 @@ class ComparisonBlock(TaskBlock):
                 continue
             own = np.flatnonzero(kind.ravel() == number)
             sizes = tuple((int(a), int(b)) for a, b in runs)
-            plan = task_deals.make_plan(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy)
+            plan = task_deals.plan_deals(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy)
             given = pairs.x[own], pairs.y[own], pairs.weights[own[0]]
-            found = task_effects.evaluate(*given, plan, self.alpha, self.progress)
+            found = task_effects.task_effect_tests(*given, plan, self.alpha, self.progress)
             known = ~pairs.infinite[own].any(axis=-1)
             adjusted[own] = np.where(known, found["pvalue"], np.nan)
             yield "pvalue", ((own, FIXED), adjusted[own])
@@ -213,7 +213,7 @@ class ComparisonBlock(TaskBlock):
         pvalue, adjusted = task_flips.pvalues(x, plan, self.can_be_shown(x))
         yield "pvalue", ((slice(None), RANDOM), pvalue)
         yield "pvalue_adjusted", ((slice(None), RANDOM), adjusted)
-        yield "difference_ci", ((known, RANDOM), task_flips.intervals(x[known], weights[known], plan, self.alpha))
+        yield "difference_ci", ((known, RANDOM), task_flips.flip_intervals(x[known], weights[known], plan, self.alpha))
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         evaluated = 2.0**n_families if plan.exact else np.full(len(x), plan.n_flips)
         yield "n_resamples", ((slice(None), RANDOM), np.where(some, evaluated, 0))

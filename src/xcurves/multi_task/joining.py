@@ -39,7 +39,7 @@ class Joined:
     ordered: xr.DataArray
     task: str
     pairs: list[tuple[int, int]]
-    groups: options.Groups
+    groups: options.TaskFamilies
     places: list[int]
     coords: dict[Hashable, Any]
 

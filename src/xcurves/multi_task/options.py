@@ -17,7 +17,7 @@ TaskGroups = str | Sequence[Any] | xr.DataArray
 GROUP = "task_group"
 
 
-class Groups(NamedTuple):
+class TaskFamilies(NamedTuple):
     """Families of tasks.
 
     Attributes
@@ -85,11 +85,11 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
     return [float(number) for number in numbers]
 
 
-def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> Groups:
+def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
     """Return the family of each task."""
     n_tasks = curves.sizes[task]
     if groups is None:
-        return Groups(None, list(range(n_tasks)), {})
+        return TaskFamilies(None, list(range(n_tasks)), {})
     if isinstance(groups, str):
         if groups not in curves.coords or curves[groups].dims != (task,):
             named = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
@@ -101,7 +101,7 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
     else:
         values, name = _on_tasks(curves, task, groups, "task_groups"), GROUP
     numbers = np.unique(values.astype(str), return_inverse=True)[1].ravel()
-    return Groups(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
+    return TaskFamilies(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
 
 
 def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, argument: str) -> np.ndarray[Any, Any]:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import Intervals, Style, draw_intervals, style_of
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -49,7 +49,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     several = result.sizes["pair"] > 1
     rows: list[tuple[float, str]] = []
     diamonds: list[tuple[xr.Dataset, str, float]] = []
-    groups: list[Intervals] = []
+    groups: list[IntervalGroup] = []
     top = 0.0
     for place in range(result.sizes["pair"]):
         pair = result.isel(pair=place)
@@ -97,7 +97,7 @@ def _units(variable: xr.DataArray) -> str:
     return "" if units in ("", "1") else f" ({units})"
 
 
-def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[Intervals]:
+def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
     """Return the intervals of tasks; draw plus and minus a standard error where none has an end."""
     d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
     low, high = (own["task_difference_ci"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
@@ -107,7 +107,7 @@ def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[Intervals]:
     ax.hlines(y[rough], (d - error)[rough], (d + error)[rough], color=_GREY, linewidth=2.2)
     ax.plot(d[none], y[none], "o", color=_GREY, markersize=4)
     return [
-        Intervals(y[marked], d[marked], low[marked], high[marked], Style(color, "-", "o"))
+        IntervalGroup(y[marked], d[marked], low[marked], high[marked], Style(color, "-", "o"))
         for marked, color in ((shown & ~none, _BLACK), (~shown & ~none, _GREY))
     ]
 

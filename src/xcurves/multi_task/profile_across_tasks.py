@@ -175,7 +175,7 @@ class _ProfileBlock(TaskBlock):
             d = np.where(here[:, np.newaxis], means[:, a] - means[:, b], np.nan)[:, begun].T / here.sum()
             w = self.family_sums(np.where(here, 1 / here.sum(), np.nan))
             x, plan = self.flips(self.family_sums(d))
-            found = task_profiles.difference(x, w[~np.isnan(w)], plan, self.alpha)
+            found = task_profiles.profile_difference(x, w[~np.isnan(w)], plan, self.alpha)
             out["n_resamples"][number] = plan.n_flips
             for name in ("difference", "difference_band", "pvalue", "pvalue_adjusted"):
                 out[name][number][begun] = found[name]

@@ -7,7 +7,7 @@ import xarray as xr
 
 from xcurves.core.sentences import joined
 
-CURVES = (
+CURVES_CAPTION = (
     "Each run is a thin line, the mean of an algorithm's runs a thick one with markers. Bands: percentile intervals of "
     "the mean when whole runs are resampled, for each level by itself. With few runs they are too short: conclude "
     "from tests, not from bands."

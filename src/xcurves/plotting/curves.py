@@ -31,7 +31,7 @@ class Band:
 
     def of(self, runs: Floats) -> Floats:
         """Return the limits of the mean of whole runs, shape (2, level)."""
-        design = bootstrap.Design((len(runs),), None, self.n_resamples, self.entropy)
+        design = bootstrap.BootstrapDesign((len(runs),), None, self.n_resamples, self.entropy)
         return bootstrap.mean_band(runs, design, self.alpha)
 
 

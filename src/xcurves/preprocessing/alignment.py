@@ -13,14 +13,14 @@ from xcurves.core import grid_advice, labels, provenance
 from xcurves.core.validation import check_choice, check_curves
 from xcurves.kernels import ragged
 from xcurves.preprocessing import budgets, grids
-from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
+from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 
 
 def align(
     curves: xr.DataArray,
     on: On | int = "intersection",
     *,
-    method: Method | None = None,
+    method: AlignMethod | None = None,
     tolerance: float | None = None,
     relative_to: Literal["budget"] | None = None,
 ) -> xr.DataArray:
@@ -116,7 +116,7 @@ def align(
 
 
 def _relative(
-    curves: xr.DataArray, on: On | int, method: Method | None, tolerance: float | None, relative_to: str
+    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None, relative_to: str
 ) -> xr.DataArray:
     check_choice("relative_to", relative_to, ("budget",))
     if method not in (None, "linear"):

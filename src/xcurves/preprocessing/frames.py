@@ -15,7 +15,7 @@ from xcurves.core import grid_advice, labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
-from xcurves.preprocessing.grids import Asked, GridLevels, Method, On
+from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 from xcurves.preprocessing.independence import warn_of_episodes
 
 _ONE_RUN = "_xcurves_run"  # no column has this name
@@ -30,7 +30,7 @@ def to_dataarray(
     training: str | None = "training",
     extra: str | Sequence[str] = (),
     on: On | None = None,
-    method: Method | None = None,
+    method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
 ) -> xr.DataArray:
@@ -151,7 +151,7 @@ def to_dataset(
     training: str | None = "training",
     extra: str | Sequence[str] = (),
     on: On | None = None,
-    method: Method | None = None,
+    method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
 ) -> xr.Dataset:
@@ -223,7 +223,9 @@ def to_dataset(
     return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
 
 
-def _check_asked(on: On | None, method: Method | None, tolerance: float | None, training: str | None) -> Asked | None:
+def _check_asked(
+    on: On | None, method: AlignMethod | None, tolerance: float | None, training: str | None
+) -> Asked | None:
     if on is None and (method is not None or tolerance is not None):
         given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
         raise ValueError(f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]")

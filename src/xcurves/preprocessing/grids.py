@@ -16,7 +16,7 @@ from xcurves.core import labels, provenance
 from xcurves.kernels.ragged import METHODS, Rows
 
 On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
-Method = Literal["previous", "linear", "nearest", "mean"]
+AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 _NAMED = ("intersection", "union", "final")
 _SHOWN = 20
 
@@ -59,7 +59,7 @@ class GridLevels(NamedTuple):
         return cls(np.empty(0), nothing, nothing)
 
 
-def check_asked(on: On | int, method: Method | None, tolerance: float | None) -> Asked:
+def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and method not in METHODS:
         raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {method!r}")

@@ -62,7 +62,7 @@ class ProfileBlock(Block):
     def measure(self, curves: Floats, sizes: tuple[int, ...]) -> profiles.Levels:
         """Reduce complete curves, shape (task, curve, level), to what the profile needs."""
         if self.inference:
-            return profiles.measure(curves, sizes, paired=self.paired)
+            return profiles.measure_levels(curves, sizes, paired=self.paired)
         return profiles.measure_groups(curves, sizes)
 
     def df(self, sizes: tuple[int, ...]) -> tuple[float, float]:
@@ -78,13 +78,13 @@ class ProfileBlock(Block):
 
     def design(
         self, curves: Floats, sizes: tuple[int, ...], simple: Floats, total: Floats, places: NDArray[np.intp]
-    ) -> levels.Design:
+    ) -> levels.ProfileDesign:
         """Return the input of the randomization for levels with given sums of squares and indices, (task, level)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = profiles.centre(curves, sizes, paired=self.paired)
+            scaled = profiles.centre_groups(curves, sizes, paired=self.paired)
             scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
             within = self.stretches.hold(places) * total[:, np.newaxis]
-            return levels.Design(
+            return levels.ProfileDesign(
                 np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total, within, self.df(sizes)
             )
 
@@ -166,7 +166,7 @@ class ProfileBlock(Block):
         out["fraction_corrected"][:] = profiles.corrected_share(simple, error, df)
         out["f"][:] = self.f(part.measured, part.sizes)
         assignments = Assignments(plan, self.batch)
-        width = levels.panel_width(plan, part.curves.shape[-1], len(self.stretches))
+        width = levels.tasks_at_once(plan, part.curves.shape[-1], len(self.stretches))
         for start in range(0, len(part.tasks), width):
             self._infer(out, part, slice(start, start + width), assignments)
 
@@ -175,7 +175,7 @@ class ProfileBlock(Block):
         curves, places, simple = part.curves[tasks], part.places[tasks], part.measured.simple[tasks]
         total = simple + part.measured.error[tasks]
         design = self.design(curves, part.sizes, simple, total, places)
-        found = levels.evaluate(design, assignments, self.rules, self.progress)
+        found = levels.profile_tests(design, assignments, self.rules, self.progress)
         for name, critical in BANDS.items():
             out[name][tasks] = np.where(total > 0, total * found.pop(critical), np.nan)
         for name, values in found.items():
@@ -187,8 +187,8 @@ class ProfileBlock(Block):
         out["first_significant"][tasks] = np.where(np.isfinite(first), first, np.nan)
         out["last_significant"][tasks] = np.where(np.isfinite(last), last, np.nan)
         if self.margin is not None:
-            shown = simultaneous.shown(
-                *simultaneous.survey(curves, assignments, self.margin), assignments.plan, self.alpha
+            shown = simultaneous.are_equivalent(
+                *simultaneous.largest_differences(curves, assignments, self.margin), assignments.plan, self.alpha
             )
             out["equivalent"][tasks] = np.where(total > 0, shown, np.nan)
 

@@ -228,7 +228,7 @@ def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, in_grid: NDArray[np.
         where = [f"{name}training {level:g}: " for name in block.names for level in result["training"].to_numpy()]
         equal = undefined.ravel()
         provenance.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
-    n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_pvalue(result).ravel()
+    n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_reachable(result).ravel()
     provenance.warn_of(
         in_grid.any(axis=1) & (smallest > block.alpha + 1e-12),
         block.names,

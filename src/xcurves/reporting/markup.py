@@ -16,10 +16,10 @@ _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 def text(words: object) -> str:
     """Return words as text of a page."""
-    return escape(shown(str(words)))
+    return escape(escape_controls(str(words)))
 
 
-def shown(words: str) -> str:
+def escape_controls(words: str) -> str:
     """Return words with control characters, changes of direction and lone surrogates written as escapes."""
     return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
@@ -49,7 +49,7 @@ def _link(found: re.Match[str]) -> str:
     return f'<a href="https://doi.org/{found[1]}">doi:{found[1]}</a>'
 
 
-def terms(pairs: Iterable[tuple[str, object]]) -> str:
+def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
     """Return a list of names and their values."""
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
 
@@ -87,7 +87,7 @@ def figure(uri: str, alternative: str, caption: str) -> str:
     )
 
 
-def table(frame: pd.DataFrame, caption: str) -> str:
+def html_table(frame: pd.DataFrame, caption: str) -> str:
     """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows."""
     heads = [name for name in frame.index.names if name is not None]
     named = not isinstance(frame.index, pd.RangeIndex)

@@ -179,7 +179,7 @@ def _compared(curves: xr.DataArray) -> str:
     drawn = _draw_curves(curves, names)
     history = str(curves.attrs.get("history", ""))
     steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
-    return markup.table(frame, f"Runs and training levels. Scores: {label_of(curves)}.") + steps + drawn
+    return markup.html_table(frame, f"Runs and training levels. Scores: {label_of(curves)}.") + steps + drawn
 
 
 def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
@@ -192,13 +192,13 @@ def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
         uri = pictures.draw(task)
         if uri is None:
             return markup.paragraph(pictures.MISSING)
-        caption = f"{name}." if len(names) > 1 else captions.CURVES
+        caption = f"{name}." if len(names) > 1 else captions.CURVES_CAPTION
         figures.append(markup.figure(uri, captions.curves_alternative(task), caption))
     if len(names) == 1:
         return figures[0]
     rest = len(names) - len(figures)
     more = f" The first {len(figures)} of {len(names)} tasks are drawn; the archive has all." if rest else ""
-    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES + more)
+    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES_CAPTION + more)
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
@@ -221,7 +221,7 @@ def _part(result: xr.Dataset) -> str:
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    table = markup.table(*digests.of_result(kind, result, tasks))
+    table = markup.html_table(*digests.of_result(kind, result, tasks))
     return final + sentences + missing + table + _pictures(kind, result, tasks)
 
 
@@ -248,8 +248,8 @@ def _settings(attrs: Mapping[Any, Any], parts: Parts) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
     return "".join(
         [
-            markup.terms([(_GIVEN[name], value) for name, value in given.items()]),
-            markup.terms(
+            markup.html_terms([(_GIVEN[name], value) for name, value in given.items()]),
+            markup.html_terms(
                 [
                     ("Seed of each part", seeds),
                     ("This page was made with", f"{packages}, Python {platform.python_version()}"),

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.plotting.dispatch import plot
-from xcurves.reporting.markup import shown
+from xcurves.reporting.markup import escape_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -49,7 +49,9 @@ def _plain(data: T_Data) -> T_Data:
     )
     for variable in (data, *data.coords.values(), *(data.data_vars.values() if isinstance(data, xr.Dataset) else ())):
         said = {
-            key: _escaped(shown(str(variable.attrs[key]))) for key in ("long_name", "units") if key in variable.attrs
+            key: _escaped(escape_controls(str(variable.attrs[key])))
+            for key in ("long_name", "units")
+            if key in variable.attrs
         }
         variable.attrs = {**variable.attrs, **said}
     return data
@@ -58,8 +60,8 @@ def _plain(data: T_Data) -> T_Data:
 def _shown(names: xr.DataArray) -> list[str]:
     """Return names as they are written in pictures, no two the same; a pair of long names has two lines."""
     sides = ("algorithm_a", "algorithm_b") if names.name == "pair" else ()
-    halves = [[shown(str(each)) for each in names[side].to_numpy()] for side in sides]
-    whole = [shown(str(name)) for name in names.to_numpy()]
+    halves = [[escape_controls(str(each)) for each in names[side].to_numpy()] for side in sides]
+    whole = [escape_controls(str(name)) for name in names.to_numpy()]
     if halves and max(map(len, whole)) > _LONG:
         fitting = [f"{_short(a)} -\n{_short(b)}" for a, b in zip(*halves, strict=True)]
     else:

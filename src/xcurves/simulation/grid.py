@@ -15,7 +15,7 @@ import numpy as np
 from xcurves.core import labels
 from xcurves.simulation.kinds import TYPE_I_ERROR
 
-Settings = Mapping[str, Sequence[Any]]
+GridSettings = Mapping[str, Sequence[Any]]
 _TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", "replication", "n_datasets"}
 
 
@@ -42,12 +42,12 @@ class Cell:
         return f"{said}: " if said else ""
 
 
-def cells_of(settings: Settings) -> list[Cell]:
+def cells_of(settings: GridSettings) -> list[Cell]:
     """Return the cells of a grid in C order; one without settings if there are none."""
     return [Cell(dict(zip(settings, values, strict=True))) for values in product(*settings.values())]
 
 
-def check_settings(settings: Settings | None) -> dict[str, list[Any]]:
+def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:
     """Return the settings as lists of distinct values, under names that can be dims."""
     if settings is None:
         return {}
@@ -68,7 +68,7 @@ def check_settings(settings: Settings | None) -> dict[str, list[Any]]:
     return checked
 
 
-def grid_coords(settings: Settings) -> dict[str, np.ndarray[Any, Any]]:
+def grid_coords(settings: GridSettings) -> dict[str, np.ndarray[Any, Any]]:
     """Return labels for the settings' dims: the numbers or strings themselves, else all as strings."""
     return {name: _labels(values) for name, values in settings.items()}
 

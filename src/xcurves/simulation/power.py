@@ -11,11 +11,11 @@ import xarray as xr
 from xcurves.core import validation
 from xcurves.simulation.kinds import POWER
 from xcurves.simulation.rates import measure_rates, seed_of
-from xcurves.simulation.replications import Generator, Replications, Test
+from xcurves.simulation.replications import CurvesGenerator, Replications, Test
 
 
 def power(
-    generator: Generator,
+    generator: CurvesGenerator,
     test: Test,
     *,
     n_replications: int,

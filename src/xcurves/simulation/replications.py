@@ -25,9 +25,9 @@ from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.grid import Cell
 from xcurves.simulation.stopping import runs_until_decided
 
-Generator = Callable[..., xr.DataArray]
+CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
-Record = dict[str, str]
+BlockRecord = dict[str, str]
 
 _COUNTS = ("rejected", "undefined", "tried")
 _AT_ONCE = 32  # blocks that are given to dask together
@@ -37,7 +37,7 @@ _AT_ONCE = 32  # blocks that are given to dask together
 class Replications:
     """A test, repeated over blocks of data sets."""
 
-    generator: Generator
+    generator: CurvesGenerator
     test: Test
     pvalue: str
     alpha: float
@@ -54,7 +54,7 @@ class Replications:
         result = self.test(curves, **seed)
         return result, _pick(result, self.pvalue, size), curves
 
-    def __call__(self, cell: Cell, number: int, size: int) -> Record:
+    def __call__(self, cell: Cell, number: int, size: int) -> BlockRecord:
         """Return, as texts, the counts of one block, their layout, and that of the data sets."""
         result, p, curves = self.tested(cell, number, size)
         values = p.to_numpy().reshape(size, -1)
@@ -148,11 +148,11 @@ class OneWarning:
             provenance.warn(f"{said}{more}")
 
 
-def _in_turn(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[Record]:
+def _in_turn(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
     return (simulation(cells[each.cell], each.number, each.size) for each in todo)
 
 
-def _by_dask(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[Record]:
+def _by_dask(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
     try:
         from dask.base import compute
         from dask.delayed import delayed
