@@ -63,9 +63,9 @@ def test_an_empty_file(refusal, here):
     assert refusal("empty.csv") == "empty.csv is empty. Write it again, or name another"
     assert refusal("empty.csv.gz") == "empty.csv.gz is empty. Write it again, or name another"
     assert refusal("head.csv") == "ARCHIVE head.csv: its CSV files have no rows. Check what was logged"
-    assert refusal("empty.nc").startswith("ARCHIVE empty.nc is no archive that can be read whole: ")
+    assert refusal("empty.nc").startswith("ARCHIVE empty.nc cannot be read as a complete archive: ")
     (here / "noise.nc").write_bytes(b"no archive")
-    assert refusal("noise.nc").startswith("ARCHIVE noise.nc is no archive that can be read whole: ")
+    assert refusal("noise.nc").startswith("ARCHIVE noise.nc cannot be read as a complete archive: ")
     (here / "empty.zarr").mkdir()
     assert refusal("empty.zarr").startswith("ARCHIVE empty.zarr is ")
 
@@ -230,7 +230,7 @@ def test_what_is_no_archive(refusal, curves, here):
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
     assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist"
     (here / "junk.log").write_text("no archive")
-    assert refusal("junk.nc").startswith("ARCHIVE junk.nc is no archive that can be read whole: ")
+    assert refusal("junk.nc").startswith("ARCHIVE junk.nc cannot be read as a complete archive: ")
     for name in ("junk.log", "folder"):
         said = refusal(name)
         assert said.startswith(f"ARCHIVE {name} is nothing that is recognised. What can be read: ")
