@@ -67,7 +67,7 @@ def test_an_empty_file(refusal, here):
     (here / "noise.nc").write_bytes(b"no archive")
     assert refusal("noise.nc").startswith("ARCHIVE noise.nc cannot be read as a complete archive: ")
     (here / "empty.zarr").mkdir()
-    assert refusal("empty.zarr").startswith("ARCHIVE empty.zarr is ")
+    assert refusal("empty.zarr").startswith("ARCHIVE empty.zarr cannot be read as a complete archive: ")
 
 
 def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):

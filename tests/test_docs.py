@@ -74,6 +74,7 @@ def given():
     return space
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", calls(WHICH))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_call_beside_a_question_runs(call, given, tmp_path, monkeypatch):

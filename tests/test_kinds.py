@@ -257,6 +257,7 @@ def test_lazy_results_are_computed_once_at_the_top(name):
         lazy.isel(task=[0]).squeeze("task").curves.plot()
 
 
+@pytest.mark.slow
 def test_a_task_that_was_selected_is_still_a_result(kind):
     result = made(kind.name)
     if "task" not in result.dims:

@@ -192,6 +192,7 @@ def test_a_reference_limits_the_pairs(curves):
         xcurves.pairwise(curves, reference="sac")
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.tuples(st.integers(3, 7), st.integers(3, 7)),

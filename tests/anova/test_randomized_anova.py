@@ -400,6 +400,7 @@ def test_no_exact_p_is_below_one_over_the_assignments():
         assert quiet(curves).pvalue.sel(effect="algorithm", error_term="welch") >= 0.1
 
 
+@pytest.mark.slow
 def test_welch_is_the_permuted_statistic_of_curve_means(tasks):
     """By one-way Welch of statsmodels, recomputed in all deals of the curves of a small task."""
     from itertools import permutations

@@ -56,6 +56,7 @@ def test_curves_without_tasks_get_an_anova(capsys, here):
     assert [path.name for path in here.iterdir()] == ["tictactoe-anova.nc"]
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module(here):
     done = subprocess.run(
         [sys.executable, "-m", "xcurves", TICTACTOE, "--output", "r.nc"], capture_output=True, text=True

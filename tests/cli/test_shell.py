@@ -142,6 +142,7 @@ def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
     assert written == ["log.v1-anova.nc", "log.v2-anova.nc", "log.v3-anova.nc"]
 
 
+@pytest.mark.slow
 def test_an_output_that_was_written_before_is_replaced(curves, here):
     curves.to_dataset().to_netcdf("mine.nc")
     for _ in range(2):
@@ -166,6 +167,7 @@ def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     assert said in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--report", "page.html", *QUICK]) == 0

@@ -494,6 +494,7 @@ def test_quantiles_beyond_all_trials_end_at_the_bounds():
     np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 def test_many_trials_have_the_intervals_of_large_samples(interval):
     """Means of 20,000 and of 200,000 trials: normal limits; neighbours and chunks change none."""

@@ -120,6 +120,7 @@ def test_faces_of_a_local_copy_are_projected_on_eigenvectors_of_the_training_dat
     assert trials("faces", "random", "SVM", 2, faces=faces, seed=0).notnull().all()
 
 
+@pytest.mark.slow
 def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
     monkeypatch.setattr(classifiers, "DATASETS", ("moons",))
     monkeypatch.setattr(classifiers, "ALGORITHMS", ("k-NN", "SVM"))

@@ -70,6 +70,7 @@ def test_earlier_looks_repeat_digit_for_digit(task):
                 xr.testing.assert_identical(variable.isel(look=looks), whole[name].isel(look=looks))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 4), min_size=2, max_size=4), st.sampled_from([19, 99, 499]))
 @settings(max_examples=25)
 def test_any_earlier_look_repeats_digit_for_digit(seed, sizes, n_resamples):
@@ -233,6 +234,7 @@ def test_picture_has_a_panel_for_each_pair(found):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves, tmp_path):
     pytest.importorskip("matplotlib")
     parts = ["pairwise", "sequential"]

@@ -85,6 +85,7 @@ def test_curves_of_other_sizes_in_one_block_are_fitted_as_alone():
         assert together.at_bound[i] == fit.at_bound[0]
 
 
+@pytest.mark.slow
 def test_very_noisy_curves_are_weighted_by_the_fitted_curve():
     """The weights of the fit are those that the fit itself gives, so that another round changes nothing."""
     means = np.abs(simulate(60, 5, noise=0.45))

@@ -28,6 +28,7 @@ def test_probability_and_distance_are_those_of_loops(x, y):
     assert (above.item(), below.item()) == (swapped[1].item(), swapped[0].item())
 
 
+@pytest.mark.slow
 @given(TIED, TIED)
 @settings(max_examples=60, deadline=None)
 def test_ks_pvalue_is_that_of_all_splits_ties_included(x, y):
@@ -127,6 +128,7 @@ def test_paired_probability_has_exact_limits():
     np.testing.assert_allclose(limits[0], [low, high])
 
 
+@pytest.mark.slow
 def test_stratified_probability_and_interval_are_those_of_a_textbook_bootstrap():
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 6, (1, 3, 5)).astype(float), rng.integers(0, 5, (1, 3, 4)).astype(float)

@@ -140,6 +140,7 @@ def test_curves_are_drawn_with_the_papers_axes(fit):
     mpl.pyplot.close(ax.figure)
 
 
+@pytest.mark.slow
 def test_pictures_of_many_learners_name_each_beside_the_panel():
     sizes = 1000.0 * np.arange(1, 34)
     rng = np.random.default_rng(0)

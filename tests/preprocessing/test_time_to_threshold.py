@@ -31,6 +31,7 @@ def by_loop(curves, threshold, sustained, higher):
     return times
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_times_are_those_of_a_loop(seed, sustained, higher):

@@ -43,6 +43,7 @@ def test_a_tag_can_be_a_dim(logs):
     assert both.notnull().any(["algorithm", "run"]).sum("training").values.tolist() == [50, 5]
 
 
+@pytest.mark.slow
 def test_nothing_is_sampled(tmp_path):
     with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
         for i in range(12_000):

@@ -221,6 +221,7 @@ def test_bad_options_are_told_in_one_line(curves, options, error, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_curves_that_are_no_curves_are_refused(curves):
     with pytest.raises(ValueError, match=r"^curves has no score at all"):
         xcurves.analyze(curves * np.nan)

@@ -52,6 +52,7 @@ def source(tree, tmp_path_factory):
     return tree.curves.report(tmp_path_factory.mktemp("report") / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
     page = Page(source)
     said = page.texts["li"] + page.texts["p"]
@@ -100,6 +101,7 @@ def test_pictures_say_their_numbers(tree, source):
     assert "rate 0.8': 10 runs, mean 84, median 85.5" in alternatives[5]
 
 
+@pytest.mark.slow
 def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
     assert tree.curves.report(tmp_path / "again.html").read_text(encoding="utf-8") == source
     back = xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "archive"))
@@ -126,6 +128,7 @@ def test_settings_and_references_are_there(tree, source):
     assert linked == ["https://doi.org/10.1016/j.jneumeth.2007.03.024", "https://doi.org/10.1214/aop/1176990746"]
 
 
+@pytest.mark.slow
 def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
     names = ["<b>x</b>", "\"a\" & 'b' $\\frac$ $x$", "_hidden"]
     scores = tree["curves"]["score"].assign_coords(algorithm=names).rename("<script>")
@@ -155,6 +158,7 @@ def test_pictures_take_names_as_they_are_and_change_nothing():
     assert pairs.identical(of_pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Creating legend with loc:UserWarning")  # on a slow machine
 def test_large_drawings_are_dots():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 3000)))
@@ -186,6 +190,7 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert "of 19 tasks without any difference 0.95 would be expected to show one by chance" in source
 
 
+@pytest.mark.slow
 def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
     curves = make_curves(10 * np.arange(3)[:, None, None] + np.random.default_rng(0).normal(size=(3, 5, 4)))
     answers = []

@@ -30,6 +30,7 @@ def first_score(data):
     return data.isel(algorithm=0, run=0).clip(max=1)
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
     found = simulation.type_i_error(simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL)
     for place, size in enumerate([4, 6]):

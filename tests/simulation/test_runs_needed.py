@@ -76,6 +76,7 @@ def test_a_plan_says_its_caveats(pilots):
     assert list(plan.curves.table().columns) == ["power", "lower", "upper", "needed", "assured"]
 
 
+@pytest.mark.slow
 def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilots):
     few = absent(pilots, [10, 7])
     with pytest.raises(ValueError, match="asks for 8 pilot curves of an algorithm; there are 7"):
@@ -84,6 +85,7 @@ def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilo
     assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [4, 5, 7, 10, 15, 20]
 
 
+@pytest.mark.slow
 def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots):
     one = pilots.isel(algorithm=0, drop=True) + 20
     plan = xcurves.runs_needed(one, stretch=1.1, n_runs=[5, 20], **QUICK)
@@ -130,6 +132,7 @@ def one_level(n_runs, difference, seed):
     return make_curves(values + np.array([difference, 0.0])[:, np.newaxis, np.newaxis])
 
 
+@pytest.mark.slow
 def test_other_pilots_are_those_of_a_plain_bootstrap():
     """Quantiles of the numbers that a plain loop finds, from the power of t with each set's own difference."""
     curves = one_level(12, 1.2, 3)

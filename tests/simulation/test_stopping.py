@@ -61,6 +61,7 @@ def test_power_and_expected_runs_are_those_of_a_loop_over_looks(pvalue):
     assert found.curves.table()["expected runs"].tolist() == [found.expected_runs.item()] * 3
 
 
+@pytest.mark.slow
 def test_a_plan_for_several_looks_names_the_most_and_the_expected_runs():
     pilots = drawn(1, n_runs=40, gap=2.0, n_algorithms=2, rng=np.random.default_rng(0)).isel(replication=0, drop=True)
     plan = pilots.curves.runs_needed(test=looked, n_runs=[8, 12, 16], n_replications=40, power=0.7, rng=0)

@@ -52,7 +52,7 @@ def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> L
 
 
 def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
-    """Reduce complete curves as `measure_levels` does, but without error, in half the time if scores are not far from zero."""
+    """Reduce complete curves as `measure_levels` does, but without error: twice as fast for scores near zero."""
     n_tasks, n_curves, n_levels = curves.shape
     weights = np.array(sizes, float)
     less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
