@@ -68,7 +68,8 @@ def _less_run_means(curves: NDArray[np.float64]) -> NDArray[np.float64]:
     """Subtract from every run the mean over the present algorithms, level by level."""
     has = ~np.isnan(curves)
     total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
-    return np.asarray(curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1))
+    with np.errstate(invalid="ignore"):  # infinite values are refused by their moments
+        return np.asarray(curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1))
 
 
 def _measure_chunks(curves: Any, n_curves: int, options: dict[str, Any]) -> Any:
