@@ -309,7 +309,7 @@ def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
 def test_what_is_no_archive_is_told(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.csv").write_text("algorithm,run\n")
-    with pytest.raises(FileNotFoundError, match=r"gone\.nc' is no archive.*Write it again, or"):
+    with pytest.raises(FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"):
         read(tmp_path / "gone.nc")
     with pytest.raises(ValueError, match=r"whole: it does not.*it again, or name"):
         read(tmp_path / "a.csv")
