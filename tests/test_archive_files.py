@@ -311,7 +311,7 @@ def test_what_is_no_archive_is_told(tmp_path):
     (tmp_path / "a.csv").write_text("algorithm,run\n")
     with pytest.raises(FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"):
         read(tmp_path / "gone.nc")
-    with pytest.raises(ValueError, match=r"whole: it does not.*it again, or name"):
+    with pytest.raises(ValueError, match=r"archive: it does not.*it again, or name"):
         read(tmp_path / "a.csv")
     with pytest.raises(ValueError, match=r"it is a folder.*for each run: "):
         read(tmp_path / "folder")
