@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 SNAPSHOT = Path(__file__).with_suffix(".json")
-# What an engine says, where an object is, how many bytes and under what name other packages wrote.
+# What an engine says, where an object is, how many bytes, and under what name and number other packages wrote.
 _FOREIGN = re.compile(
     r"(?<=cannot be read as a complete archive:).*|(?<= at )0x\w+|\d+(?= bytes)|(?<=tfevents\.)\w[^:]*(?=:)"
+    r"|(?<=Experiment id: )\d+|(?<=\"worker_id\":\").*"
 )
 
 
