@@ -262,8 +262,8 @@ def _by_how_much(pair: xr.Dataset) -> str:
     value, (low, high) = pair["difference"].item(), pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy()
     if value < 0:
         first, second, value, low, high = second, first, -value, -high, -low
-    size, limits = _interval(value, low, high, provenance.alpha_of(pair)).split(" ", 1)
-    return f"{first} {size} higher than {second} {limits[:-1]}, p = {_level_p(pair):.3g})"
+    size = _interval(value, low, high, provenance.alpha_of(pair)).removesuffix(")")
+    return f"{first} higher than {second} by {size}, p = {_level_p(pair):.3g})"
 
 
 def pair_caution(result: xr.Dataset) -> Iterator[str]:

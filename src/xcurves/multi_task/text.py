@@ -152,7 +152,7 @@ def _direction(pair: xr.Dataset) -> str:
     """Return which algorithm of a pair scores higher and by how much, with the interval for tasks like these."""
     a, b, value = pair["algorithm_a"].item(), pair["algorithm_b"].item(), pair["difference"].item()
     first, second = (a, b) if value >= 0 else (b, a)
-    return f"{first} {abs(value):.3g} higher than {second} ({_interval(pair, 'random', value)})"
+    return f"{first} higher than {second} by {abs(value):.3g} ({_interval(pair, 'random', value)})"
 
 
 def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
