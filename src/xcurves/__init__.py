@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from xcurves.reporting.paper import format_table as format_table
     from xcurves.results import summary as summary
     from xcurves.results import table as table
-    from xcurves.results import to_frame as to_frame
     from xcurves.simulation import power as power
     from xcurves.simulation import runs_needed as runs_needed
     from xcurves.simulation import type_i_error as type_i_error
+    from xcurves.tidy_frames import to_frame as to_frame
 
 _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed in `kinds`
     "align": "preprocessing.alignment",
@@ -56,7 +56,7 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "time_to_threshold": "preprocessing.time_to_threshold",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
-    "to_frame": "results",
+    "to_frame": "tidy_frames",
     "trials_needed": "distributions.performance_cdf",
 }
 _MODULES = ("archive", "readers", "simulation", "tutorial")

@@ -44,8 +44,8 @@ def test_quantile_and_cdf_are_galois_inverses(sample, numerator, denominator, z)
 def test_probabilities_that_are_computed_are_what_was_meant(n):
     """10 (1 - 0.9) is 0.9999999999999998 and 3 * 0.1 * 10 is 3.0000000000000004."""
     k = np.arange(1, n + 1)
-    for dusty in (k / n, 1 - (n - k) / n, np.cumsum(np.full(n, 1 / n)), 1 - (1 - k / n)):
-        assert ecdf.quantile_ranks(dusty, np.array([n])).ravel().tolist() == k.tolist()
+    for rounded in (k / n, 1 - (n - k) / n, np.cumsum(np.full(n, 1 / n)), 1 - (1 - k / n)):
+        assert ecdf.quantile_ranks(rounded, np.array([n])).ravel().tolist() == k.tolist()
 
 
 @given(st.lists(SAMPLES, min_size=1, max_size=3), st.integers(0, 2**32 - 1))

@@ -29,7 +29,7 @@ def test_both_ways_equal_plain_loops(sizes, k, way, factored):
     design, _ = design_of(groups, factored=factored and k < sum(sizes))
     orders = shuffles.plan_shuffles(sizes, 40, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
-    np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
+    np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.totals.sum())
 
 
 @pytest.mark.parametrize("way", [reassign._by_members, reassign._by_pairs])
@@ -39,7 +39,7 @@ def test_both_ways_hold_for_paired_designs(way, factored):
     design, _ = design_of(groups, paired=True, factored=factored)
     orders = shuffles.plan_shuffles((4, 4, 4), 40, paired=True, allow_exact=False).block(0)
     expected = sums_by_loops(groups, orders)
-    np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.strata.sum())
+    np.testing.assert_allclose(way(design)(orders)[:, 0], expected, atol=1e-12 * design.totals.sum())
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (5, 2), (1, 6), (7, 7)])
@@ -51,7 +51,7 @@ def test_all_splits_are_those_of_the_plan(sizes, batch):
     expected = reassign._by_members(design)(orders)[:, 0]
     found = shuffled(design, plan, batch)[:, 0]
     for effect in range(2):
-        np.testing.assert_allclose(np.sort(found[effect]), np.sort(expected[effect]), atol=1e-12 * design.strata.max())
+        np.testing.assert_allclose(np.sort(found[effect]), np.sort(expected[effect]), atol=1e-12 * design.totals.max())
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000, 5000])
@@ -81,7 +81,7 @@ def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
     plan = shuffles.plan_shuffles(sizes, 3, paired=paired)
     assert plan.large
     expected = sums_by_loops(groups, np.concatenate(list(plan.blocks())))
-    np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.strata.sum())
+    np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.totals.sum())
     np.testing.assert_array_equal(shuffled(design, plan, batch=2), shuffled(design, plan))
 
 
@@ -97,6 +97,6 @@ def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
     )
     found = shuffled(together, plan)
     for task in range(2):
-        scale = 1e-12 * alone[task].strata.max()
+        scale = 1e-12 * alone[task].totals.max()
         np.testing.assert_allclose(found[:, task], shuffled(alone[task], plan)[:, 0], atol=scale)
         np.testing.assert_allclose(found[:, task], shuffled(full[task], plan)[:, 0], atol=1e2 * scale)

@@ -48,7 +48,7 @@ def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
     by_factor, same_level_ss = design_of(groups, paired, factored=True)
     assert by_factor.comoment.shape == (1, sum(sizes), k - 1)
     np.testing.assert_array_equal(level_ss, same_level_ss)
-    scale = by_products.strata.sum()
+    scale = by_products.totals.sum()
     products = by_factor.comoment @ by_factor.comoment.swapaxes(-1, -2)
     np.testing.assert_allclose(products, by_products.comoment, atol=1e-13 * scale)
     expected = sums.sums_of_squares_table(by_products, level_ss)
@@ -83,8 +83,8 @@ def test_the_papers_first_table_follows_from_its_sums_of_squares():
     assert (round(f_interaction, 2), round(f_algorithm, 2)) == (1.16, 10.31)
     assert round(stats.f.sf(f_interaction, 7, 144), 2) == 0.33
     assert round(stats.f.sf(f_algorithm, df[0, 0], 144), 4) == 0.0016
-    runs = 1000.0  # the pooled error is what both strata leave, however it is divided
-    design = design._replace(strata=np.array([[624.10 + runs], [490.60 + 8714.40 - runs]]))
+    runs = 1000.0  # the pooled error is what both totals leave, however it is divided
+    design = design._replace(totals=np.array([[624.10 + runs], [490.60 + 8714.40 - runs]]))
     f = sums.f_ratios(design, np.array([[624.10], [490.60]]))
     np.testing.assert_allclose(f[:, 0, 0], [f_algorithm, f_interaction])
 

@@ -203,7 +203,9 @@ def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_resamples):
     rng = np.random.default_rng(seed)
     table, threshold = rng.random((2, 12, n_resamples)), rng.random((2, 12))
     stretches = [np.s_[:, start : start + width] for start in range(0, 12, width)]
-    masses = reduce(clusters.join_masses, [clusters.weigh(table[each], threshold[each], (1, 1)) for each in stretches])
+    masses = reduce(
+        clusters.join_masses, [clusters.shuffled_masses(table[each], threshold[each], (1, 1)) for each in stretches]
+    )
     f = table / (1 - table)
     for task in range(2):
         for shuffle in range(n_resamples):

@@ -58,6 +58,12 @@ def test_labels_are_escaped(results):
     assert r"\toprule" in said["latex"]
 
 
+def test_backslashes_of_labels_are_no_commands(curves):
+    pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
+    written = pair.curves.pairwise(rng=0).curves.format_table("latex")
+    assert r"\textbackslash{}lr\{1\} - \textasciitilde{}x\^{}2 & " in written
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_latex_compiles(results, tmp_path):
     tables = "\n\n".join(result.curves.format_table("latex", precision=2) for result in results)

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy import optimize, stats
+from scipy import stats
 
 import xcurves
 from strategies import absent, make_curves
 from xcurves import simulation
 from xcurves.simulation.pilots import pilots as given_pilots
-from xcurves.simulation.pilots import redrawn, rising
+from xcurves.simulation.pilots import redrawn
 
 QUICK = {"n_replications": 100, "rng": 0}
 
@@ -177,12 +177,6 @@ def test_pilots_of_a_single_algorithm_keep_the_given_difference_in_every_set():
     drawn = sets(20, n_runs=3_000, rng=np.random.default_rng(0))
     means = drawn.mean(["run", "training"]).to_numpy()
     np.testing.assert_allclose(means[:, 1] / means[:, 0], 1.1, rtol=0.01)
-
-
-def test_rates_are_made_level_as_by_scipy():
-    rates = np.random.default_rng(0).integers(0, 11, (50, 2, 7)) / 10
-    expected = [optimize.isotonic_regression(row).x for row in rates.reshape(-1, 7)]
-    np.testing.assert_allclose(rising(rates).reshape(-1, 7), expected, atol=1e-12)
 
 
 def test_few_pilots_are_tried_with_what_can_be_tried():

@@ -27,7 +27,7 @@ _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
-_APART = 0.07  # share of an axis between the labels of two levels
+_LABEL_GAP = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
 _HIGH = 14  # most rows of a legend
 
@@ -133,7 +133,7 @@ def _tick_labels(levels: Floats, transform: Any) -> list[str]:
 
     short = EngFormatter(sep="")
     x = transform.transform(levels)
-    least = _APART * (x[-1] - x[0])
+    least = _LABEL_GAP * (x[-1] - x[0])
     said = [True] * len(levels)
     before = x[0]
     for place in range(1, len(levels) - 1):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xcurves.core.labels import DIMS, RESERVED, pick_one
 
 Rng = int | np.random.Generator | None
+Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 _SYNONYMS = {
     "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
@@ -56,8 +57,8 @@ def check_count(name: str, value: int | None, least: int = 1) -> int | None:
 
 def check_total(name: str, value: int) -> int:
     """Return a whole number from 1 to a million million: how often something is done, one after the other."""
-    if value is None or check_count(name, value) is None or value > 10**12:
-        raise ValueError(f"{name} must be a whole number up to 10**12; got {value!r}. Usual: 1000")
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= 10**12:
+        raise ValueError(f"{name} must be a whole number from 1 to 10**12; got {value!r}. Usual: 1000")
     return int(value)
 
 
@@ -130,7 +131,7 @@ def check_curves(
             f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
         )
     _check_dims(curves, core, name, RESERVED.union(reserved))
-    curves = _native_labels(curves)
+    curves = native_labels(curves)
     if curves.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
     values: dict[str, NDArray[Any]] = {
@@ -153,13 +154,13 @@ def check_curves(
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
 
 
-def _native_labels(curves: xr.DataArray) -> xr.DataArray:
-    """Return the array with numbers as labels in the machine's byte order: pandas cannot look up others."""
-    foreign = [dim for dim in curves.dims if dim in curves.coords and not curves[dim].dtype.isnative]
-    changed = {dim: (dim, curves[dim].to_numpy().astype(curves[dim].dtype.newbyteorder("="))) for dim in foreign}
-    return (
-        curves.assign_coords({dim: (*each, curves[dim].attrs) for dim, each in changed.items()}) if foreign else curves
-    )
+def native_labels(data: Labelled) -> Labelled:
+    """Return the data with numbers as labels in the machine's byte order: pandas cannot look up others."""
+    foreign = [data[dim] for dim in data.dims if dim in data.coords and not data[dim].dtype.isnative]
+    changed = {
+        each.name: (each.dims, each.to_numpy().astype(each.dtype.newbyteorder("=")), each.attrs) for each in foreign
+    }
+    return data.assign_coords(changed) if changed else data
 
 
 def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:

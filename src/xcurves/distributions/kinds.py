@@ -14,7 +14,7 @@ MASSART = (
     "Massart (1990), The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality, Ann. Probab. 18, 1269-1283, "
     "doi:10.1214/aop/1176990746"
 )
-EFRON = (
+EFRON_1987 = (
     "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185, "
     "doi:10.1080/01621459.1987.10478410"
 )
@@ -66,7 +66,7 @@ PERFORMANCE_CDF = ResultKind(
     },
     coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
-    references=(JORDAN, MASSART, EFRON),
+    references=(JORDAN, MASSART, EFRON_1987),
     table=tables.statistic_table,
     table_caption="Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     sentences=text.statistic_sentences,

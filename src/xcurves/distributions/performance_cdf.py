@@ -14,7 +14,7 @@ from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
 from xcurves.core.validation import check_curves
 from xcurves.distributions import cdf_labels, options
-from xcurves.distributions.kinds import EFRON, JORDAN, MASSART, PERFORMANCE_CDF
+from xcurves.distributions.kinds import EFRON_1987, JORDAN, MASSART, PERFORMANCE_CDF
 from xcurves.distributions.options import Dims, Numbers
 from xcurves.distributions.training_bands import check_simultaneous, simultaneous_intervals
 from xcurves.distributions.trials import DistributionBlock, Interval
@@ -189,7 +189,7 @@ def performance_cdf(
     attrs = provenance.result_attrs(
         PERFORMANCE_CDF.name,
         scores,
-        (JORDAN, MASSART if interval == "exact" else EFRON),
+        (JORDAN, MASSART if interval == "exact" else EFRON_1987),
         block.entropy,
         confidence_level,
         dim=", ".join(dims),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
 
-_DUST = 1e-12
+_ROUNDING = 1e-12
 
 
 def at_fractions(curves: Floats, grid: NDArray[np.bool_], levels: Floats, fractions: Floats) -> Floats:
@@ -38,7 +38,7 @@ def at_fractions(curves: Floats, grid: NDArray[np.bool_], levels: Floats, fracti
 def _between(curves: Floats, levels: Floats, wanted: Floats) -> Floats:
     """Interpolate complete curves at levels, NaN below the first."""
     near = np.abs(wanted[:, np.newaxis] - levels).argmin(axis=1)
-    slack = _DUST * np.abs(levels).max()
+    slack = _ROUNDING * np.abs(levels).max()
     wanted = np.where(np.abs(wanted - levels[near]) <= slack, levels[near], wanted)  # 0.1 · 30 is not 3
     right = np.clip(np.searchsorted(levels, wanted), min(1, len(levels) - 1), len(levels) - 1)
     left = np.maximum(right - 1, 0)

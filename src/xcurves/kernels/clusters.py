@@ -62,7 +62,7 @@ class Masses(NamedTuple):
     whole: NDArray[np.bool_]
 
 
-def weigh(table: Floats, threshold: Floats, df: Df) -> Masses:
+def shuffled_masses(table: Floats, threshold: Floats, df: Df) -> Masses:
     """Return the masses of shuffled shares, shape (task, level, shuffle), for thresholds, shape (task, level)."""
     n_tasks, n_levels, n_resamples = table.shape
     above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)

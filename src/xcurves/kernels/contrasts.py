@@ -26,7 +26,7 @@ Alternative = Literal["two-sided", "less", "greater"]
 
 TIE = 1e-10
 _EPS = np.finfo(float).eps
-_DUST = 64 * _EPS
+_ROUNDING = 64 * _EPS
 _PANEL = 2**21  # reassignments, times tasks, that are held at once
 _ROWS = 256  # reassignments within runs that are summed at once
 
@@ -147,11 +147,11 @@ def _observed(design: ContrastDesign) -> tuple[Floats, Floats]:
     means = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
     apart = [group - mean[:, np.newaxis] for group, mean in zip(groups, means.T, strict=True)]
     squares = np.stack([(part**2).sum(axis=-1) for part in apart], axis=-1)
-    squares[squares <= (_DUST**2) * sizes] = 0.0
+    squares[squares <= (_ROUNDING**2) * sizes] = 0.0
     estimate = means @ weights
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((squares / (sizes - 1)) @ (weights**2 / sizes))
-    return np.where(np.abs(estimate) <= _DUST, 0.0, estimate), error
+    return np.where(np.abs(estimate) <= _ROUNDING, 0.0, estimate), error
 
 
 def _shift(design: ContrastDesign, plan: Plan, estimate: Floats, error: Floats) -> ShiftedContrast:
@@ -168,7 +168,7 @@ def _shift(design: ContrastDesign, plan: Plan, estimate: Floats, error: Floats) 
     found = ShiftedContrast(
         mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error)
     )
-    least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_DUST / unit) ** 2)
+    least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_ROUNDING / unit) ** 2)
     start = 0
     for u, c, uu, uc, cc in parts:
         here = slice(start, start + c.shape[-1])
@@ -189,7 +189,7 @@ def _shift(design: ContrastDesign, plan: Plan, estimate: Floats, error: Floats) 
         linear[nothing] = 0.0
         variance[nothing] = 0.0
         linear *= -2
-        mean[np.abs(mean) <= 4 * _DUST / unit] = 0.0
+        mean[np.abs(mean) <= 4 * _ROUNDING / unit] = 0.0
         found.slope[here], found.square[here] = np.einsum("g,gs->s", of_mean, c), square
     return found
 
@@ -239,7 +239,7 @@ def _reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> 
     at = at[:, np.newaxis]
     parts = (shifted.variance, at * shifted.linear, at**2 * shifted.square)
     variance = parts[0] + parts[1] + parts[2]
-    variance[variance <= _DUST * (parts[0] + np.abs(parts[1]) + parts[2])] = 0.0
+    variance[variance <= _ROUNDING * (parts[0] + np.abs(parts[1]) + parts[2])] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         t = -at / shifted.spread[:, np.newaxis]
         shuffled = (shifted.mean - at * shifted.slope) / np.sqrt(variance)
@@ -257,7 +257,7 @@ def _quartics(shifted: ShiftedContrast) -> Floats:
     coefs[0] *= shifted.mean
     coefs[2] = shifted.variance
     coefs[2] -= (1 + TIE) / (1 - TIE) * shifted.spread[:, np.newaxis] * shifted.slope**2
-    coefs[2] -= _DUST * (shifted.spread == 0)[:, np.newaxis]  # so that 0 / 0 and equal infinities are ties
+    coefs[2] -= _ROUNDING * (shifted.spread == 0)[:, np.newaxis]  # so that 0 / 0 and equal infinities are ties
     coefs[3], coefs[4] = shifted.linear, shifted.square
     coefs[2:] *= TIE - 1
     return coefs

@@ -16,7 +16,7 @@ from xcurves.kernels.moments import Floats
 
 Ints = NDArray[np.int64]
 
-_DUST = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
+_ROUNDING = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
 _AT_ONCE = 2**16
 
 
@@ -35,7 +35,7 @@ def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to")
 def whole(ranks: Floats, n: Ints | Floats) -> Floats:
     """Round ranks that are whole up to rounding errors, so that 10 (1 - 0.9) is 1."""
     nearest = np.rint(ranks)
-    return np.where(np.abs(ranks - nearest) <= _DUST * n, nearest, ranks)
+    return np.where(np.abs(ranks - nearest) <= _ROUNDING * n, nearest, ranks)
 
 
 def quantile_ranks(probabilities: Floats, n: Ints) -> Ints:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.nested_assignments import Ints, Look, NestedLabels, labelled_sums
 
-_DUST = 16 * np.finfo(float).eps
+_ROUNDING = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
 _HELD = 2**21  # numbers computed anew at once
 _TASKS = 4  # whose sums are held at once
@@ -187,10 +187,10 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
     if shift != 0:
         d, v = d - shift * found.d[1], _shifted(found.v, shift)
     size = np.abs(d)
-    dust = _DUST * (runs.largest[k] + abs(shift))
+    rounding = _ROUNDING * (runs.largest[k] + abs(shift))
     small = np.flatnonzero(v <= _CANCELLED * _shifted(found.largest_p, shift))
     if small.size:
-        small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > dust)]
+        small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > rounding)]
         v = v.copy()
         rows = max(1, _HELD // int(runs.sizes[k].sum()))
         for start in range(0, small.size, rows):
@@ -201,7 +201,7 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
         t = np.asarray(size / np.sqrt(v))
     if small.size:
         t = np.where(v == 0, INFINITE * (1 + size / size.max()), t)
-    t[size <= dust] = 0.0
+    t[size <= rounding] = 0.0
     return t
 
 
@@ -243,7 +243,7 @@ def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
     from_first = values - values[..., :1]
     mean = from_first.mean(axis=-1, keepdims=True)
     rest = from_first - mean
-    rest[np.abs(rest).max(axis=-1) <= _DUST * largest] = 0.0
+    rest[np.abs(rest).max(axis=-1) <= _ROUNDING * largest] = 0.0
     return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
 
 

@@ -221,7 +221,7 @@ def _survey(table: Floats, design: ProfileDesign, plan: Plan, rules: Rules) -> t
     observed = known(design.share)
     joint = Joint(
         table.max(axis=1),
-        clusters.weigh(table, limit, design.df),
+        clusters.shuffled_masses(table, limit, design.df),
         stepdown.NONE,
         design.within @ table,
         np.einsum("til,tl->ti", design.within, observed),

@@ -43,15 +43,15 @@ def _evaluate(
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite.
 
-    Two sums of squares are tied if they agree within `TIE` of the effect's stratum, plus, with the pooled error, the
-    rounding error of the other stratum. A reassignment with 0 / 0 counts as a tie.
+    Two sums of squares are tied if they agree within `TIE` of the effect's total, plus, with the pooled error, the
+    rounding error of the other total. A reassignment with 0 / 0 counts as a tie.
     """
     sums = effect_sums(design)
     observed = f_ratios(design, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         shared = shared_sums(design, sums)
         share = sums[:, np.newaxis] / shared
-        slack = TIE * design.strata[:, np.newaxis] + share * np.stack(
+        slack = TIE * design.totals[:, np.newaxis] + share * np.stack(
             [design.rounding[::-1], np.zeros_like(design.rounding)], axis=1
         )
         threshold = share - slack / shared

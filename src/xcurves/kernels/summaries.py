@@ -19,7 +19,7 @@ from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
-_DUST = 1e-13
+_ROUNDING = 1e-13
 MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
 _DEVIATION = 2  # place of the standard deviation among the statistics
 
@@ -175,7 +175,7 @@ class Summaries:
         mean, n = means[MEAN][..., np.newaxis] - centre[..., np.newaxis], total[..., np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = squares - mean**2
-            deviation = np.sqrt(np.where(variance > _DUST * squares, variance, 0.0) * n / (n - 1))
+            deviation = np.sqrt(np.where(variance > _ROUNDING * squares, variance, 0.0) * n / (n - 1))
         gap = np.abs(self.targets - capped)
         statistics = self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
         if (n_finite == x.shape[-1]).all():

@@ -36,8 +36,8 @@ class AnovaDesign(NamedTuple):
         Number of curves of each algorithm, in the order of the curves.
     paired : bool
         Whether run ``j`` is matched over the algorithms.
-    strata : ndarray, shape (effect, task)
-        The stratum of each effect: its sum of squares plus that of its own error, the same for every assignment; 0
+    totals : ndarray, shape (effect, task)
+        The total of each effect: its sum of squares plus that of its own error, the same for every assignment; 0
         where it is only rounding error of the scores.
     rest : ndarray, shape (task,)
         Further terms of the pooled error: the sums of squares of runs, if paired.
@@ -48,19 +48,19 @@ class AnovaDesign(NamedTuple):
     n_levels: int
     sizes: tuple[int, ...]
     paired: bool
-    strata: Floats
+    totals: Floats
     rest: Floats
 
     @property
     def rounding(self) -> Floats:
         """Effects and errors up to this are rounding errors, shape (effect, task)."""
-        return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.strata)
+        return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.totals)
 
     def panel(self, start: int, stop: int) -> AnovaDesign:
         """Return the design of some of the tasks."""
         cut = slice(start, stop)
         return self._replace(
-            means=self.means[cut], comoment=self.comoment[cut], strata=self.strata[:, cut], rest=self.rest[cut]
+            means=self.means[cut], comoment=self.comoment[cut], totals=self.totals[:, cut], rest=self.rest[cut]
         )
 
 
@@ -78,15 +78,15 @@ def make_design(
     trends increase the rounding error of the scores. `within`, if paired, has the means and co-moments of the
     differences of the curves from the mean of their run, computed before anything is squared.
     """
-    all_strata = _effect_totals(means, comoment, n_levels)
-    dust = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_strata.sum(axis=0))
+    all_totals = _effect_totals(means, comoment, n_levels)
+    rounding = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_totals.sum(axis=0))
     if within is not None:
         means, comoment = _centre_runs(*within, sizes)
-    strata = _effect_totals(means, comoment, n_levels)
-    rest = (all_strata - strata).sum(axis=0)
-    rest = np.where(rest <= sum(sizes) * np.finfo(float).eps * all_strata.sum(axis=0), 0.0, rest)
-    strata = np.where(strata <= dust, 0.0, strata)
-    return AnovaDesign(means, comoment, n_levels, sizes, within is not None, strata, rest)
+    totals = _effect_totals(means, comoment, n_levels)
+    rest = (all_totals - totals).sum(axis=0)
+    rest = np.where(rest <= sum(sizes) * np.finfo(float).eps * all_totals.sum(axis=0), 0.0, rest)
+    totals = np.where(totals <= rounding, 0.0, totals)
+    return AnovaDesign(means, comoment, n_levels, sizes, within is not None, totals, rest)
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
@@ -126,10 +126,10 @@ def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
 def shared_sums(design: AnovaDesign, sums: Floats) -> Floats:
     """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
 
-    With the pooled error, the sum contains the error of the other effect's stratum too.
+    With the pooled error, the sum contains the error of the other effect too.
     """
     behind = (np.newaxis,) * (sums.ndim - 2)
-    own = np.broadcast_to(design.strata[(..., *behind)], sums.shape)
+    own = np.broadcast_to(design.totals[(..., *behind)], sums.shape)
     other = _residuals(design, sums)[::-1]
     return np.stack([own + other + design.rest[(..., *behind)], own], axis=1)
 
@@ -142,9 +142,9 @@ def error_sums(design: AnovaDesign, sums: Floats) -> Floats:
 
 
 def _residuals(design: AnovaDesign, sums: Floats) -> Floats:
-    """Return the strata less the effects, shape as `sums`."""
+    """Return the totals less the effects, shape as `sums`."""
     behind = (np.newaxis,) * (sums.ndim - 2)
-    left = design.strata[(..., *behind)] - sums
+    left = design.totals[(..., *behind)] - sums
     return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
 
 
@@ -158,7 +158,7 @@ def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
     return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
 
 
-def _stratum_sizes(design: AnovaDesign) -> Floats:
+def _value_counts(design: AnovaDesign) -> Floats:
     """Return how many values every effect and error are of, shape (effect, error_term): scores, or means of curves."""
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
     return np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
@@ -191,7 +191,7 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])  # Olejnik & Algina, all error
         mean_square = error / df_error[..., np.newaxis]
         by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
-        others = (_stratum_sizes(design) - df)[..., np.newaxis] * mean_square
+        others = (_value_counts(design) - df)[..., np.newaxis] * mean_square
         omega = (effect[:, np.newaxis] - by_chance) / (effect[:, np.newaxis] + others)
     n_tasks = len(design.means)
     return {

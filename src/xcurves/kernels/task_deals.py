@@ -1,6 +1,6 @@
 """Plans of deals: whole runs of two algorithms dealt anew to both, within every task by itself.
 
-A plan is made once from the numbers of runs. Tasks with the same numbers stand together in a *stratum*. A deal of a
+A plan is made once from the numbers of runs. Tasks with the same numbers stand together in a *set*. A deal of a
 task is a row of numbers, one for each of its curves, those of the first algorithm in front: 1 where the curve goes to
 the first algorithm and 0 where it goes to the second; paired, one number for each run: -1 where the two curves of the
 run change places and 1 where they do not. Block ``b`` is the same wherever and in whatever order the blocks are asked
@@ -26,7 +26,7 @@ DEALS_AT_ONCE = 1_024
 _TABLED = 20  # curves of which all deals are tabulated
 
 
-class Stratum(NamedTuple):
+class TaskSet(NamedTuple):
     """Tasks whose two algorithms have `n_a` and `n_b` runs.
 
     Attributes
@@ -43,14 +43,14 @@ class Stratum(NamedTuple):
 
 
 class TaskDeals(NamedTuple):
-    """Deals of a stratum's tasks.
+    """Deals of the tasks of a set.
 
     Attributes
     ----------
     rows : ndarray, shape (member, deal, curve)
         The deals.
     numbers : ndarray of int, shape (member, deal), optional
-        Their places in `all_deals` of the stratum, where they are drawn from there.
+        Their places in `all_deals` of the set, where they are drawn from there.
     """
 
     rows: Floats
@@ -87,50 +87,52 @@ class DealPlan:
         return self.n_deals if self.exact else self.n_deals + 1
 
     @cached_property
-    def strata(self) -> list[Stratum]:
+    def task_sets(self) -> list[TaskSet]:
         """Tasks by their numbers of runs."""
         distinct = sorted({pair for pair in self.runs if min(pair) > 0})
-        return [Stratum(np.flatnonzero([each == pair for each in self.runs]), *pair) for pair in distinct]
+        return [TaskSet(np.flatnonzero([each == pair for each in self.runs]), *pair) for pair in distinct]
 
     def observed(self) -> list[TaskDeals]:
-        """Return the observed deal of every stratum."""
-        rows = [np.ones(s.n_a) if self.paired else np.repeat([1.0, 0.0], [s.n_a, s.n_b]) for s in self.strata]
-        return [TaskDeals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.strata, strict=True)]
+        """Return the observed deal of every set of tasks."""
+        rows = [np.ones(s.n_a) if self.paired else np.repeat([1.0, 0.0], [s.n_a, s.n_b]) for s in self.task_sets]
+        return [
+            TaskDeals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.task_sets, strict=True)
+        ]
 
     def blocks(self) -> Iterator[list[TaskDeals]]:
-        """Yield the deals of every stratum, block after block."""
+        """Yield the deals of every set of tasks, block after block."""
         for start in range(0, self.n_deals, DEALS_AT_ONCE):
             yield self._block(start, min(start + DEALS_AT_ONCE, self.n_deals))
 
     def _block(self, start: int, stop: int) -> list[TaskDeals]:
         if self.exact:
             return self._enumerated(np.arange(start, stop))
-        return [self._drawn(stratum, start // DEALS_AT_ONCE, stop - start) for stratum in self.strata]
+        return [self._drawn(task_set, start // DEALS_AT_ONCE, stop - start) for task_set in self.task_sets]
 
     def _enumerated(self, index: NDArray[np.int64]) -> list[TaskDeals]:
         """Return the deals numbered `index`: the deals of a task are the digits of its number."""
         out = []
         power = 1
-        for stratum in self.strata:
-            table = all_swaps(stratum.n_a) if self.paired else all_deals(stratum.n_a, stratum.n_b)
-            powers = power * len(table) ** np.arange(len(stratum.tasks))
+        for task_set in self.task_sets:
+            table = all_swaps(task_set.n_a) if self.paired else all_deals(task_set.n_a, task_set.n_b)
+            powers = power * len(table) ** np.arange(len(task_set.tasks))
             numbers = index // powers[:, np.newaxis] % len(table)
             out.append(TaskDeals(table[numbers].astype(float), numbers))
-            power *= len(table) ** len(stratum.tasks)
+            power *= len(table) ** len(task_set.tasks)
         return out
 
-    def _drawn(self, stratum: Stratum, number: int, rows: int) -> TaskDeals:
-        key = (self.paired, stratum.n_a, stratum.n_b, number)
+    def _drawn(self, task_set: TaskSet, number: int, rows: int) -> TaskDeals:
+        key = (self.paired, task_set.n_a, task_set.n_b, number)
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
-        shape = (len(stratum.tasks), rows)
+        shape = (len(task_set.tasks), rows)
         if self.paired:
-            return TaskDeals(rng.integers(0, 2, (*shape, stratum.n_a), np.int8) * 2.0 - 1.0, None)
-        n_curves = stratum.n_a + stratum.n_b
+            return TaskDeals(rng.integers(0, 2, (*shape, task_set.n_a), np.int8) * 2.0 - 1.0, None)
+        n_curves = task_set.n_a + task_set.n_b
         if n_curves <= _TABLED:
-            table = all_deals(stratum.n_a, stratum.n_b)
+            table = all_deals(task_set.n_a, task_set.n_b)
             numbers = rng.integers(0, len(table), shape)
             return TaskDeals(table[numbers].astype(float), numbers)
-        flags = np.repeat([1.0, 0.0], [stratum.n_a, stratum.n_b])
+        flags = np.repeat([1.0, 0.0], [task_set.n_a, task_set.n_b])
         return TaskDeals(rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1), None)
 
 
@@ -153,7 +155,7 @@ def count_deals(runs: tuple[tuple[int, int], ...], *, paired: bool = False) -> i
 
 def smallest_deal_pvalue(plan: DealPlan) -> float:
     """Return the smallest p-value that the plan allows: a deal and its mirror image tie where numbers are equal."""
-    mirrored = plan.paired or all(s.n_a == s.n_b for s in plan.strata)
+    mirrored = plan.paired or all(s.n_a == s.n_b for s in plan.task_sets)
     return ((1 + mirrored) if plan.exact else 1) / plan.n_total
 
 

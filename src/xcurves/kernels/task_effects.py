@@ -21,10 +21,10 @@ import numpy as np
 
 from xcurves.kernels import task_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import DEALS_AT_ONCE, TIE, DealPlan, Stratum, TaskDeals, reaches
+from xcurves.kernels.task_deals import DEALS_AT_ONCE, TIE, DealPlan, TaskDeals, TaskSet, reaches
 from xcurves.kernels.task_ranks import RankTest
 
-_DUST = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps
 _HELD = 2**23  # doubles kept of all deals at once
 
 
@@ -35,8 +35,8 @@ def _no_bar(blocks: Iterable[list[TaskDeals]], **_: int) -> Iterable[list[TaskDe
     return blocks
 
 
-class StratumNumbers(NamedTuple):
-    """A stratum's numbers, from which those of a deal follow.
+class TaskSetNumbers(NamedTuple):
+    """The numbers of a set of tasks, from which those of a deal follow.
 
     With ``z = u - δ shift``, ``s`` its sum over a deal, ``q`` that of its squares and ``Q`` the sum of all squares, the
     difference of a task is ``of_sum · s`` and its squared standard error
@@ -127,10 +127,10 @@ def _evaluate(
     x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: DealProgress
 ) -> dict[str, Floats]:
     d, v = differences(x, y, paired=plan.paired)
-    tasks = np.concatenate([stratum.tasks for stratum in plan.strata])
+    tasks = np.concatenate([task_set.tasks for task_set in plan.task_sets])
     w = weights[tasks]
     estimate, error = d[:, tasks] @ w, np.sqrt(v[:, tasks] @ w**2)
-    parts = [_part(x, y, weights, stratum, estimate, paired=plan.paired) for stratum in plan.strata]
+    parts = [_part(x, y, weights, task_set, estimate, paired=plan.paired) for task_set in plan.task_sets]
     observed = _sums(parts, plan.observed())
     tests = _Tests(parts, observed, estimate)
     ranks = None if plan.paired else RankTest(x, y, weights, plan)
@@ -170,32 +170,36 @@ def _interval(shifted: task_intervals.ShiftedTasks, column: int, scale: float, m
     return scale * task_intervals.hull(own, most)
 
 
-def _part(x: Floats, y: Floats, weights: Floats, stratum: Stratum, estimate: Floats, *, paired: bool) -> StratumNumbers:
-    tasks, m, n = stratum
+def _part(
+    x: Floats, y: Floats, weights: Floats, task_set: TaskSet, estimate: Floats, *, paired: bool
+) -> TaskSetNumbers:
+    tasks, m, n = task_set
     w = weights[tasks]
     if paired:
         u = x[:, tasks, :m] - y[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis]
-        return StratumNumbers(
+        return TaskSetNumbers(
             np.moveaxis(u, 0, -1), np.ones(m), w, 1 / m, 1 / (m * (m - 1)), 0.0, 1 / (m * m * (m - 1))
         )
     u = np.concatenate([x[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis], y[:, tasks, :n]], axis=-1)
     u = u - u.mean(axis=-1, keepdims=True)
     of_a, of_b = 1 / (m * (m - 1)), 1 / (n * (n - 1))
     shift = np.repeat([1.0, 0.0], [m, n]) - m / (m + n)
-    return StratumNumbers(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
+    return TaskSetNumbers(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
 
 
-def _sums(parts: Sequence[StratumNumbers], deals: Sequence[TaskDeals]) -> Sums:
+def _sums(parts: Sequence[TaskSetNumbers], deals: Sequence[TaskDeals]) -> Sums:
     """Return the sums of a block of deals."""
     by_part = [_sums_of_part(part, deal.rows) for part, deal in zip(parts, deals, strict=True)]
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
-    whole = sums.v2 <= _DUST * sum(part.of_all * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts)
+    whole = sums.v2 <= _ROUNDING * sum(
+        part.of_all * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts
+    )
     v1, v2 = np.where(whole, 0.0, sums.v1), np.where(whole, 0.0, sums.v2)  # whole tasks are exchanged
     return sums._replace(v1=v1, v2=v2, spread=sums.spread - sums.n**2)
 
 
-def _sums_of_part(part: StratumNumbers, deals: Floats) -> Sums:
-    """Return a stratum's share of the sums; `spread` is about 0 yet."""
+def _sums_of_part(part: TaskSetNumbers, deals: Floats) -> Sums:
+    """Return the share of a set of tasks of the sums; `spread` is about 0 yet."""
     u, shift, w, of_sum, of_all, of_squares, of_square = part
     w2 = w**2
     s, c = deals @ u, deals @ shift
@@ -223,14 +227,14 @@ def _over_tasks(weights: Floats, values: Floats) -> Floats:
 class _Tests:
     """Counts of the deals whose T or R is at least the observed one."""
 
-    def __init__(self, parts: Sequence[StratumNumbers], observed: Sums, estimate: Floats) -> None:
+    def __init__(self, parts: Sequence[TaskSetNumbers], observed: Sums, estimate: Floats) -> None:
         self.shift = -estimate  # from the numbers less the estimate to the numbers as they are
         squares = [
             (part.of_all + abs(part.of_squares)) * ((part.u + part.shift[:, np.newaxis] * estimate) ** 2).sum(axis=1)
             for part in parts
         ]
-        self.dust = _DUST * sum((p.weights**2) @ each for p, each in zip(parts, squares, strict=True))
-        self.within_dust = _DUST * sum(p.weights @ each for p, each in zip(parts, squares, strict=True))
+        self.rounding = _ROUNDING * sum((p.weights**2) @ each for p, each in zip(parts, squares, strict=True))
+        self.within_rounding = _ROUNDING * sum(p.weights @ each for p, each in zip(parts, squares, strict=True))
         self.observed = self._squared(observed)
         self.spread, self.within = observed.spread[0], self._within(observed)[0]
         self.count = np.zeros(len(estimate))
@@ -239,10 +243,10 @@ class _Tests:
     def _squared(self, sums: Sums) -> tuple[Floats, Floats]:
         """Return the square of Δ and its variance, 0 where it is a rounding error."""
         variance = sums.v0 + self.shift * (sums.v1 + self.shift * sums.v2)
-        return (sums.n - self.shift * sums.e) ** 2, np.where(variance <= self.dust, 0.0, variance)
+        return (sums.n - self.shift * sums.e) ** 2, np.where(variance <= self.rounding, 0.0, variance)
 
     def _within(self, sums: Sums) -> Floats:
-        return np.where(sums.within <= self.within_dust, 0.0, sums.within)
+        return np.where(sums.within <= self.within_rounding, 0.0, sums.within)
 
     def add(self, sums: Sums) -> None:
         """Count a block of deals."""

@@ -25,7 +25,7 @@ from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT
 
 TIE = 1e-10
 _HELD = 2**21  # doubles of sums held at once
-_DUST = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def flip_statistic(x: Floats) -> Floats:
     n = np.count_nonzero(~np.isnan(x), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = _ratio(np.nansum(x, axis=-1), x)
-        t = np.sign(np.nansum(x, axis=-1)) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - _DUST, 0.0, 1 - ratio))
+        t = np.sign(np.nansum(x, axis=-1)) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - _ROUNDING, 0.0, 1 - ratio))
     return np.where(n < 2, np.nan, np.where(ratio == 0, 0.0, t))
 
 

@@ -19,7 +19,7 @@ from xcurves.kernels.task_flips import FlipPlan
 FEWEST_FAMILIES = 4  # of three, a band of 95 % covers 66 to 75 %
 _BLOCK = 128  # replicates at once
 _HELD = 2**21
-_DUST = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps
 
 
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
@@ -65,7 +65,7 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     largest = [(((signs @ filled[some].T) ** 2) / scale[some]).max(axis=-1, initial=0.0) for signs in plan.signs(rows)]
     ratio = _quantile(np.concatenate(largest), plan.n_total, alpha)
     rest = 1 - ratio
-    return float(np.sqrt((n - 1) * ratio / rest)) if rest > _DUST else np.inf
+    return float(np.sqrt((n - 1) * ratio / rest)) if rest > _ROUNDING else np.inf
 
 
 def _quantile(values: Floats, n_total: int, alpha: float) -> float:
@@ -119,6 +119,6 @@ def _residual_critical(residual: Floats, n: Floats, n_replicates: int, alpha: fl
         sums *= square
         variance = whole - np.einsum("trl,trl->rl", sums, sums)
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = mean**2 / np.where(variance <= _DUST * whole, 0.0, variance)
+            t = mean**2 / np.where(variance <= _ROUNDING * whole, 0.0, variance)
         largest.append(np.where(np.isnan(t), 0.0, t).max(axis=-1, initial=0.0))
     return float(np.sqrt(_quantile(np.concatenate(largest), n_replicates + 1, alpha)))

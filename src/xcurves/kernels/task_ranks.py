@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.task_deals import DealPlan, TaskDeals, all_deals, reaches
 
-_DUST = 1e-13
+_ROUNDING = 1e-13
 
 
 class _Ties(NamedTuple):
@@ -41,12 +41,12 @@ class RankTest:
     """
 
     def __init__(self, x: Floats, y: Floats, weights: Floats, plan: DealPlan) -> None:
-        self.strata = plan.strata
-        self.weights = [weights[stratum.tasks] for stratum in plan.strata]
+        self.task_sets = plan.task_sets
+        self.weights = [weights[task_set.tasks] for task_set in plan.task_sets]
         self.patterns: dict[bytes, tuple[list[_Ties], list[int]]] = {}
         observed = []
         for number in range(len(x)):
-            ordered = [_in_order(x[number, s.tasks, : s.n_a], y[number, s.tasks, : s.n_b]) for s in self.strata]
+            ordered = [_in_order(x[number, s.tasks, : s.n_a], y[number, s.tasks, : s.n_b]) for s in self.task_sets]
             ties = [each for _, each in ordered]
             key = b"".join(each.first.tobytes() for each in ties)
             self.patterns.setdefault(key, (ties, []))[1].append(number)
@@ -57,11 +57,11 @@ class RankTest:
     def _over_tasks(self, deals: Sequence[TaskDeals], ties: Sequence[_Ties]) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
-        for deal, own, w, stratum in zip(deals, ties, self.weights, self.strata, strict=True):
+        for deal, own, w, task_set in zip(deals, ties, self.weights, self.task_sets, strict=True):
             if own.none and deal.numbers is not None:
-                of_task, of_error = (each[deal.numbers] for each in _without_ties(stratum.n_a, stratum.n_b))
+                of_task, of_error = (each[deal.numbers] for each in _without_ties(task_set.n_a, task_set.n_b))
             else:
-                of_task, of_error = _thetas(deal.rows, own, stratum.n_a, stratum.n_b)
+                of_task, of_error = _thetas(deal.rows, own, task_set.n_a, task_set.n_b)
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
         return theta, variance
 
@@ -95,7 +95,7 @@ def thetas(x: Floats, y: Floats) -> Floats:
 def _square(theta: Floats) -> Floats:
     """Return the square of the distance from 1/2, 0 where it is a rounding error."""
     distance = theta - 0.5
-    return np.where(np.abs(distance) <= _DUST, 0.0, distance**2)
+    return np.where(np.abs(distance) <= _ROUNDING, 0.0, distance**2)
 
 
 def _in_order(x: Floats, y: Floats) -> tuple[Floats, _Ties]:

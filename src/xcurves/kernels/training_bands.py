@@ -19,7 +19,7 @@ from xcurves.kernels.moments import Floats
 Observe = Callable[[Floats, Ints], Floats]
 _AT_ONCE = 2**18  # scores of replicates that are sorted at once
 _HELD = 2**22  # statistics of replicates held at once
-_DUST = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps
 
 
 def statistic_bands(
@@ -51,7 +51,7 @@ def statistic_bands(
         deviation[part] = drawn.std(axis=0)
         scale = deviation[part] * spread[..., np.newaxis]
         apart = np.abs(drawn - drawn.mean(axis=0))
-        some = apart > _DUST * np.abs(drawn).max(axis=0)
+        some = apart > _ROUNDING * np.abs(drawn).max(axis=0)
         with np.errstate(divide="ignore"):
             t = np.divide(apart, scale, out=np.zeros_like(apart), where=some)
         np.maximum(largest, t.max(axis=1), out=largest)
@@ -78,5 +78,5 @@ def _replicates(
         sample = np.sort((means + signed).reshape(-1, n_trials), axis=-1)
         statistics.append(observe(sample, np.full(len(sample), n_trials)).reshape(len(signed), n_levels, -1))
         left = whole - ((signed @ member) ** 2).sum(axis=-1)
-        spreads.append(np.sqrt(np.where(left > _DUST * whole, left / np.where(whole > 0, whole, 1), 0.0)))
+        spreads.append(np.sqrt(np.where(left > _ROUNDING * whole, left / np.where(whole > 0, whole, 1), 0.0)))
     return np.concatenate(statistics), np.concatenate(spreads)

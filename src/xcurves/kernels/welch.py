@@ -23,7 +23,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.null import TIE, UpperTail, rank_pvalue
 from xcurves.kernels.shuffles import Plan
 
-_DUST = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
 
 
@@ -110,7 +110,7 @@ def _shuffled(u: Floats, plan: Plan) -> Iterator[Statistic]:
         if not alike:
             variance += (by_square[0] - by_square[1]) * sums[len(u) :, 0]
         squares *= (1 / sizes).sum() ** 2
-        nothing = variance <= _DUST * by_square.max() * total
+        nothing = variance <= _ROUNDING * by_square.max() * total
         with np.errstate(divide="ignore", invalid="ignore"):
             w = np.where(nothing, np.inf, squares / variance) if nothing.any() else squares / variance
         yield Statistic(w, squares, w)
@@ -120,7 +120,7 @@ def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
     """Return the ratio of the largest to the smallest standard deviation of the groups of two or more; 0 / 0 is NaN."""
     groups = np.split(u, np.cumsum(sizes)[:-1], axis=-1)
     spreads = np.stack([group.std(axis=-1, ddof=1) for group in groups if group.shape[-1] > 1], axis=-1)
-    spreads[spreads <= _DUST * np.abs(u).max(axis=-1, keepdims=True)] = 0.0
+    spreads[spreads <= _ROUNDING * np.abs(u).max(axis=-1, keepdims=True)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(spreads.max(axis=-1) / spreads.min(axis=-1))
 
@@ -139,7 +139,7 @@ def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:
     total = uu.sum(axis=1, keepdims=True)
     mean = u / size
     within = uu - u * mean
-    constant = within <= _DUST * total
+    constant = within <= _ROUNDING * total
     weight = np.where(constant, 0.0, size * (size - 1) / np.where(constant, 1.0, within))
     share = weight / np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     some = constant.any(axis=1)
@@ -150,7 +150,7 @@ def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:
         share = np.where(some[:, np.newaxis], limit, share)
         centre = (limit * mean).sum(axis=1, keepdims=True)
         between = (of_constant * (mean - centre) ** 2).sum(axis=1)
-        between[between <= _DUST * total[:, 0]] = 0.0
+        between[between <= _ROUNDING * total[:, 0]] = 0.0
     centre = (share * mean).sum(axis=1, keepdims=True)
     ratio = (weight * (mean - centre) ** 2).sum(axis=1) / (m - 1)
     spread = ((1 - share) ** 2 / (size - 1)).sum(axis=1)

@@ -21,7 +21,10 @@ Mark = Literal["bold", "italic", "underline"]
 _DOI = re.compile(r"(?:,\s*)?doi:\s*(10\.\S+)")
 _DATED = re.compile(r"^(?P<authors>.+?) \((?P<year>\d{4})\), (?P<title>[^,]+)(?:, (?P<rest>.+))?$")
 _UNDATED = re.compile(r"^(?P<authors>(?:[^,&]+, )*[^,&]+ & [^,]+|[^,]+), (?P<title>[^,]+)(?:, (?P<rest>.+))?$")
-_LATEX = str.maketrans({**{mark: f"\\{mark}" for mark in "&%$#_{}"}, "~": r"\textasciitilde{}", "^": r"\^{}"})
+_LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "<": r"\textless{}", ">": r"\textgreater{}"}
+)
 _MARKS = {
     "latex": {"bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}", "underline": r"\underline{{{}}}"},
     "markdown": {"bold": "**{}**", "italic": "*{}*", "underline": "<u>{}</u>"},

@@ -13,7 +13,7 @@ from xcurves.core.schema import ResultKind, Var, View
 from xcurves.simulation import plots, tables, text
 
 REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
-EFRON = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
+EFRON_1979 = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
 _OF_PVALUE = ("task", "effect", "error_term")
 _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
 _RATE = "share of data sets in which the test rejects"
@@ -92,7 +92,7 @@ RUNS_NEEDED = ResultKind(
     },
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),
-    references=(*REFERENCES, EFRON),
+    references=(*REFERENCES, EFRON_1979),
     table=tables.plan_table,
     table_caption="Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
     "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -121,22 +120,3 @@ def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
         rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)
         found.append(rejected / np.where(tried > 0, tried, np.nan))
     return np.concatenate(found)
-
-
-def rising(rates: Floats) -> Floats:
-    """Return the nearest rates that do not fall along the last axis (least squares)."""
-    known = np.nan_to_num(rates)
-    n = rates.shape[-1]
-    sums = np.concatenate([np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1)
-    i, k = np.arange(n)[:, np.newaxis], np.arange(n)
-    means = (sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]) / np.maximum(k - i + 1, 1)
-    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
-    fitted = np.maximum.accumulate(np.where(k >= i, lowest, -np.inf), axis=-2)
-    return np.where(np.isnan(rates), np.nan, np.diagonal(fitted, axis1=-2, axis2=-1))
-
-
-def quantile(numbers: Floats, probability: float) -> Floats:
-    """Return the smallest of the numbers along the first axis up to which such a share of them lies; NaN stays."""
-    place = ceil(round(probability * len(numbers), 9)) - 1
-    found: Floats = np.sort(numbers, axis=0)[max(place, 0)]
-    return found

@@ -11,8 +11,8 @@ import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.packing import Floats
 from xcurves.core.validation import check_curves
+from xcurves.kernels import power_curves
 from xcurves.simulation import counts, pilots
 from xcurves.simulation.generators import resampled, with_algorithm
 from xcurves.simulation.grid import cells_of
@@ -159,11 +159,11 @@ def runs_needed(
     stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
     sets = pilots.redrawn(given, stream, together=curves.sizes["algorithm"] == 1)
     rates = pilots.rates_of_sets(simulation, sets, wanted, progress=progress)
-    possible = _first(pilots.rising(rates), power, wanted)
-    ends = [pilots.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
+    possible = power_curves.first_reaching(power_curves.isotonic(rates), power, wanted)
+    ends = [power_curves.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
-        "runs_needed": xr.Variable(lead, _first(measured["rate"].to_numpy(), power, wanted)),
-        "runs_needed_assured": xr.Variable(lead, pilots.quantile(possible, _ASSURANCE)),
+        "runs_needed": xr.Variable(lead, power_curves.first_reaching(measured["rate"].to_numpy(), power, wanted)),
+        "runs_needed_assured": xr.Variable(lead, power_curves.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
     attrs = provenance.result_attrs(
@@ -224,14 +224,3 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
             "Ask for fewer, or draw with replace=True"
         )
     return wanted
-
-
-def _first(rate: Floats, power: float, tried: Sequence[int]) -> Floats:
-    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power.
-
-    It is infinite where none does, and NaN where no number of runs gives a p-value.
-    """
-    missed = ~(rate >= power)
-    first = np.where(missed.any(axis=-1), len(tried) - missed[..., ::-1].argmax(axis=-1), 0)
-    found = np.append(np.array(tried, dtype=np.float64), np.inf)[first]
-    return np.where(np.isnan(rate).all(axis=-1), np.nan, found)

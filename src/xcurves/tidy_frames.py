@@ -1,0 +1,124 @@
+"""Curves and results as tidy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.core.labels import DIMS
+from xcurves.core.validation import native_labels
+from xcurves.results import find_kind, prepare
+
+_DESCRIBED = ("units", "long_name")
+_NO_ROWS = "resample"  # the null distribution is no part of a frame
+
+
+def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
+    """Turn curves or a result into a tidy frame.
+
+    Parameters
+    ----------
+    data : DataArray or Dataset
+        Curves, or what `to_dataset` or a method of curves returned; lazy ones are computed.
+
+    Returns
+    -------
+    DataFrame
+        Of curves, one row for each task, algorithm, run and training level, gaps too, so that `to_dataarray` gives
+        back the same; labels that are not in sorted order are categories in theirs. Of `randomized_anova`, one row for
+        each task, effect and error term; of `pairwise`, for each task, effect and pair; of `ss_profile`, for each task,
+        effect and training level; of `compare_distributions`, for each task and pair; of `predict`, for each task and
+        size; of `leave_one_size_out`, for each task and variant; of others, for each task. Variables with further dims
+        have a column ``variable_label`` for each label; the null distribution is left out. Units, names and attrs
+        are in ``frame.attrs``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `data` is neither curves nor a result.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> frame = scores.curves.to_frame()
+    >>> frame.shape
+    (240, 4)
+    >>> result = scores.curves.randomized_anova(rng=0).curves.to_frame()
+    >>> result[["effect", "error_term", "f", "pvalue"]].round(3)
+            effect  error_term      f  pvalue
+    0    algorithm      pooled  1.265   0.411
+    1    algorithm  split_plot  0.926   0.408
+    2    algorithm       welch  0.963   0.399
+    3  interaction      pooled  0.834   0.551
+    4  interaction  split_plot  0.879   0.551
+    5  interaction       welch    NaN     NaN
+    """
+    if not isinstance(data, xr.DataArray | xr.Dataset):
+        raise TypeError(f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result")
+    if isinstance(data, xr.DataArray):
+        return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)
+    if find_kind(data) is None and set(DIMS) & set(data.dims):
+        return _curves_frame(data, data.attrs)
+    kind, result = prepare(data)
+    dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
+    return _frame(_spread(result, dims), dims, result.attrs)
+
+
+def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+    tasks = [dim for dim in data.dims if dim not in DIMS]
+    dims = [*tasks, *(dim for dim in DIMS if dim in data.dims)]
+    _check_labels(data, dims)
+    data = native_labels(data)
+    frame = _frame(data, dims, attrs)
+    for dim in dims:
+        values = data[dim].to_numpy()
+        if values.tolist() != sorted(values.tolist()):
+            frame[dim] = pd.Categorical(frame[dim], values)
+    return frame
+
+
+def _check_labels(data: xr.Dataset, dims: Sequence[Hashable]) -> None:
+    """Refuse labels of curves that a column of a frame cannot have."""
+    for dim in dims:
+        values = data[dim].to_numpy().tolist()
+        cure = f"Number them: assign_coords({dim}=range({len(values)}))"
+        if pd.isna(values).any() or len(set(values)) < len(values):
+            raise ValueError(f"{dim} labels must be there and differ; got {values[:5]!r}. {cure}")
+        if any(isinstance(label, str) and not label.isascii() and _is_broken(label) for label in values):
+            raise ValueError(f"{dim} labels must be text that can be encoded; got {values[:5]!r}. {cure}")
+
+
+def _is_broken(label: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in label)
+
+
+def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
+    """Make a variable for each label of the dims that have no rows."""
+    columns = {}
+    result = result.reset_coords()
+    for name, variable in result.data_vars.items():
+        others = [dim for dim in variable.dims if dim not in dims]
+        if _NO_ROWS in others:
+            continue
+        for place in product(*(range(variable.sizes[dim]) for dim in others)):
+            chosen = dict(zip(others, place, strict=True))
+            words = [str(result[dim].to_numpy()[i]) for dim, i in chosen.items()]
+            columns["_".join([str(name), *words])] = variable.isel(chosen, drop=True)
+    spread = xr.Dataset(columns)
+    return spread.drop_vars([name for name, coord in spread.coords.items() if not set(coord.dims) <= set(dims)])
+
+
+def _frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+    if dims:
+        frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
+    else:
+        frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
+    carried = {name: told for name, told in attrs.items() if name not in _DESCRIBED}
+    described = {key: {name: data[name].attrs[key] for name in frame if key in data[name].attrs} for key in _DESCRIBED}
+    frame.attrs = dict(carried) | described
+    return frame
