@@ -92,8 +92,8 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
             yield f"{name}The contrast of scores: nothing can be said; T is undefined."
             continue
         shown = verdict if provenance.significant(p, alpha) else f"is not shown to be one that {verdict}"
-        bounds = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
-        at = _interval(task["estimate"].item(), *bounds, alpha)
+        low, high = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
+        at = _interval(task["estimate"].item(), low, high, alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
         yield f"{name}The contrast of {_averaged(task)}, {at}, {shown} {level}."
     yield (
@@ -248,7 +248,8 @@ def pair_answer(result: xr.Dataset) -> str:
     if said:
         return f"Shown to differ in mean score over training{adjusted}: {joined(said, '; ')}."
     if known:
-        return f"No pair is shown to differ in mean score over training{adjusted}; the largest difference: {_by_how_much(known[0])}."
+        most = _by_how_much(known[0])
+        return f"No pair is shown to differ in mean score over training{adjusted}; the largest difference: {most}."
     return "No pair could be tested: runs or error are missing."
 
 
@@ -259,7 +260,10 @@ def _level_p(pair: xr.Dataset) -> float:
 def _by_how_much(pair: xr.Dataset) -> str:
     """Return which algorithm of a pair scores higher and by how much, with interval and adjusted p."""
     first, second = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    value, (low, high) = pair["difference"].item(), pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy()
+    value, (low, high) = (
+        pair["difference"].item(),
+        pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy(),
+    )
     if value < 0:
         first, second, value, low, high = second, first, -value, -high, -low
     size = _interval(value, low, high, provenance.alpha_of(pair)).removesuffix(")")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from io import BytesIO
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
