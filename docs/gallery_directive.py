@@ -19,7 +19,7 @@ _DATA = {
     "errors": 'errors = xcurves.tutorial.open_dataset("digits_learning")["error"]',
     "accuracy": 'accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]',
 }
-_TEST = "test = lambda data, rng: xcurves.randomized_anova(data, n_resamples=99, rng=rng)"
+_TEST = "def test(data, rng):\n    return xcurves.randomized_anova(data, n_resamples=99, rng=rng)\n"
 CALLS = {  # how a result of each kind with pictures is made
     "across_tasks": ["result = accuracy.curves.across_tasks(rng=0)"],
     "profile_across_tasks": ["result = accuracy.curves.profile_across_tasks(rng=0)"],
@@ -32,7 +32,10 @@ CALLS = {  # how a result of each kind with pictures is made
         "result = looks.curves.sequential(n_looks=3)",
     ],
     "fit_power_law": ["result = errors.curves.fit_power_law()"],
-    "performance_cdf": ["final = scores.isel(training=-1)", "result = final.curves.performance_cdf(scores_at=range(60, 101))"],
+    "performance_cdf": [
+        "final = scores.isel(training=-1)",
+        "result = final.curves.performance_cdf(scores_at=range(60, 101))",
+    ],
     "compare_distributions": ["final = scores.isel(training=-1)", "result = final.curves.compare_distributions()"],
     "type_i_error": [
         _TEST,
@@ -51,7 +54,7 @@ CALLS = {  # how a result of each kind with pictures is made
     "runs_needed": [
         _TEST,
         "result = xcurves.runs_needed(",
-        "    scores, test, n_runs=[5, 10, 20], n_replications=100, replace=True, rng=0",
+        "    scores, test=test, n_runs=[5, 10, 20], n_replications=100, replace=True, rng=0",
         ")",
     ],
 }
