@@ -181,6 +181,7 @@ def performance_cdf(
         probabilities=quantiles,
         bounds=options.check_bounds(bounds),
         interval=interval,
+        simultaneous=training,
         n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
         alpha=validation.check_confidence_level(confidence_level),
         entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),

@@ -58,6 +58,8 @@ class DistributionBlock:
         Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
         Smallest and largest possible score.
+    simultaneous : bool
+        Whether the intervals of statistics are made elsewhere, of all training levels together.
     """
 
     layout: Layout
@@ -70,6 +72,7 @@ class DistributionBlock:
     probabilities: Floats
     bounds: tuple[float, float]
     interval: Interval
+    simultaneous: bool
     n_resamples: int
     alpha: float
     entropy: int
@@ -163,12 +166,13 @@ class DistributionBlock:
         for part in self._alike(trials, x, n_units > 1):
             if self.by_unit:
                 statistic, points = self._with_points(part)
-                ends = [len(self._points)]
-                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = np.split(points, ends, axis=1)
+                at, quantiles = np.split(points, [len(self._points)], axis=1)
             else:
-                statistic = self._intervals(part, self.wanted.resampled, self.wanted.length)
-                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = self._limits(part)
+                wanted = not self.simultaneous
+                statistic = self._intervals(part, self.wanted.resampled, self.wanted.length) if wanted else np.nan
+                at, quantiles = self._limits(part)
             found["statistic_ci"][part.tasks] = statistic
+            found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
 
     def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
