@@ -169,7 +169,7 @@ class ResultKind:
         """
         known = _units(given) | dict(units or {})
         described = {name: self._described(name, variable, known) for name, variable in variables.items()}
-        result = xr.Dataset(described, _coordinates({**self.labels(described), **coords}), attrs)
+        result = xr.Dataset(described, _coordinates(coords, self.labels(described)), attrs)
         found = result.variables
         for name, var in self.coord_vars.items():
             if name in found and not found[name].attrs:
@@ -238,12 +238,13 @@ def _labels(dim: str, names: tuple[str, ...]) -> xr.DataArray:
     return xr.DataArray(coordinate, {dim: coordinate}, name=dim)
 
 
-def _coordinates(coords: Mapping[Hashable, Any]) -> xr.Coordinates:
+def _coordinates(coords: Mapping[Hashable, Any], fixed: Mapping[str, xr.DataArray]) -> xr.Coordinates:
     """Return coordinates with the indexes that they have already; making them again is slow."""
     arrays = {name: each for name, each in coords.items() if isinstance(each, xr.DataArray) and name in each.xindexes}
     others = xr.Coordinates({name: each for name, each in coords.items() if name not in arrays})
-    variables = {name: each.variable for name, each in arrays.items()} | dict(others.variables)
-    indexes = {name: each.xindexes[name] for name, each in arrays.items()} | dict(others.xindexes)
+    indexed = arrays | {name: each for name, each in fixed.items() if name not in coords}
+    variables = {name: each.variable for name, each in indexed.items()} | dict(others.variables)
+    indexes = {name: each.xindexes[name] for name, each in indexed.items()} | dict(others.xindexes)
     return xr.Coordinates(variables, indexes)
 
 
