@@ -140,13 +140,14 @@ def check_curves(
     if "training" in (core if "training" not in curves.coords else curves.dims):
         _check_levels(curves, name)
         if levels:
-            values["training"] = curves["training"].to_numpy().astype(np.float64)
+            values["training"] = curves.coords.variables["training"].to_numpy().astype(np.float64)
         else:
             curves = curves.drop_vars("training")
+    known = curves.coords.variables
     changed = {
-        dim: (dim, checked, _attrs(curves, dim))
+        dim: (dim, checked, known[dim].attrs if dim in known else {})
         for dim, checked in values.items()
-        if dim not in curves.coords or curves[dim].dtype != checked.dtype
+        if dim not in known or known[dim].dtype != checked.dtype
     }
     # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
@@ -156,15 +157,12 @@ def check_curves(
 
 def native_labels(data: Labelled) -> Labelled:
     """Return the data with numbers as labels in the machine's byte order: pandas cannot look up others."""
-    foreign = [data[dim] for dim in data.dims if dim in data.coords and not data[dim].dtype.isnative]
-    changed = {
-        each.name: (each.dims, each.to_numpy().astype(each.dtype.newbyteorder("=")), each.attrs) for each in foreign
-    }
-    return data.assign_coords(changed) if changed else data
-
-
-def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
-    return curves[name].attrs if name in curves.coords else {}
+    known = data.coords.variables
+    foreign = [dim for dim in data.dims if dim in known and not known[dim].dtype.isnative]
+    if not foreign:
+        return data
+    native = {dim: known[dim].to_numpy().astype(known[dim].dtype.newbyteorder("=")) for dim in foreign}
+    return data.assign_coords({dim: (dim, each, known[dim].attrs) for dim, each in native.items()})
 
 
 def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
@@ -172,7 +170,7 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
     for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
         if needed not in dims:
             raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
-    lasting = {str(coord) for coord, values in curves.coords.items() if not set(values.dims) & set(core)}
+    lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
@@ -201,13 +199,13 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
-    index = curves.indexes.get(name)
-    if index is not None and index.nlevels > 1:
+    if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
         raise TypeError(
             f"{name} labels must be all strings or all numbers; got a MultiIndex. "
             f"Number them: da.reset_index({name!r}, drop=True)"
         )
-    labels = curves[name].to_numpy()
+    known = curves.coords.variables
+    labels = known[name].to_numpy() if name in known else np.arange(curves.sizes[name])
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind in "OT":
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
@@ -238,8 +236,8 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
         raise ValueError(
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
-    index, levels = curves.indexes.get("training"), curves["training"]
-    units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
+    levels = curves.coords.variables["training"]
+    units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
             f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
@@ -255,6 +253,7 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
             f"training must be numeric; got dtype {levels.dtype}. "
             "Convert: da.assign_coords(training=da.training.astype(float))"
         )
+    index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
     values = levels.to_numpy()

@@ -124,7 +124,8 @@ class DistributionBlock:
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
-        found["share_infinite"] = np.count_nonzero(np.isposinf(x), axis=-1) / np.maximum(n, 1)
+        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+        found["share_infinite"] = (n - n_finite) / np.maximum(n, 1)
         return found
 
     def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
