@@ -47,7 +47,7 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
     assert fraction.get_ylabel() == "fraction per level"
     assert cumulative.get_xlabel() == "training games"
-    assert fraction.get_xlabel() == ""
+    assert not fraction.xaxis.label.get_visible()
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
@@ -124,15 +124,16 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 2 views of 1 tasks. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
     predicted = xcurves.fit_power_law(errors, weights="uniform").curves.predict(800)
-    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"]), n_resamples=0)
+    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)
     refused(
         many.curves.plot,
         ValueError,
-        "result has the extra dims ('metric', 'task'); one can be drawn. Select: result.isel(metric=0)",
+        "result has the dims ('metric', 'fold', 'task'); two can be drawn, as row and col. "
+        "Select: result.isel(metric=0)",
     )
     refused(
         predicted.curves.plot,

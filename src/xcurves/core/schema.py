@@ -55,8 +55,12 @@ class View:
     """One picture of a result.
 
     `draw(result, ax)` draws a result that has no extra dims except the overlaid ones of its kind; `caption` says what
-    readers see and `alternative(result)` what it shows, for those who do not see it. The height of a view that lists
-    things follows from its number of `rows`.
+    readers see and `alternative(result)` what it shows, for those who do not see it. `title(result)` names what is
+    compared, where nothing else in the picture does. The size of a view that lists things follows from its numbers of
+    `rows` and `columns`.
+
+    Each label of a dim in `panels` has a panel; so has each label of the dim `overlaid`, where a panel would have more
+    than `MOST_CURVES`. More than `most_panels` are replaced by the view `many`, which draws all in one panel.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]
@@ -64,6 +68,12 @@ class View:
     alternative: Callable[[xr.Dataset], str]
     default: bool = True
     rows: Callable[[xr.Dataset], float] | None = None
+    columns: Callable[[xr.Dataset], float] | None = None
+    title: Callable[[xr.Dataset], str] | None = None
+    panels: tuple[str, ...] = ()
+    overlaid: str | None = None
+    many: View | None = None
+    most_panels: int = 4
 
 
 @dataclass(frozen=True, slots=True)
