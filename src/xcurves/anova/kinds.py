@@ -97,7 +97,7 @@ PAIRWISE = ResultKind(
     sentences=text.pair_sentences,
     answer=text.pair_answer,
     caution=text.pair_caution,
-    part=Part("pairwise", 1, comparable, ("n_resamples", "paired")),
+    part=Part("pairwise", 1, comparable, ("n_resamples", "paired"), opens=True),
     views={
         "difference": View(
             plots.draw_differences,

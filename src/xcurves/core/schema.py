@@ -83,6 +83,7 @@ class Part:
     `name` is its group, `stream` the number of its random stream, `options` those of `analyze` that its function takes.
     `select(curves)` returns what the function is called with, options that follow from the curves, and attrs for the
     result, or raises a NotApplicableError. Where `refuses`, a ValueError of the function means that it does not apply.
+    `opens` says that its answer opens a report: which algorithm is better, by how much, or where.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Part:
     select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
     options: tuple[str, ...] = ()
     refuses: bool = False
+    opens: bool = False
 
 
 Overlaid = Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None

@@ -77,7 +77,7 @@ ACROSS_TASKS = ResultKind(
     "standard deviation of true differences over tasks.",
     sentences=text.across_sentences,
     answer=text.across_answer,
-    part=Part("across_tasks", 5, several_tasks, _OPTIONS),
+    part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
     views={
         "forest": View(
             plots.draw_forest,
@@ -136,7 +136,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     "hold for all fractions together and for tasks like these.",
     sentences=text.aggregate_sentences,
     answer=text.aggregate_answer,
-    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS),
+    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS, opens=True),
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,

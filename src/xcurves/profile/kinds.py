@@ -74,7 +74,7 @@ SS_PROFILE = ResultKind(
     answer=text.profile_answer,
     caution=text.profile_caution,
     digest=tables.profile_digest,
-    part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress")),
+    part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress"), opens=True),
     views={
         "fraction": View(
             plots.draw_fraction,
