@@ -129,5 +129,7 @@ def apply_block(
 
 def in_label_order(curves: xr.DataArray) -> xr.DataArray:
     """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
-    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
+    unsorted = [
+        dim for dim in ("algorithm", "run") if dim in curves.dims and not curves.indexes[dim].is_monotonic_increasing
+    ]
     return curves.sortby(unsorted) if unsorted else curves

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
-from xcurves.core.axes import make_room, new_axes, say_task
+from xcurves.core.axes import drawable, make_room, new_axes, say_task
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
 from xcurves.plotting import curves
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
+_MOST = 10**6  # resamples of a band, which are held in memory
 _WIDE = 4  # most panels in a row
 _HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # height in inches of a panel, of the margins around rows, of a row
 
@@ -166,11 +167,11 @@ def _plot_curves(
     rng: validation.Rng,
 ) -> Axes | NDArray[Any]:
     _check_view(("runs",), ("runs",), view)
-    array = check_curves(data).compute()
+    array = drawable(check_curves(data).compute())
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
     band = curves.Band(
-        validation.check_count("n_resamples", n_resamples) or curves.N_RESAMPLES,
+        validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
         validation.check_rng(rng),
     )
@@ -191,6 +192,7 @@ def _plot_curves(
 
 def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
+    data = drawable(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind), view)
     tasks = _tasks(data, kind.panel_dims(data), "result")
@@ -230,7 +232,8 @@ def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str,
         raise ValueError(f"{name} has the extra dims {tuple(dims)}; one can be drawn. Select: {name}.isel({dims[0]}=0)")
     (dim,) = dims
     one_by_one = [data.isel({dim: i}) for i in range(data.sizes[dim])]  # with the other coordinates of the task
-    return [(say_task({dim: task[dim].item()}), task.drop_vars([dim])) for task in one_by_one]
+    titles = [say_task({dim: label}) for label in data[dim].to_numpy().tolist()]
+    return list(zip(titles, [task.drop_vars(dim, errors="ignore") for task in one_by_one], strict=True))
 
 
 def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
@@ -264,5 +267,5 @@ def _check_view(views: Collection[str], default: tuple[str, ...], view: str | No
     if view is None:
         return default
     if view not in views:
-        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {view!r}")
+        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {labels.shown(view)}")
     return (view,)
