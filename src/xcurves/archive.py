@@ -10,6 +10,7 @@ from typing import Any
 
 import xarray as xr
 
+from xcurves.core import labels
 from xcurves.core.archive_formats import check_archive, engine_to_write, groups_of, is_store, read_groups, write_groups
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line, read_unchanged
 from xcurves.core.cf_attributes import check_storable, restore
@@ -189,7 +190,9 @@ def open_dataset(
     """
     path = check_path(path)
     if engine not in (None, "scipy", "h5netcdf", "netcdf4", "zarr"):
-        raise ValueError(f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {engine!r}. Leave it out")
+        raise ValueError(
+            f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {labels.shown(engine)}. Leave it out"
+        )
     if path.is_dir() and not is_store(path):
         combined = combine_run_files(path, partial(_open, engine=engine, chunks=None if chunks is None else {}))
         return combined.chunk(chunks) if chunks else combined

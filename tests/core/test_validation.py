@@ -243,3 +243,32 @@ def test_a_range_of_levels_is_never_written_out():
 def test_alpha_is_right_to_the_last_digit_of_a_level(level, alpha):
     assert validation.check_confidence_level(level) == pytest.approx(alpha, rel=0.02, abs=0)
     assert level > 1 - 1e-9 or validation.check_confidence_level(level) == alpha
+
+
+def test_chunks_of_unknown_size_are_refused_and_the_cure_finds_them(curves):
+    dask_array = pytest.importorskip("dask.array")
+    kept = dask_array.from_array(np.ones(4, bool), chunks=2)
+    data = dask_array.from_array(curves.to_numpy(), chunks=(2, 2, 3))[:, kept]
+    unknown = xr.DataArray(data, {name: curves[name] for name in ("algorithm", "training")}, curves.dims)
+    for call in (xcurves.randomized_anova, lambda scores: xcurves.normalize(scores, low=0, high=1)):
+        with pytest.raises(
+            ValueError, match=r"unknown chunks along 'run'. Find them: \w+\.data\.compute_chunk_sizes\(\)"
+        ):
+            call(unknown)
+    unknown.data.compute_chunk_sizes()
+    np.testing.assert_array_equal(check_curves(unknown), curves)
+
+
+def test_what_is_shown_of_a_value_is_one_short_line():
+    assert labels.shown("a\nb") == r"'a\nb'"
+    for value in (np.ones((40, 40)), pd.DataFrame({"a": range(99)}), xr.DataArray(np.ones((3, 3))), "x" * 10**6):
+        assert "\n" not in labels.shown(value)
+        assert len(labels.shown(value)) <= 120
+    with pytest.raises(ValueError, match=r"confidence_level must lie between 0 and 1; got <xarray"):
+        validation.check_confidence_level(xr.DataArray(np.ones((3, 3))))
+
+
+@pytest.mark.parametrize("values", ["x", [1, "x"], [[1], [1, 2]], [1j], [None], object(), np.array(["2020"], "M8[D]")])
+def test_what_are_no_numbers_is_none(values):
+    assert validation.numbers_of(values) is None
+    np.testing.assert_array_equal(validation.numbers_of([1, True, 0.5]), [1.0, 1.0, 0.5])

@@ -152,3 +152,23 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     refused(result.curves.plot, ModuleNotFoundError, "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x00", "$$", r"$\frac$", "_x", r"$\alpha$", "a\nb"])
+def test_every_name_can_be_drawn(name):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
+    curves.attrs = {"units": name, "long_name": f"score {name}"}
+    curves.training.attrs["units"] = name
+    for data in (curves, xcurves.pairwise(curves, n_resamples=19)):
+        ax = xcurves.plot(data)
+        ax.figure.canvas.draw()
+    assert curves.attrs["units"] == name
+    legend = xcurves.plot(curves).get_legend()
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == 2
+    assert (shown[0] == name) == (name in (r"$\alpha$", "a\nb"))
+
+
+def test_a_task_without_a_label_has_its_number():
+    curves = make_curves(np.zeros((1, 2, 4, 3)), task=["x"]).drop_vars("task")
+    assert xcurves.plot(curves).get_title() == "task = 0"

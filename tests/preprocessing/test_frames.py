@@ -142,7 +142,7 @@ def test_a_column_serves_once(frame):
 
 
 def test_an_unknown_choice_is_refused(frame):
-    with pytest.raises(ValueError, match=r"duplicates must be one.*'last', 'mean'; got 'sum'"):
+    with pytest.raises(ValueError, match=r"duplicates must be.*'last' or 'mean'; got 'sum'"):
         frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
 
 
@@ -495,3 +495,31 @@ def test_a_column_for_each_algorithm_is_melted_as_the_error_says():
     curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
     assert curves.sel(algorithm="sac").values.tolist() == [[1, 2], [3, 4]]
     assert (curves.sel(algorithm="td3") == 5).all()
+
+
+@pytest.mark.parametrize("argument", ["value", "algorithm", "run", "training", "extra"])
+@pytest.mark.parametrize("given", [{}, ["a"], np.array([1, 2]), ([],)])
+def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
+    named = {"value": "return", "algorithm": "agent", "run": "seed", "training": "step"}
+    named |= {argument: [given] if argument == "extra" else given}
+    with pytest.raises(TypeError, match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns"):
+        xcurves.to_dataarray(frame, **named)
+
+
+@pytest.mark.parametrize("argument", ["extra", "values"])
+def test_columns_are_a_list(frame, argument):
+    values = 3 if argument == "values" else ["score"]
+    with pytest.raises(TypeError, match=rf"^{argument} must be a list of columns; got 3"):
+        xcurves.to_dataset(frame, values, **({} if argument == "values" else {"extra": 3}))
+
+
+@pytest.mark.parametrize("run", ["seed", "the seed", 3])
+def test_the_call_that_adds_a_column_works_whatever_its_name(run):
+    frame = pd.DataFrame({"algorithm": ["a", "a", "b", "b"], "training": 1, "score": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(KeyError) as caught:
+        xcurves.to_dataarray(frame, "score", run=run)
+    cure = re.search(r"training'\]: (frame.*), which relies", caught.value.args[0])[1]
+    names = {"frame": frame}
+    exec(cure if cure.startswith("frame[") else f"frame = {cure}", names)
+    curves = xcurves.to_dataarray(names["frame"], "score", run=run)
+    assert curves.sizes == {"algorithm": 2, "run": 2, "training": 1}

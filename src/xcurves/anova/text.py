@@ -259,7 +259,10 @@ def _level_p(pair: xr.Dataset) -> float:
 def _by_how_much(pair: xr.Dataset) -> str:
     """Return which algorithm of a pair scores higher and by how much, with interval and adjusted p."""
     first, second = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    value, (low, high) = pair["difference"].item(), pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy()
+    value, (low, high) = (
+        pair["difference"].item(),
+        pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy(),
+    )
     if value < 0:
         first, second, value, low, high = second, first, -value, -high, -low
     size = _interval(value, low, high, provenance.alpha_of(pair)).removesuffix(")")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from xcurves.core.labels import escape_controls
 from xcurves.core.packing import Floats
 
 if TYPE_CHECKING:
@@ -154,6 +156,38 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
             ax.hlines(group.y[here], edge, group.value[here], color=group.style.color)
             ax.scatter(edge, group.y[here], marker="<>"[side], s=20, color=group.style.color, clip_on=False, zorder=3)
     ax.set_xlim(limits)
+
+
+def drawable(data: T_Data) -> T_Data:
+    """Return data whose names can all be drawn."""
+    words = {name: coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    data = data.assign_coords({name: coord.copy(data=_drawn(coord)) for name, coord in words.items()})
+    variables = data.data_vars.values() if isinstance(data, xr.Dataset) else ()
+    for variable in (data, *data.coords.values(), *variables):
+        variable.attrs = {key: _text(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
+    return data
+
+
+def _drawn(names: xr.DataArray) -> NDArray[Any]:
+    shown = [_text(name) if isinstance(name, str) else name for name in names.to_numpy().ravel().tolist()]
+    return np.array(shown, dtype=object if names.dtype.kind == "O" else None).reshape(names.shape)
+
+
+def _text(words: str) -> str:
+    """Return words with formulas that are none as text; matplotlib leaves labels with an underscore out of legends."""
+    lines = "\n".join(map(escape_controls, words.split("\n")))
+    lines = lines if "$" not in lines or _is_formula(lines) else lines.replace("$", r"\$")
+    return f"\u200b{lines}" if lines.startswith("_") else lines
+
+
+def _is_formula(words: str) -> bool:
+    try:
+        from matplotlib.mathtext import MathTextParser
+
+        MathTextParser("path").parse(words)
+    except (ImportError, ValueError):
+        return False
+    return True
 
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:

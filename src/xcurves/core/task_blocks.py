@@ -136,5 +136,6 @@ def apply_block(
 def in_label_order(curves: xr.DataArray) -> xr.DataArray:
     """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
     index = curves.xindexes
-    unsorted = [dim for dim in ("algorithm", "run") if not index[dim].to_pandas_index().is_monotonic_increasing]
+    named = [dim for dim in ("algorithm", "run") if dim in curves.dims]
+    unsorted = [dim for dim in named if not index[dim].to_pandas_index().is_monotonic_increasing]
     return curves.sortby(unsorted) if unsorted else curves

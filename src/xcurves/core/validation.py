@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, RESERVED, pick_one
+from xcurves.core.labels import DIMS, RESERVED, pick_one, shown
 
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
@@ -33,46 +33,48 @@ _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level"
 def check_confidence_level(confidence_level: float) -> float:
     """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
+        raise ValueError(f"confidence_level must lie between 0 and 1; got {shown(confidence_level)}. Usual: 0.95")
     return round(1 - float(confidence_level), 12) or float(1 - Decimal(repr(float(confidence_level))))
 
 
 def check_alpha(alpha: float) -> float:
     """Return a significance level."""
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Usual: 0.05")
+        raise ValueError(f"alpha must lie between 0 and 1; got {shown(alpha)}. Usual: 0.05")
     return float(alpha)
 
 
-def check_count(name: str, value: int | None, least: int = 1) -> int | None:
-    """Return a whole number of at least `least`, or None."""
+def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
+    """Return a whole number from `least` to `most`, or None."""
     if value is None:
         return None
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number or None; got {value!r}. Leave it out for the default")
+        raise TypeError(f"{name} must be a whole number or None; got {shown(value)}. Leave it out for the default")
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}. Leave it out for the default")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:,}; got {shown(value)}. Leave it out for the default")
     return int(value)
 
 
 def check_total(name: str, value: int) -> int:
-    """Return a whole number from 1 to a million million: how often something is done, one after the other."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= 10**12:
-        raise ValueError(f"{name} must be a whole number from 1 to 10**12; got {value!r}. Usual: 1000")
+    """Return a whole number from 1: how often something is done, one after the other."""
+    if check_count(name, value) is None:
+        raise ValueError(f"{name} must be a whole number; got None. Usual: 1000")
     return int(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
+        raise ValueError(f"{name} must be a finite number; got {shown(value)}")
     return float(value)
 
 
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}")
+        raise TypeError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
@@ -80,21 +82,23 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
         said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
-        raise ValueError(f"{name} must be {said}; got {value!r}")
+        raise ValueError(f"{name} must be {said}; got {shown(value)}")
     return value
 
 
 def check_function(name: str, value: Any) -> Any:
     """Return what can be called."""
     if not callable(value):
-        raise TypeError(f"{name} must be a function; got {value!r}. Give the function itself: xcurves.randomized_anova")
+        raise TypeError(
+            f"{name} must be a function; got {shown(value)}. Give the function itself: xcurves.randomized_anova"
+        )
     return value
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string or a Path; got {path!r}. Give the name of a file")
+        raise TypeError(f"path must be a string or a Path; got {shown(path)}. Give the name of a file")
     return Path(path)
 
 
@@ -105,8 +109,33 @@ def check_rng(rng: Rng) -> int:
             raise ValueError(f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None")
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
+        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {shown(rng)}. Try rng=0")
     return int(np.random.default_rng(rng).integers(2**63))
+
+
+def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
+    """Return an array of numbers whose size is known."""
+    if isinstance(array, xr.Dataset):
+        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(array)}")
+    if not isinstance(array, xr.DataArray):
+        raise TypeError(
+            f"{name} must be an xarray.DataArray; got {type(array).__name__}. Make one: df.curves.to_dataarray(...)"
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric; got dtype {array.dtype}. Convert: {name}.astype(float)")
+    for dim, size in array.sizes.items():
+        if size != size:
+            raise ValueError(f"{name} has unknown chunks along {dim!r}. Find them: {name}.data.compute_chunk_sizes()")
+    return array
+
+
+def numbers_of(values: Any) -> NDArray[np.float64] | None:
+    """Return numbers of any shape, None if they are none."""
+    try:
+        numbers = np.asarray(values)
+    except (TypeError, ValueError):  # such as lists of different lengths
+        return None
+    return numbers.astype(np.float64) if numbers.dtype.kind in "biuf" else None
 
 
 def check_curves(
@@ -124,16 +153,9 @@ def check_curves(
     `levels` training loses its coordinate once that is checked: hundreds of millions of levels, given as a
     pandas.RangeIndex, then take no memory.
     """
-    if isinstance(curves, xr.Dataset):
-        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(curves)}")
-    if not isinstance(curves, xr.DataArray):
-        raise TypeError(
-            f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
-        )
+    check_array(name, curves)
     _check_dims(curves, core, name, RESERVED.union(reserved))
     curves = native_labels(curves)
-    if curves.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
     values: dict[str, NDArray[Any]] = {
         dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }

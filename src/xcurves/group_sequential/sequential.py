@@ -14,7 +14,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block, in_label_order
 from xcurves.core.validation import check_curves
-from xcurves.group_sequential.curve_weights import TrainingWeights, check_training_weights
+from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import check_looks
 from xcurves.kernels.adjustments import holm
@@ -163,7 +163,7 @@ def sequential(
         [(int(places[a]), int(places[b])) for a, b in pairs],
         places,
         ordered[look].to_numpy().astype(np.intp) - 1,
-        check_training_weights(ordered, training_weights),
+        _check_weights(ordered, training_weights),
         spending,
         validation.check_count("n_resamples", n_resamples) or 1,
         alpha,
@@ -184,14 +184,26 @@ def sequential(
     return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
 
 
+def _check_weights(curves: xr.DataArray, given: TrainingWeights) -> Floats | str | None:
+    """Return weights that are not negative."""
+    weights = check_training_weights(curves, given)
+    if not isinstance(weights, xr.DataArray):
+        return weights
+    values: Floats = weights.to_numpy()
+    if (values < 0).any():
+        got = labels.shown(values.tolist())
+        raise ValueError(f"training_weights must not be negative; got {got}. For slopes use contrast")
+    return values
+
+
 def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
     """Return the dim of tasks that are tested together, if any."""
     extra = labels.extra_dims(curves)
     if task is None:
         return ()
-    if task not in extra:
+    if not isinstance(task, Hashable) or task not in extra:
         has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(f"task must be an extra dim of curves; got {task!r}. It has {has}")
+        raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
     return (task,)
 
 

@@ -37,4 +37,6 @@ def means_of_all(curves: xr.DataArray) -> xr.DataArray:
     has = ~np.isnan(scores)
     lacking = (~has & has.any(axis=2, keepdims=True)).any(axis=1) | ~has.any(axis=1)
     sums, n = np.where(has, scores, 0.0).sum(axis=1), np.maximum(has.sum(axis=1), 1)
-    return curves.isel(run=0, drop=True).transpose("algorithm", "training").copy(data=np.where(lacking, np.nan, sums / n))
+    return (
+        curves.isel(run=0, drop=True).transpose("algorithm", "training").copy(data=np.where(lacking, np.nan, sums / n))
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels as labels_of
 from xcurves.core import validation
-from xcurves.core.axes import MOST_CURVES
+from xcurves.core.axes import MOST_CURVES, drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
 from xcurves.plotting import curves
@@ -31,6 +31,8 @@ from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MOST = 10**6  # resamples of a band, which are held in memory
 
 
 def plot(
@@ -215,11 +217,11 @@ def _plot_curves(
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
     band = curves.Band(
-        validation.check_count("n_resamples", n_resamples) or curves.N_RESAMPLES,
+        validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
         validation.check_rng(rng),
     )
-    array = look.of(array)
+    array = drawable(look.of(array))
     many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
     dims = check_dims([*labels_of.extra_dims(array), *many], canvas.col, canvas.row, "curves")
     grid = arrange([array.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
@@ -241,7 +243,7 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind), view)
-    data = look.of(data)
+    data = drawable(look.of(data))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     dims, panels = drawn[0][1:]
     if len(names) == 1:
@@ -307,5 +309,5 @@ def _check_view(views: Collection[str], default: tuple[str, ...], view: str | No
     if view is None:
         return default
     if view not in views:
-        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {view!r}")
+        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}")
     return (view,)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS
+from xcurves.core.labels import DIMS, shown
+from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
-_CHOICES = ("raise", "first", "last", "mean")
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -45,9 +45,18 @@ def _from_arrow(frame: Any) -> Callable[[], Any] | None:
     return convert
 
 
+def listed(argument: str, given: str | Sequence[str]) -> list[str]:
+    """Return the names of one or several columns."""
+    if not isinstance(given, str) and not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one")
+    return [given] if isinstance(given, str) else list(given)
+
+
 def names_of(extra: str | Sequence[str]) -> list[str]:
     """Return the columns of further dims, none of them the name of another dim."""
-    names = [extra] if isinstance(extra, str) else list(extra)
+    names = listed("extra", extra)
+    for name in names:
+        _check_name("extra", name)
     taken = [name for name in names if name in DIMS or names.count(name) > 1]
     if taken:
         raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
@@ -56,12 +65,13 @@ def names_of(extra: str | Sequence[str]) -> list[str]:
 
 def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], duplicates: str) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of the dims."""
-    if duplicates not in _CHOICES:
-        raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
+    check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
     asked = {"value": value, **columns}
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
+    for key, column in asked.items():
+        _check_name(key if key in ("value", *DIMS) else "extra", column)
     for key, column in asked.items():
         argument = key if key in ("value", *DIMS) else "extra"
         if column not in frame.columns:
@@ -84,25 +94,38 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
             )
 
 
+def _check_name(argument: str, column: object) -> None:
+    if not pd.api.types.is_hashable(column):
+        raise TypeError(f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns")
+
+
 def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
     """Return advice how to make the missing column from those that the frame has."""
     column, there = asked[key], [name for name in asked.values() if name in frame]
-    if column in frame.index.names:
+    if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
         kept = [name for name in frame if name not in scores]
-        constant = f".assign({asked[missing[1]]}=...)" if len(missing) > 1 else ""
+        constant = _assign(asked[missing[1]], "...").removeprefix("frame") if len(missing) > 1 else ""
         melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
         return f". If it has a column for each {missing[0]}: {melt}"
     rest = [name for name in there if name != asked["value"]]
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
-            f"frame.assign({column}=frame.groupby({rest}).cumcount()), which relies on the order of rows"
+            f"{_assign(column, f'frame.groupby({rest}).cumcount()')}, which relies on the order of rows"
         )
-    return f". If each algorithm has one run: frame.assign({column}=0)" if key == "run" else ""
+    return f". If each algorithm has one run: {_assign(column, '0')}" if key == "run" else ""
+
+
+def _assign(column: str, value: str) -> str:
+    """Return code that adds a column, whatever its name."""
+    if not isinstance(column, str):
+        return f"frame[{column!r}] = {value}"
+    named = f"{column}={value}" if str(column).isidentifier() else f"**{{{column!r}: {value}}}"
+    return f"frame.assign({named})"
 
 
 def _check_numeric(argument: str, column: pd.Series[Any]) -> None:

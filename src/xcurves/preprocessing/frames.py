@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xcurves.core import grid_advice, labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
+from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, listed, names_of, numbers
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 from xcurves.preprocessing.independence import warn_of_episodes
 
@@ -201,7 +201,7 @@ def to_dataset(
     >>> curves.success.squeeze().to_numpy()
     array([0.5, nan])
     """
-    names = [values] if isinstance(values, str) else list(values)
+    names = listed("values", values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
     table = as_pandas(frame)

@@ -123,7 +123,10 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
         ("answer", "In short", _answer(attrs, list(single.values()), curves)),
         *([("benchmark", f"Over all {len(names)} tasks", _benchmark(over_all))] if over_all else []),
         *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
-        *((f"part-{number}", kind_of(result).question, _part(result, links)) for number, result in enumerate(by_task, 1)),
+        *(
+            (f"part-{number}", kind_of(result).question, _part(result, links))
+            for number, result in enumerate(by_task, 1)
+        ),
         *([("tasks", "Each task", _each_task(curves, names, by_task))] if curves is not None and links else []),
         ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),

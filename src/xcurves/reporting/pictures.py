@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from io import BytesIO
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.labels import escape_controls
 from xcurves.plotting.dispatch import plot
-from xcurves.reporting.markup import escape_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
