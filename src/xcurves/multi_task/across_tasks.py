@@ -152,7 +152,7 @@ def across_tasks(
     scores = score_runs(joined.ordered, task, levels, final=isinstance(training_weights, str))
     packed = joining.apply(block, scores, task, block.layout.length)
     variables = joined.unpack(block.layout, packed)
-    coords = packed.coords | joined.coords
+    coords = {**packed.coords, **joined.coords}
     if weights is not None:
         variables["task_weights"] = xr.Variable(task, weights)
     if levels is not None:
