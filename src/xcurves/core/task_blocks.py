@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import chunking as blocks
-from xcurves.core import labels, run_checks, validation
+from xcurves.core import chunking, labels, run_checks, validation
 from xcurves.core.packing import Floats, Layout
 from xcurves.kernels import shuffles
 
@@ -107,12 +106,13 @@ def apply_block(
     tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
     bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
-    bare = [blocks.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
-    chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
     last: tuple[xr.DataArray, list[str]] = (tasks, [])
-    if chunks and hasattr(block, "names"):
-        block, names = blocks.Named.of(block, tasks)
-        last = (names.chunk(chunks), ["_name"])
+    if any(array.chunks is not None for array in bare):
+        bare = [chunking.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
+        chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
+        if chunks and hasattr(block, "names"):
+            block, names = chunking.Named.of(block, tasks)
+            last = (names.chunk(chunks), ["_name"])
     with run_checks.with_cure(arrays[0] if curves is None else curves):
         packed: xr.DataArray = xr.apply_ufunc(
             block,
