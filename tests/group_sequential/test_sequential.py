@@ -141,7 +141,7 @@ def test_weights_of_training(curves):
         ({"n_looks": 0}, ValueError, "n_looks must be at least 1; got 0"),
         ({"n_looks": 3, "spending": "cubic"}, ValueError, "spending must be 'square' or 'linear'; got 'cubic'"),
         ({"n_looks": 3, "task": "env"}, ValueError, "task must be an extra dim of curves; got 'env'. It has none"),
-        ({"n_looks": 3, "training_weights": [1, -1, 0, 0]}, ValueError, "not negative"),
+        ({"n_looks": 3, "training_weights": [1, -1, 0, 0]}, ValueError, "must not be negative; got -1"),
         ({"n_looks": 3, "training_weights": "last"}, ValueError, "None, 'final' or weights; got 'last'"),
     ],
 )

@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from xcurves.anova.contrast_weights import Weights
+    from xcurves.core.weights import TrainingWeights
     from xcurves.distributions.options import Dims, Numbers
     from xcurves.distributions.trials import Interval
-    from xcurves.group_sequential.curve_weights import TrainingWeights
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
     from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
-    from xcurves.multi_task.across_tasks import TaskTrainingWeights
     from xcurves.multi_task.options import TaskGroups, TaskWeights
     from xcurves.profile.intervals import Intervals
     from xcurves.simulation.modifications import Case
@@ -137,7 +136,7 @@ class DataArrayCurves(CurvePreparation):
         self,
         *,
         task: str = "task",
-        training_weights: TaskTrainingWeights = None,
+        training_weights: TrainingWeights = None,
         task_weights: TaskWeights | None = None,
         task_groups: TaskGroups | None = None,
         paired: bool = False,

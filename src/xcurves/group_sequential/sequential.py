@@ -14,7 +14,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block, in_label_order
 from xcurves.core.validation import check_curves
-from xcurves.group_sequential.curve_weights import TrainingWeights, check_training_weights
+from xcurves.core.weights import TrainingWeights, check_score_weights
 from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import check_looks
 from xcurves.kernels.adjustments import holm
@@ -151,6 +151,11 @@ def sequential(
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
     if curves.sizes["algorithm"] < 2:
         raise ValueError("curves has one algorithm; a comparison needs two. Add one")
+    weights = check_score_weights(ordered, training_weights)
+    if weights is not None and (weights < 0).any():
+        raise ValueError(
+            f"training_weights must not be negative; got {weights.min().item():g}. For slopes use contrast"
+        )
     pairs = labels.algorithm_pairs(curves, reference)
     places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}
@@ -163,7 +168,8 @@ def sequential(
         [(int(places[a]), int(places[b])) for a, b in pairs],
         places,
         ordered[look].to_numpy().astype(np.intp) - 1,
-        check_training_weights(ordered, training_weights),
+        None if weights is None else weights.to_numpy(),
+        isinstance(training_weights, str),
         spending,
         validation.check_count("n_resamples", n_resamples) or 1,
         alpha,
@@ -207,7 +213,8 @@ class _SequentialBlock:
     pairs: list[tuple[int, int]]
     places: NDArray[np.intp]
     look: NDArray[np.intp]
-    weights: Floats | str | None
+    weights: Floats | None
+    final: bool
     spending: Spending
     n_resamples: int
     alpha: float
@@ -244,7 +251,7 @@ class _SequentialBlock:
 
     def _profile(self, in_grid: NDArray[np.bool_], names: list[str]) -> Floats:
         """Return the weights of the levels of each task, shape (task, training), which add up to 1."""
-        if isinstance(self.weights, str):
+        if self.final:
             last = in_grid.shape[1] - 1 - in_grid[:, ::-1].argmax(axis=1)
             return np.asarray(np.arange(in_grid.shape[1]) == last[:, np.newaxis], dtype=np.float64)
         given = np.ones(in_grid.shape[1]) if self.weights is None else self.weights

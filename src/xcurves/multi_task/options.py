@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,24 +47,9 @@ def check_task(curves: xr.DataArray, task: str) -> str:
 
 def check_pairs(curves: xr.DataArray, reference: Hashable | None) -> tuple[list[tuple[int, int]], dict[Hashable, Any]]:
     """Return pairs of places of algorithms, each "first - second", and the coordinates that name them."""
-    algorithms = curves["algorithm"].to_numpy()
-    if len(algorithms) < 2:
+    if curves.sizes["algorithm"] < 2:
         raise ValueError("curves has one algorithm; a comparison needs two. Add one")
-    pairs = list(combinations(range(len(algorithms)), 2))
-    if reference is not None:
-        known = algorithms.tolist()
-        if reference not in known:
-            raise ValueError(
-                f"reference must be an algorithm; got {reference!r}. One of {', '.join(labels.words(algorithms))}"
-            )
-        with_it = known.index(reference)
-        pairs = [(other, with_it) for other in range(len(known)) if other != with_it]
-    first, second = (algorithms[[pair[side] for pair in pairs]] for side in (0, 1))
-    return pairs, {
-        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", first),
-        "algorithm_b": ("pair", second),
-    }
+    return labels.algorithm_pairs(curves, reference), labels.pair_coords(curves, reference)
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
@@ -120,29 +104,3 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
             f"Name tasks with a DataArray of dim {task!r}"
         )
     return values
-
-
-def check_task_training_weights(curves: xr.DataArray, weights: Any) -> xr.DataArray | None:
-    """Return weights on (training), or None."""
-    if weights is None or (isinstance(weights, str) and weights == "final"):
-        return None
-    if isinstance(weights, str):
-        raise ValueError(f"training_weights must be None, 'final' or weights; got {weights!r}")
-    if not isinstance(weights, xr.DataArray) or "training" not in weights.coords:
-        values = np.asarray(weights, dtype=np.float64)
-        if values.shape != (curves.sizes["training"],):
-            raise ValueError(
-                f"training_weights must have one weight for each of {curves.sizes['training']} levels; got shape "
-                f"{values.shape}. Name levels with a DataArray of dim 'training'"
-            )
-        weights = xr.DataArray(values, {"training": curves["training"].to_numpy()}, ("training",))
-    if weights.dims != ("training",):
-        raise ValueError(f"training_weights must have the dim 'training'; got {weights.dims}")
-    unknown = np.setdiff1d(weights["training"].to_numpy(), curves["training"].to_numpy())
-    if unknown.size:
-        raise ValueError(f"training_weights names the level {unknown[0]:g}, which is no level of the curves. Drop it")
-    values = weights.to_numpy().astype(np.float64)
-    if not np.isfinite(values).all() or not values.any():
-        raise ValueError("training_weights must be finite and not all zero. Give weight to at least one level")
-    spread: xr.DataArray = weights.astype(np.float64).reindex(training=curves["training"], fill_value=0.0)
-    return spread.drop_vars([name for name in spread.coords if name != "training"]).drop_attrs()
