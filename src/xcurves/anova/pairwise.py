@@ -100,8 +100,6 @@ def pairwise(
     given, curves = curves, check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     ordered = in_label_order(curves)
-    if curves.sizes["algorithm"] < 2:
-        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist()
     pairs = [(place[a], place[b]) for a, b in labels.algorithm_pairs(curves, reference)]
     block = _PairBlock(

@@ -81,9 +81,13 @@ def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
     return xr.DataArray(np.arange(prod(shape)).reshape(shape), dims=list(dims))
 
 
-def algorithm_pairs(curves: xr.DataArray, reference: Hashable | None = None) -> list[tuple[int, int]]:
+def algorithm_pairs(
+    curves: xr.DataArray, reference: Hashable | None = None, *, name: str = "curves"
+) -> list[tuple[int, int]]:
     """Return the places of both algorithms of every pair: all pairs, or every other algorithm with the reference."""
     algorithms = curves["algorithm"].to_numpy().tolist()
+    if len(algorithms) < 2:
+        raise ValueError(f"{name} has one algorithm; a comparison needs two. Add one")
     if reference is None:
         return list(combinations(range(len(algorithms)), 2))
     if not isinstance(reference, Hashable) or reference not in algorithms:

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import chunking as blocks
-from xcurves.core import labels, run_checks, validation
+from xcurves.core import chunking, labels, run_checks, validation
 from xcurves.core.packing import Floats, Layout
 from xcurves.kernels import shuffles
 
@@ -113,12 +112,13 @@ def apply_block(
         array.drop_vars(dims, errors="ignore") if set(dims) & set(array.coords) else array
         for array, dims in zip(arrays, core_dims, strict=True)
     ]
-    bare = [blocks.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
-    chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
     last: tuple[xr.DataArray, list[str]] = (tasks, [])
-    if chunks and hasattr(block, "names"):
-        block, names = blocks.Named.of(block, tasks)
-        last = (names.chunk(chunks), ["_name"])
+    if any(array.chunks is not None for array in bare):
+        bare = [chunking.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
+        chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
+        if chunks and hasattr(block, "names"):
+            block, names = chunking.Named.of(block, tasks)
+            last = (names.chunk(chunks), ["_name"])
     with run_checks.with_cure(arrays[0] if curves is None else curves):
         packed: xr.DataArray = xr.apply_ufunc(
             block,

@@ -166,13 +166,13 @@ class DistributionBlock:
         }
         for part in self._alike(trials, x, n_units > 1):
             if self.by_unit:
-                statistic, points = self._with_points(part)
+                found["statistic_ci"][part.tasks], points = self._with_points(part)
                 at, quantiles = np.split(points, [len(self._points)], axis=1)
             else:
-                wanted = not self.simultaneous
-                statistic = self._intervals(part, self.wanted.resampled, self.wanted.length) if wanted else np.nan
                 at, quantiles = self._limits(part)
-            found["statistic_ci"][part.tasks] = statistic
+                if not self.simultaneous:
+                    of_statistics = self._intervals(part, self.wanted.resampled, self.wanted.length)
+                    found["statistic_ci"][part.tasks] = of_statistics
             found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
 

@@ -149,8 +149,6 @@ def sequential(
         raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: 2 to 20")
     check_looks(curves, look, n_looks)
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
-    if curves.sizes["algorithm"] < 2:
-        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
     pairs = labels.algorithm_pairs(curves, reference)
     places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}

@@ -45,13 +45,6 @@ def check_task(curves: xr.DataArray, task: str) -> str:
     raise ValueError(f"task={task!r} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
 
 
-def check_pairs(curves: xr.DataArray, reference: Hashable | None) -> tuple[list[tuple[int, int]], dict[Hashable, Any]]:
-    """Return pairs of places of algorithms, each "first - second", and the coordinates that name them."""
-    if curves.sizes["algorithm"] < 2:
-        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
-    return labels.algorithm_pairs(curves, reference), labels.pair_coords(curves, reference)
-
-
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
     """Return a positive weight for each task, or None."""
     if weights is None:

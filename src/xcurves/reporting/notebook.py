@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+import pandas as pd
 import xarray as xr
 
+from xcurves.core.schema import ResultKind
 from xcurves.results import ask, find_kind, prepare
 
 
@@ -16,8 +18,7 @@ def as_text(result: xr.Dataset) -> str | None:
         return None
     if _is_lazy(result):
         return f"{kind.question}\nNot computed yet: a lazy result of {kind.name}. Compute it: result.compute()"
-    kind, result = prepare(result)
-    answer, table = ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
+    answer, table = _shown(kind, result)
     return f"{kind.question}\n{answer}\n{table}"
 
 
@@ -26,12 +27,17 @@ def as_html(result: xr.Dataset) -> str | None:
     kind = find_kind(result)
     if kind is None:
         return None
+    question = f"<p><strong>{escape(kind.question)}</strong></p>"
     if _is_lazy(result):
-        return f"<p><strong>{escape(kind.question)}</strong></p><p>A lazy result of {kind.name}, not computed yet.</p>"
-    kind, result = prepare(result)
-    answer, table = ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
-    shown = table.to_html(border=0, max_rows=40, float_format="{:.4g}".format)
-    return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
+        return f"{question}<p>A lazy result of {kind.name}, not computed yet.</p>"
+    answer, table = _shown(kind, result)
+    return f"{question}<p>{escape(answer)}</p>{table.to_html(border=0, max_rows=40, float_format='{:.4g}'.format)}"
+
+
+def _shown(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame]:
+    """Return the answer and the table of a result."""
+    _, result = prepare(result)
+    return ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
 
 
 def _is_lazy(result: xr.Dataset) -> bool:
