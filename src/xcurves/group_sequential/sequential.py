@@ -51,7 +51,7 @@ def sequential(
     look : str, default "look"
         Coordinate of `run` with the number of the batch, from 1, in which it was run: `assign_looks` makes it.
     n_looks : int
-        Number of looks that are planned. Neither it nor the sizes of the batches may depend on results.
+        Number of looks that are planned. Neither it nor the sizes and numbers of the batches may depend on results.
     spending : {"square", "linear"}
         Share of the level spent by look k of K: (k/K)² or k/K.
     task : str, optional
@@ -105,16 +105,20 @@ def sequential(
     .. math:: \#\{h: q_{k-1}(h) \le x' \text{ or } T_k(h) \ge T_k(g)\} \le x' s_k B \quad \text{for every } x' \ge x
 
     So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
-    whether to go on may depend on it. It never rises. At a look at which a pair has no new runs it stays as it was,
-    and the share of that look can be spent at the next. An algorithm all of whose pairs are decided needs no further
-    runs. What is *not* controlled: more looks than planned, batches that grow because a result is near the boundary,
-    runs that are left out because of their scores, and algorithms that are added later.
+    whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
+    task) and all assignments are evaluated; with random ones it holds on average over seeds. For equal means of unlike
+    spread it is approximate: unequal numbers of runs within batches then reject too often (.086 for .05 at 6 v 3 runs,
+    standard deviations 1 v 4), so run equal batches. `pvalue` never rises. At a look at which a pair has no new runs it
+    stays as it was, and the share of that look can be spent at the next. An algorithm all of whose pairs are decided
+    needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first rejection at the level
+    α, or else at the last look. What is *not* controlled: more looks than planned, batches that grow, or looks that are
+    left out, because of a result, runs that are left out because of their scores, and algorithms that are added later.
 
-    The interval at a look holds all shifts of the first algorithm that no look so far rejects. `futile` is 1 where, if
-    the trend goes on, a rejection by the last look has a probability below .05; to stop there is allowed, never needed.
-    After a rejection the estimate is too large on average; the interval holds. Unequal numbers of runs within batches
-    together with unlike spread reject too often (.086 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal
-    batches.
+    The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
+    algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies; they are not
+    adjusted over pairs. After a rejection the estimate is too large on average, and of the studies that reject, more
+    than a share α may have an interval that misses. `futile` is 1 where, if the trend goes on, a rejection by the last
+    look has a probability below .05; to stop there is allowed, never needed.
 
     References
     ----------
