@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xcurves.core import provenance
 from xcurves.core.labels import DIMS, shown
 from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
+_EXACT = 2**53  # floats hold every whole number up to it
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -82,15 +84,19 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
-    for argument in {"value", "training"} & set(asked):
-        _check_numeric(argument, frame[asked[argument]])
+    units = [column for dim, column in columns.items() if dim != "training"]
+    for argument in ("value", "training"):
+        if argument in asked:
+            _check_numeric(argument, frame[asked[argument]], units)
+    if "training" in asked:
+        _check_exact(frame[asked["training"]], units)
     for argument, column in columns.items():
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
                 f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
                 f"null as missing), first row {_plain_label(missing.idxmax())}. "
-                f"Drop them: frame.dropna(subset=[{column!r}])"
+                f"Drop them: frame.dropna(subset=[{column!r}]), or name them: frame.fillna({{{column!r}: 'None'}})"
             )
 
 
@@ -104,6 +110,9 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     column, there = asked[key], [name for name in asked.values() if name in frame]
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
+    near = [name for name in frame if str(name).strip().casefold() == str(column).strip().casefold()]
+    if near:
+        return f". Did you mean {near[0]!r}?"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
@@ -128,7 +137,7 @@ def _assign(column: str, value: str) -> str:
     return f"frame.assign({named})"
 
 
-def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
+def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) -> None:
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
@@ -137,8 +146,46 @@ def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
     first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
     raise TypeError(
         f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
-        f"Convert: pd.to_numeric(frame[{column.name!r}])"
+        f"{_cure_of_text(column, strange.astype(str), units)}"
     )
+
+
+def _cure_of_text(column: pd.Series[Any], strange: pd.Series[str], units: Sequence[str]) -> str:
+    """Return how to convert a column that is not numeric; `strange` are its entries that are no numbers."""
+    name = f"frame[{column.name!r}]"
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return f"Convert to hours since each run began: {_since_start(name, units)} / pd.Timedelta('1h')"
+    if pd.api.types.is_timedelta64_dtype(column):
+        return f"Convert to hours: {name} / pd.Timedelta('1h')"
+    if not len(strange) or pd.api.types.is_bool_dtype(column):
+        beyond = column.dtype == object and pd.to_numeric(column).dtype == object  # 64 bits
+        as_float = beyond or pd.api.types.is_bool_dtype(column)
+        return f"Convert: {name}.astype(float)" if as_float else f"Convert: pd.to_numeric({name})"
+    if strange.str.fullmatch(r"[-+]?\d[\d,.]*").all():
+        decimals, thousands = (f"{name}.str.replace(',', {by!r}).astype(float)" for by in (".", ""))
+        return f"Say what its commas are. Of decimals: {decimals}, of thousands: {thousands}"
+    if column.astype(str).str.fullmatch(r"\d{4}-\d\d-\d\d.*").all():
+        return f"Convert to times: pd.to_datetime({name}, format='ISO8601')"
+    return f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
+
+
+def _check_exact(column: pd.Series[Any], units: Sequence[str]) -> None:
+    """Refuse whole numbers of training that floats do not tell apart, such as times in nanoseconds."""
+    if not pd.api.types.is_integer_dtype(column) or max(int(column.max()), -int(column.min())) <= _EXACT:
+        return
+    rounded = column[[int(float(level)) != level for level in column.tolist()]]
+    if len(rounded):
+        name = f"frame[{column.name!r}]"
+        raise ValueError(
+            f"training column {column.name!r} has whole numbers beyond 2**53, which floats round, first "
+            f"{rounded.iloc[0]} in row {_plain_label(rounded.index[0])}. Count from the start of each run: "
+            f"{_since_start(name, units)}"
+        )
+
+
+def _since_start(name: str, units: Sequence[str]) -> str:
+    column = name.removeprefix("frame")
+    return f"{name}.sub(frame.groupby({list(units)}){column}.transform('min'))"
 
 
 def _plain_label(label: object) -> str:
@@ -176,3 +223,14 @@ def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Return a numeric column of any dtype as floats, NaN where it has no number."""
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def warn_of_blanks(column: str, values: NDArray[Any]) -> None:
+    """Warn of labels that differ only in spaces around them."""
+    _, inverse, counts = np.unique(
+        np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
+    )
+    if len(counts) < len(values):
+        first, second = values[inverse == counts.argmax()][:2].tolist()
+        strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
+        provenance.warn(f"column {column!r} has {first!r} and {second!r}: two labels. If they are one: {strip}")
