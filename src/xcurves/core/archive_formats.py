@@ -78,7 +78,7 @@ def _write_netcdf(groups: ArchiveGroups, part: Path, engine: Literal["scipy", "h
         else:
             groups["/"].to_netcdf(part, engine=engine)
     except RuntimeError as error:  # so both libraries say that a disk is full
-        if "HDF" not in str(error):
+        if "HDF" not in str(error) and "errno" not in str(error):
             raise
         raise OSError(f"{error}; the disk may be full") from error
 
