@@ -334,8 +334,9 @@ def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
     _cured(curves.assign_coords(xr.Coordinates.from_pandas_multiindex(multi, "training")), TypeError)
     _cured(curves.assign_coords(run=[0, 0, 1, 2]), ValueError)
     _cured(curves.drop_vars("training"), ValueError)
-    for old in (0, "my step", "step"):
+    for old in ("my step", "step"):
         assert _cured(curves.rename(training=old), (TypeError, ValueError)).sizes["training"] == 3
     _cured(curves.rename(algorithm="my agent", run="seed"), ValueError)
+    _cured(xr.DataArray([curves.to_numpy()], {"training": [1, 2, 4]}, (0, *curves.dims)), TypeError)
     _cured(curves.expand_dims(effect=[1]), ValueError)
     _cured(curves.astype(object), TypeError)
