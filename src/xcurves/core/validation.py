@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -178,13 +178,16 @@ def check_curves(
 
 
 def native_labels(data: Labelled) -> Labelled:
-    """Return the data with numbers as labels in the machine's byte order: pandas cannot look up others."""
+    """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
     known = data.coords.variables
-    foreign = [dim for dim in data.dims if dim in known and not known[dim].dtype.isnative]
-    if not foreign:
-        return data
-    native = {dim: known[dim].to_numpy().astype(known[dim].dtype.newbyteorder("=")) for dim in foreign}
-    return data.assign_coords({dim: (dim, each, known[dim].attrs) for dim, each in native.items()})
+    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
+    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
+    return data.assign_coords(native) if native else data
+
+
+def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    of_numpy = isinstance(dtype, np.dtype)
+    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
 
 
 def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
@@ -198,6 +201,8 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
         raise ValueError(f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})")
     for dim, size in curves.sizes.items():
+        if not isinstance(dim, str):
+            raise TypeError(f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})")
         if size == 0:
             raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
 
@@ -216,7 +221,13 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     if needed not in renames.values():
         example = -1 if needed == "training" else 0
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
-    return "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
+    return f"Rename: {_say_rename({old: renames[str(old)] for old in curves.dims if str(old) in renames})}"
+
+
+def _say_rename(names: Mapping[Hashable, str]) -> str:
+    if all(isinstance(old, str) and old.isidentifier() for old in names):
+        return "da.rename(" + ", ".join(f"{old}={new!r}" for old, new in names.items()) + ")"
+    return f"da.rename({names!r})"
 
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
@@ -265,17 +276,24 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
             f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
             "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
         )
-    if levels.dtype.kind == "M" or " since " in units:
-        dated = levels.dtype.kind == "M"
+    index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
+    if index is not None and index.nlevels > 1:
+        cure = "da.reset_index('training', drop=True).assign_coords(training=[...])"
+        raise TypeError(f"training must be numeric; got a MultiIndex. Say the amounts of training: {cure}")
+    of_cftime = type(levels.to_numpy()[0]).__module__.startswith("cftime") if levels.dtype.kind == "O" else False
+    dated = levels.dtype.kind == "M" or of_cftime
+    if dated or " since " in units:
         got = levels.dtype if dated else f"units {units!r}"
-        cure = "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')" if dated else "Name another unit"
+        seconds = "(da.training - da.training[0]) / np.timedelta64(1, 's')"
+        cure = f"Convert, here to seconds: da.assign_coords(training={seconds})" if dated else "Name another unit"
         raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
     if levels.dtype.kind not in "iuf":
-        raise TypeError(
-            f"training must be numeric; got dtype {levels.dtype}. "
-            "Convert: da.assign_coords(training=da.training.astype(float))"
-        )
-    index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
+        try:
+            levels.to_numpy().astype(np.float64)
+            cure = "Convert: da.assign_coords(training=da.training.astype(float))"
+        except (TypeError, ValueError):
+            cure = "Say the amounts of training: da.assign_coords(training=[...])"
+        raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
     values = levels.to_numpy()
