@@ -195,8 +195,10 @@ class DistributionBlock:
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
         single = len(sizes) == 1 and not self.by_unit
         design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
-        order = np.argsort(flat, axis=-1, kind="stable")
         by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
+        if single:  # sorted already
+            return Alike(tasks, flat, np.broadcast_to(np.arange(flat.shape[1]), flat.shape), by_stratum, design)
+        order = np.argsort(flat, axis=-1, kind="stable")
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
