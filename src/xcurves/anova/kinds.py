@@ -45,6 +45,11 @@ RANDOMIZED_ANOVA = ResultKind(
     coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": SOURCES},
     rows=("effect", "error_term"),
     references=PIATER,
+    method="Algorithms were compared by a randomized analysis of variance of whole performance curves: F of the "
+    "algorithm effect against differences between runs and F of the algorithm-by-training interaction against "
+    "their changes with training (split-plot error terms), with p-values from reassigning whole runs to "
+    "algorithms.",
+    unit="whole runs",
     table=tables.anova_table,
     table_caption="Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
     "runs by training for the interaction.",
@@ -91,6 +96,11 @@ PAIRWISE = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("effect", "pair"),
     references=PIATER,
+    method="Every pair of algorithms was compared on its own runs, in mean score over training by a studentized "
+    "randomization test, whose inversion gives the interval of the difference, and in change with training by F "
+    "with the split-plot error. P-values of each effect were adjusted for the number of pairs by {correction}; "
+    "intervals were not.",
+    unit="whole runs",
     table=tables.pair_table,
     table_caption="Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
     "number of pairs), and p of level and of shape, adjusted.",
@@ -136,6 +146,9 @@ CONTRAST = ResultKind(
     },
     coords={"ci_bound": CI_BOUNDS},
     references=PIATER,
+    method="A planned contrast of algorithms was tested by a studentized randomization test of weighted mean scores "
+    "({alternative}), whose inversion gives the interval.",
+    unit="whole runs",
     table=tables.contrast_table,
     table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
     sentences=text.contrast_sentences,

@@ -96,8 +96,8 @@ def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
             yield f"{name}The contrast of scores: nothing can be said; T is undefined."
             continue
         shown = differs if provenance.significant(p, alpha) else not_shown
-        bounds = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
-        at = _interval(task["estimate"].item(), *bounds, alpha)
+        low, high = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
+        at = _interval(task["estimate"].item(), low, high, alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
         yield f"{name}The contrast of {_averaged(task)}, {at}, {shown} {level}."
     yield (
@@ -252,8 +252,8 @@ def pair_answer(result: xr.Dataset) -> str:
     if said:
         return f"Shown to differ in mean score over training{adjusted}: {joined(said, '; ')}."
     if known:
-        largest = f"the largest difference: {_by_how_much(known[0])}"
-        return f"No pair is shown to differ in mean score over training{adjusted}; {largest}."
+        most = _by_how_much(known[0])
+        return f"No pair is shown to differ in mean score over training{adjusted}; the largest difference: {most}."
     return "No pair could be tested: runs or error are missing."
 
 

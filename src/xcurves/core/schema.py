@@ -107,6 +107,9 @@ class ResultKind:
         The public function, and ``attrs["xcurves_result"]``.
     question : str
         What a result answers: the heading in a summary, a report and the command line.
+    method, unit : str
+        For the methods section of a paper: what was done, in whole sentences with attrs in braces, and what is
+        reassigned, resampled or taken to be independent.
     argument : str
         What the function takes: "curves", "errors", "scores", "generator", or the name of the kind that it takes.
     variables : mapping of str to Var
@@ -147,6 +150,8 @@ class ResultKind:
     variables: Mapping[str, Var]
     coords: Mapping[str, tuple[str, ...]]
     references: tuple[str, ...]
+    method: str
+    unit: str
     table: Callable[[xr.Dataset], pd.DataFrame]
     table_caption: str
     sentences: Callable[[xr.Dataset], Iterator[str]]

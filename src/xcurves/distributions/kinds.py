@@ -68,6 +68,9 @@ PERFORMANCE_CDF = ResultKind(
     coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
     references=(JORDAN, MASSART, EFRON_1987),
+    method="Scores over trials were described by their empirical distribution function, its inverse, and statistics "
+    "with {interval} intervals.",
+    unit="trials along {dim}",
     table=tables.statistic_table,
     table_caption="Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     sentences=text.statistic_sentences,
@@ -146,6 +149,10 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     rows=("pair",),
     core=("algorithm", "run"),
     references=(JORDAN, NEWCOMBE, MASSART),
+    method="Every pair of algorithms was compared by the probability that a trial of the first scores higher than one "
+    "of the second, and by the largest distance of their distribution functions, with p-values adjusted for the "
+    "number of pairs by {correction}.",
+    unit="trials along {dim}",
     table=tables.comparison_table,
     table_caption="Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
     "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",

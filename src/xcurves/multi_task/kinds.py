@@ -71,6 +71,12 @@ ACROSS_TASKS = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("pair", "task_effect"),
     references=_REFERENCES,
+    method="Algorithms were compared over tasks by the mean over tasks of the difference of mean scores, with two "
+    "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
+    "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
+    "pairs by the step-down maximum). P-values of single tasks were adjusted over tasks within a pair by "
+    "{correction}.",
+    unit="whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     table=tables.across_table,
     table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
     "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the "
@@ -131,6 +137,9 @@ PROFILE_ACROSS_TASKS = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("pair", "budget_fraction"),
     references=_REFERENCES[2:],
+    method="Algorithms were compared at fractions of each task's training budget by the mean over tasks of their "
+    "differences; p-values and bands hold for all fractions together, by turning the signs of whole tasks.",
+    unit="whole tasks",
     table=tables.aggregate_table,
     table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
     "hold for all fractions together and for tasks like these.",

@@ -67,6 +67,10 @@ SS_PROFILE = ResultKind(
         "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
         "Maris & Oostenveld (2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
     ),
+    method="The levels of training at which algorithms differ were found from the simple sums of squares of the split-"
+    "plot analysis of variance, with p-values from reassigning whole runs, adjusted over levels by the maximum of "
+    "the shuffled statistics.",
+    unit="whole runs",
     table=tables.profile_table,
     table_caption="Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
     "the level by itself and adjusted over levels.",
