@@ -8,6 +8,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; the processes of a run share the cores
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from messages import exact_messages
@@ -21,6 +22,13 @@ settings.load_profile("plain")
 
 def pytest_addoption(parser):
     parser.addoption("--update-messages", action="store_true", help="write the messages that tests catch")
+    parser.addoption("--contact-sheet", metavar="FOLDER", help="write the pictures of every view, to be looked at")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Leave the doctests of tests out; there are none, and importing every file again takes long."""
+    return [each for each in (yield) if not isinstance(each, DoctestModule)]
 
 
 @pytest.fixture

@@ -133,7 +133,16 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
     assert np.count_nonzero(said) <= np.count_nonzero(scanned) + 2
 
 
-@pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (5, 5), (3, 9), (5, 15), (10, 10), (4, 12)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (3, 3),
+        (5, 5),
+        (3, 9),
+        (5, 15),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in [(4, 4), (10, 10), (4, 12)]),
+    ],
+)
 def test_p_and_interval_never_disagree(sizes):
     rng = np.random.default_rng(sizes)
     n = 400

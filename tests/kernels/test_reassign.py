@@ -89,7 +89,7 @@ def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
 def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
     """Tasks beside each other, each as if alone, with co-moments and with a factor of them."""
     groups = [random_groups(sizes, 4, seed) for seed in range(2)]
-    plan = shuffles.plan_shuffles(sizes, 60, paired=paired)
+    plan = shuffles.plan_shuffles(sizes, 20, paired=paired)
     alone = [design_of(each, paired=paired, factored=True)[0] for each in groups]
     full = [design_of(each, paired=paired)[0] for each in groups]
     together = alone[0]._replace(

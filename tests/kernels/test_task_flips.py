@@ -159,13 +159,6 @@ def test_numbers_do_not_depend_on_batches(monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-def test_smallest_p_values():
-    x = np.array([[1.0, 2, 3, 4, 5, 6], [1, 2, 0, 4, 5, 6], [1, 2, np.nan, 4, 5, 6]])
-    np.testing.assert_array_equal(
-        task_flips.smallest_flip_pvalue(x, task_flips.plan_flips(6, None)), [2 / 64, 4 / 64, 2 / 32]
-    )
-
-
 def test_numbers_that_are_all_equal_or_all_zero():
     plan = task_flips.plan_flips(5, None)
     x = np.array([[0.1] * 5, [0.0] * 5])

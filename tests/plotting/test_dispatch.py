@@ -47,7 +47,7 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
     assert fraction.get_ylabel() == "fraction per level"
     assert cumulative.get_xlabel() == "training games"
-    assert fraction.get_xlabel() == ""
+    assert not fraction.xaxis.label.get_visible()
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
@@ -124,15 +124,16 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 2 views of 1 tasks. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
     predicted = xcurves.fit_power_law(errors, weights="uniform").curves.predict(800)
-    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"]), n_resamples=0)
+    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)
     refused(
         many.curves.plot,
         ValueError,
-        "result has the extra dims ('metric', 'task'); one can be drawn. Select: result.isel(metric=0)",
+        "result has the dims ('metric', 'fold', 'task'); two can be drawn, as row and col. "
+        "Select: result.isel(metric=0)",
     )
     refused(
         predicted.curves.plot,
@@ -151,3 +152,23 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     refused(result.curves.plot, ModuleNotFoundError, "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x00", "$$", r"$\frac$", "_x", r"$\alpha$", "a\nb"])
+def test_every_name_can_be_drawn(name):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
+    curves.attrs = {"units": name, "long_name": f"score {name}"}
+    curves.training.attrs["units"] = name
+    for data in (curves, xcurves.pairwise(curves, n_resamples=19)):
+        ax = xcurves.plot(data)
+        ax.figure.canvas.draw()
+    assert curves.attrs["units"] == name
+    legend = xcurves.plot(curves).get_legend()
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == 2
+    assert (shown[0] == name) == (name in (r"$\alpha$", "a\nb"))
+
+
+def test_a_task_without_a_label_has_its_number():
+    curves = make_curves(np.zeros((1, 2, 4, 3)), task=["x"]).drop_vars("task")
+    assert xcurves.plot(curves).get_title() == "task = 0"

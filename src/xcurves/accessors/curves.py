@@ -5,61 +5,33 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 import xcurves
 from xcurves.accessors.documented import documented
+from xcurves.accessors.preparation import CurvePreparation
 from xcurves.core import validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from xcurves.anova.contrast_weights import Weights
+    from xcurves.core.weights import TrainingWeights
     from xcurves.distributions.options import Dims, Numbers
     from xcurves.distributions.trials import Interval
-    from xcurves.group_sequential.curve_weights import TrainingWeights
     from xcurves.kernels.contrasts import Alternative
     from xcurves.learning_curves.leave_one_size_out import Variants
     from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
-    from xcurves.multi_task.across_tasks import TaskTrainingWeights
     from xcurves.multi_task.options import TaskGroups, TaskWeights
-    from xcurves.preprocessing.grids import AlignMethod, On
-    from xcurves.preprocessing.normalization import Reference
     from xcurves.profile.intervals import Intervals
     from xcurves.simulation.modifications import Case
     from xcurves.simulation.replications import Test
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
-class DataArrayCurves:
+class DataArrayCurves(CurvePreparation):
     """Methods of curves: a DataArray with dims (..., algorithm, run, training)."""
-
-    def __init__(self, curves: xr.DataArray) -> None:
-        self._curves = curves
-
-    @documented
-    def align(
-        self,
-        on: On | int = "intersection",
-        *,
-        method: AlignMethod | None = None,
-        tolerance: float | None = None,
-        relative_to: Literal["budget"] | None = None,
-    ) -> xr.DataArray:
-        """Call :func:`xcurves.align`."""
-        return xcurves.align(self._curves, on, method=method, tolerance=tolerance, relative_to=relative_to)
-
-    @documented
-    def drop_incomplete(self) -> xr.DataArray:
-        """Call :func:`xcurves.drop_incomplete`."""
-        return xcurves.drop_incomplete(self._curves)
-
-    @documented
-    def to_frame(self) -> pd.DataFrame:
-        """Call :func:`xcurves.to_frame`."""
-        return xcurves.to_frame(self._curves)
 
     @documented
     def randomized_anova(
@@ -95,13 +67,6 @@ class DataArrayCurves:
             self._curves, n_resamples=n_resamples, paired=paired, reference=reference, correction=correction,
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
-
-    @documented
-    def assign_looks(
-        self, by: int | Mapping[Any, Any] | pd.Series[Any], *, n_looks: int | None = None, name: str = "look"
-    ) -> xr.DataArray:
-        """Call :func:`xcurves.assign_looks`."""
-        return xcurves.assign_looks(self._curves, by, n_looks=n_looks, name=name)
 
     @documented
     def sequential(
@@ -171,7 +136,7 @@ class DataArrayCurves:
         self,
         *,
         task: str = "task",
-        training_weights: TaskTrainingWeights = None,
+        training_weights: TrainingWeights = None,
         task_weights: TaskWeights | None = None,
         task_groups: TaskGroups | None = None,
         paired: bool = False,
@@ -335,28 +300,22 @@ class DataArrayCurves:
         view: str | None = None,
         *,
         ax: Axes | None = None,
+        col: Hashable | None = None,
+        row: Hashable | None = None,
+        col_wrap: int | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
-            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
-        )
-
-    @documented
-    def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
-        """Call :func:`xcurves.normalize`."""
-        return xcurves.normalize(self._curves, low=low, high=high)
-
-    @documented
-    def time_to_threshold(
-        self, threshold: Reference, *, sustained: int = 1, higher_is_better: bool = True
-    ) -> xr.DataArray:
-        """Call :func:`xcurves.time_to_threshold`."""
-        return xcurves.time_to_threshold(
-            self._curves, threshold, sustained=sustained, higher_is_better=higher_is_better
-        )
+            self._curves, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
+            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
 
     @documented
     def analyze(

@@ -7,6 +7,7 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, SOURCES
+from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 
@@ -64,6 +65,15 @@ RANDOMIZED_ANOVA = ResultKind(
             "terms, which conclusions rest on; open: the pooled one of the paper; grey: Welch's statistic, where "
             "spreads are so unlike that it is to be read.",
             plots.say_f,
+            title=plots.compared,
+            many=View(
+                plots.draw_f_of_tasks,
+                "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
+                "(dashed) is significant. Beside: p of level and shape.",
+                plots.say_f_of_tasks,
+                rows=plots.n_tasks,
+                title=plots.compared,
+            ),
         )
     },
 )
@@ -104,7 +114,16 @@ PAIRWISE = ResultKind(
             "Differences of mean scores over training with their intervals; arrows mark unbounded sides. Beside: p "
             "adjusted over pairs.",
             plots.say_differences,
-            rows=lambda result: result.sizes["pair"],
+            rows=n_pair_rows,
+            columns=n_pair_columns,
+            many=View(
+                plots.draw_differences_of_tasks,
+                "Which algorithm of a pair has the higher mean score in each task; dark where shown by p of the level, "
+                "adjusted over pairs.",
+                plots.say_differences_of_tasks,
+                rows=plots.n_tasks,
+                columns=lambda result: result.sizes["pair"],
+            ),
         )
     },
 )
@@ -140,6 +159,7 @@ CONTRAST = ResultKind(
             "The contrast of scores with its interval; arrows mark unbounded sides.",
             plots.say_contrast,
             rows=lambda result: result["estimate"].size,
+            title=plots.say_weights,
         )
     },
     overlaid=None,

@@ -37,7 +37,7 @@ def curve_moments(
     """
     packed: xr.DataArray = xr.apply_ufunc(
         _reduce,
-        coarsen(curves, DIMS),
+        curves if curves.chunks is None else coarsen(curves, DIMS),
         input_core_dims=[DIMS],
         output_core_dims=[["_subset", "_moment"]],
         dask="allowed",

@@ -84,14 +84,18 @@ def _pair_claims(task: xr.Dataset) -> Iterator[str]:
 
 def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task, then what holds for all tasks."""
-    words = {"two-sided": "differs from zero", "greater": "is above zero", "less": "is below zero"}
-    verdict = words[result.attrs.get("alternative", "two-sided")]
+    words = {
+        "two-sided": ("differs from zero", "is not shown to differ from zero"),
+        "greater": ("is above zero", "is not shown to be above zero"),
+        "less": ("is below zero", "is not shown to be below zero"),
+    }
+    differs, not_shown = words[result.attrs.get("alternative", "two-sided")]
     for task, name in _named_tasks(result):
         alpha, p = provenance.alpha_of(task), task["pvalue"].item()
         if p != p:
             yield f"{name}The contrast of scores: nothing can be said; T is undefined."
             continue
-        shown = verdict if provenance.significant(p, alpha) else f"is not shown to be one that {verdict}"
+        shown = differs if provenance.significant(p, alpha) else not_shown
         low, high = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
         at = _interval(task["estimate"].item(), low, high, alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
@@ -113,7 +117,7 @@ def _averaged(task: xr.Dataset) -> str:
     used = weights["training"].to_numpy()[weights.to_numpy() != 0]
     levels = f"{used[0]:g}" if len(used) == 1 else f"{len(used)} levels from {used[0]:g} to {used[-1]:g}"
     if (weights < 0).any():
-        return f"weighted sums of scores at training {levels}"
+        return f"sums of scores over training with weights of both signs, {levels}"
     if len(used) == 1:
         return f"scores at training {levels}"
     equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12

@@ -142,12 +142,10 @@ def compare_distributions(
     reserved = COMPARE_DISTRIBUTIONS.reserved()
     scores = check_curves(scores, core=("algorithm", *core), name="scores", reserved=reserved)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
-    n_algorithms = scores.sizes["algorithm"]
-    if n_algorithms < 2:
-        raise ValueError("scores has one algorithm; a comparison needs two. Add one")
+    n_pairs = len(labels.algorithm_pairs(scores, name="scores"))
     _check_together(within, n_resamples, paired=validation.check_flag("paired", paired))
     probabilities = options.check_probabilities(None)
-    sizes = {"pair": n_algorithms * (n_algorithms - 1) // 2, "ci_bound": 2, "probability": len(probabilities)}
+    sizes = {"pair": n_pairs, "ci_bound": 2, "probability": len(probabilities)}
     block = PairBlock(
         layout=COMPARE_DISTRIBUTIONS.layout(sizes, "strata" if within else "no strata"),
         names=labels.task_names(scores, ("algorithm", *dims)),

@@ -58,6 +58,8 @@ class DistributionBlock:
         Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
         Smallest and largest possible score.
+    simultaneous : bool
+        Whether the intervals of statistics are made elsewhere, of all training levels together.
     """
 
     layout: Layout
@@ -70,6 +72,7 @@ class DistributionBlock:
     probabilities: Floats
     bounds: tuple[float, float]
     interval: Interval
+    simultaneous: bool
     n_resamples: int
     alpha: float
     entropy: int
@@ -121,7 +124,8 @@ class DistributionBlock:
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
-        found["share_infinite"] = np.count_nonzero(np.isposinf(x), axis=-1) / np.maximum(n, 1)
+        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+        found["share_infinite"] = (n - n_finite) / np.maximum(n, 1)
         return found
 
     def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
@@ -162,13 +166,14 @@ class DistributionBlock:
         }
         for part in self._alike(trials, x, n_units > 1):
             if self.by_unit:
-                statistic, points = self._with_points(part)
-                ends = [len(self._points)]
-                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = np.split(points, ends, axis=1)
+                found["statistic_ci"][part.tasks], points = self._with_points(part)
+                at, quantiles = np.split(points, [len(self._points)], axis=1)
             else:
-                statistic = self._intervals(part, self.wanted.resampled, self.wanted.length)
-                found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = self._limits(part)
-            found["statistic_ci"][part.tasks] = statistic
+                at, quantiles = self._limits(part)
+                if not self.simultaneous:
+                    of_statistics = self._intervals(part, self.wanted.resampled, self.wanted.length)
+                    found["statistic_ci"][part.tasks] = of_statistics
+            found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
 
     def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
@@ -190,8 +195,10 @@ class DistributionBlock:
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
         single = len(sizes) == 1 and not self.by_unit
         design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
-        order = np.argsort(flat, axis=-1, kind="stable")
         by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
+        if single:  # sorted already
+            return Alike(tasks, flat, np.broadcast_to(np.arange(flat.shape[1]), flat.shape), by_stratum, design)
+        order = np.argsort(flat, axis=-1, kind="stable")
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:

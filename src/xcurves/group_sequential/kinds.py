@@ -74,7 +74,16 @@ SEQUENTIAL = ResultKind(
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
             plots.say_boundary,
-            rows=plots.rows_of_panels,
+            panels=("pair",),
+            title=plots.one_pair,
+            most_panels=30,
+            many=View(
+                plots.draw_states,
+                "The look at which each pair was shown to differ; pairs without a number are not yet.",
+                plots.say_boundary,
+                rows=plots.state_rows,
+                columns=plots.state_columns,
+            ),
         )
     },
 )

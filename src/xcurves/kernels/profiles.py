@@ -84,28 +84,16 @@ def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -
         ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
 
 
-def level_sums(means: Floats, squares: Floats, n_levels: int, own: Floats, sizes: tuple[int, ...]) -> Floats:
-    """Return the sums of the profiles over a stretch of levels, shape (task, effect).
-
-    Computed from the means of the groups' deviations over the stretch, and the sums of squares about these, shape
-    (task, group). `own` is as in `effects`: of all levels, not of the stretch.
-    """
-    weights = np.array(sizes, float)
-    shapes, levels = weights * squares, weights * n_levels
-    by_group = [shapes + levels * means**2, levels * own * means, shapes + levels * (means - own) ** 2]
-    return np.asarray(np.stack(by_group, axis=1).sum(axis=-1))
-
-
-def share(ss: Floats, total: Floats, everything: Floats, before: Floats, fraction: Floats, cumulative: Floats) -> None:
+def write_fractions(ss: Floats, total: Floats, everything: Floats, fraction: Floats, cumulative: Floats) -> None:
     """Write profiles as fractions of their totals, shape (task, effect), and as running sums of these.
 
     `everything` is the sum of squares of all curves, shape (task,): profiles that are only its rounding error become
-    zero, and their fractions NaN. The running sums continue those `before`, shape (task, effect).
+    zero, and their fractions NaN.
     """
     nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
     if nothing.any():
         np.copyto(ss, 0.0, where=nothing)
-    divisor, reached = np.where(nothing, np.nan, total[..., np.newaxis]), before[..., np.newaxis]
+    divisor, reached = np.where(nothing, np.nan, total[..., np.newaxis]), np.zeros(())
     for part in _parts(ss.shape[-1], total.size):
         np.divide(ss[part], divisor, out=fraction[part])
         np.cumsum(fraction[part], axis=-1, out=cumulative[part])

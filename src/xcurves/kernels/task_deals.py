@@ -153,12 +153,6 @@ def count_deals(runs: tuple[tuple[int, int], ...], *, paired: bool = False) -> i
     return math.prod(2**a if paired else math.comb(a + b, a) for a, b in present)
 
 
-def smallest_deal_pvalue(plan: DealPlan) -> float:
-    """Return the smallest p-value that the plan allows: a deal and its mirror image tie where numbers are equal."""
-    mirrored = plan.paired or all(s.n_a == s.n_b for s in plan.task_sets)
-    return ((1 + mirrored) if plan.exact else 1) / plan.n_total
-
-
 def reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> NDArray[np.bool_]:
     """Return whether square / variance is at least observed / own, both tied within `TIE`.
 

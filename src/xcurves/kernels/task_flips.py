@@ -175,10 +175,3 @@ def _subset_sums(numbers: Floats) -> Floats:
     for place, number in enumerate(numbers):
         np.add(sums[: 2**place], number, out=sums[2**place : 2 ** (place + 1)])
     return sums
-
-
-def smallest_flip_pvalue(x: Floats, plan: FlipPlan) -> Floats:
-    """Return the smallest p-value of each member that the plan allows: flips of families that are 0 change nothing."""
-    n = np.count_nonzero(~np.isnan(x), axis=-1)
-    zero = np.count_nonzero(x == 0, axis=-1)
-    return np.minimum(1.0, 2.0 ** (1 + zero - n)) if plan.exact else np.full(len(x), 1 / plan.n_total)

@@ -84,6 +84,7 @@ FIT_POWER_LAW = ResultKind(
             "Error against training size, so scaled that an exponent of -0.5 is a straight line. Markers are mean "
             "errors, shades intervals of the curve. A star names curves that miss their own last octaves.",
             plots.say_curves,
+            overlaid="algorithm",
         ),
         "scatter": View(
             plots.draw_scatter,

@@ -48,7 +48,8 @@ class Joined:
         cls, curves: xr.DataArray, task: str, reference: Hashable | None, task_groups: options.TaskGroups | None
     ) -> Joined:
         """Check what is to be joined."""
-        pairs, of_pairs = options.check_pairs(curves, reference)
+        pairs = labels.algorithm_pairs(curves, reference)
+        of_pairs = labels.pair_coords(curves, reference)
         groups = options.check_task_groups(curves, task, task_groups)
         ordered = in_label_order(curves)
         places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist()

@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 from xcurves.multi_task import plots, profile_plots, tables, text
 
@@ -91,12 +92,14 @@ ACROSS_TASKS = ResultKind(
             "for these tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
             plots.say_forest,
             rows=plots.forest_rows,
+            columns=n_pair_columns,
         ),
         "ranks": View(
             plots.draw_ranks,
             "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two "
             "are shown to differ on tasks like these.",
             plots.say_ranks,
+            rows=plots.rank_rows,
             default=False,
         ),
         "prob_greater": View(
@@ -104,6 +107,8 @@ ACROSS_TASKS = ResultKind(
             "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
             "where shown to differ from one half on these tasks.",
             plots.say_improvement,
+            rows=plots.n_algorithms,
+            columns=plots.n_algorithms,
             default=False,
         ),
     },
@@ -147,11 +152,13 @@ PROFILE_ACROSS_TASKS = ResultKind(
             "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole "
             "curve for these tasks. Bars at the foot: where a pair differs on tasks like these.",
             profile_plots.say_mean_curves,
+            overlaid="algorithm",
         ),
         "difference": View(
             profile_plots.draw_aggregate_differences,
             "Mean differences over tasks with bands that hold at all fractions together, for tasks like these.",
             profile_plots.say_aggregate_differences,
+            overlaid="pair",
             default=False,
         ),
     },

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,31 +40,9 @@ def check_task(curves: xr.DataArray, task: str) -> str:
     if task in extra:
         return task
     if task in labels.DIMS:
-        raise ValueError(f"task must be a dim of tasks; got {task!r}, which is that of {task}s")
+        raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
     cure = f"Name one: task={extra[0]!r}" if extra else "Add one: curves.expand_dims(task=['name'])"
     raise ValueError(f"task={task!r} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
-
-
-def check_pairs(curves: xr.DataArray, reference: Hashable | None) -> tuple[list[tuple[int, int]], dict[Hashable, Any]]:
-    """Return pairs of places of algorithms, each "first - second", and the coordinates that name them."""
-    algorithms = curves["algorithm"].to_numpy()
-    if len(algorithms) < 2:
-        raise ValueError("curves has one algorithm; a comparison needs two. Add one")
-    pairs = list(combinations(range(len(algorithms)), 2))
-    if reference is not None:
-        known = algorithms.tolist()
-        if reference not in known:
-            raise ValueError(
-                f"reference must be an algorithm; got {reference!r}. One of {', '.join(labels.words(algorithms))}"
-            )
-        with_it = known.index(reference)
-        pairs = [(other, with_it) for other in range(len(known)) if other != with_it]
-    first, second = (algorithms[[pair[side] for pair in pairs]] for side in (0, 1))
-    return pairs, {
-        "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
-        "algorithm_a": ("pair", first),
-        "algorithm_b": ("pair", second),
-    }
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
@@ -109,10 +86,7 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     if isinstance(given, xr.DataArray):
         if given.dims != (task,):
             raise ValueError(f"{argument} must have the dim {task!r}; got {given.dims}")
-        lacking = [label for label in curves[task].to_numpy().tolist() if label not in given[task].to_numpy().tolist()]
-        if task in given.coords and lacking:
-            raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
-        return np.asarray(given.sel({task: curves[task]}) if task in given.coords else given)
+        return _by_label(curves, task, given, argument) if task in given.coords else given.to_numpy()
     values = np.asarray(given)
     if values.shape != (curves.sizes[task],):
         raise ValueError(
@@ -122,27 +96,12 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     return values
 
 
-def check_task_training_weights(curves: xr.DataArray, weights: Any) -> xr.DataArray | None:
-    """Return weights on (training), or None."""
-    if weights is None or (isinstance(weights, str) and weights == "final"):
-        return None
-    if isinstance(weights, str):
-        raise ValueError(f"training_weights must be None, 'final' or weights; got {weights!r}")
-    if not isinstance(weights, xr.DataArray) or "training" not in weights.coords:
-        values = np.asarray(weights, dtype=np.float64)
-        if values.shape != (curves.sizes["training"],):
-            raise ValueError(
-                f"training_weights must have one weight for each of {curves.sizes['training']} levels; got shape "
-                f"{values.shape}. Name levels with a DataArray of dim 'training'"
-            )
-        weights = xr.DataArray(values, {"training": curves["training"].to_numpy()}, ("training",))
-    if weights.dims != ("training",):
-        raise ValueError(f"training_weights must have the dim 'training'; got {weights.dims}")
-    unknown = np.setdiff1d(weights["training"].to_numpy(), curves["training"].to_numpy())
-    if unknown.size:
-        raise ValueError(f"training_weights names the level {unknown[0]:g}, which is no level of the curves. Drop it")
-    values = weights.to_numpy().astype(np.float64)
-    if not np.isfinite(values).all() or not values.any():
-        raise ValueError("training_weights must be finite and not all zero. Give weight to at least one level")
-    spread: xr.DataArray = weights.astype(np.float64).reindex(training=curves["training"], fill_value=0.0)
-    return spread.drop_vars([name for name in spread.coords if name != "training"]).drop_attrs()
+def _by_label(curves: xr.DataArray, task: str, given: xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
+    place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
+    if len(place) < given.size:
+        raise ValueError(f"{argument} names a {task} twice. Keep one: {argument}.drop_duplicates({task!r})")
+    wanted = curves[task].to_numpy().tolist()
+    lacking = [label for label in wanted if label not in place]
+    if lacking:
+        raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
+    return given.to_numpy()[[place[label] for label in wanted]]

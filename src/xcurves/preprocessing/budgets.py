@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.kernels import ragged
 
 Floats = NDArray[np.float64]
@@ -25,12 +25,13 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
         if not 1 <= int(fractions) <= _MOST:
             raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
-    try:
-        at = np.asarray(fractions, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number of fractions or a sequence; got {fractions!r}. Usual: 20") from None
+    at = validation.numbers_of(fractions)
+    if at is None:
+        raise TypeError(f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20")
     if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
-        raise ValueError(f"{name} must be increasing numbers in (0, 1]; got {fractions!r}. Or give their number: 20")
+        raise ValueError(
+            f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
+        )
     return [float(each) for each in at]
 
 

@@ -85,11 +85,26 @@ SS_PROFILE = ResultKind(
             "Share of each training level in the observed difference; grey is what chance gives, and a bar at the "
             "bottom marks levels that differ.",
             plots.say_fraction,
+            many=View(
+                plots.draw_fraction_of_tasks,
+                "Share of each training level in the observed difference, a row of cells for each task; a dot marks "
+                "levels that differ.",
+                plots.say_fraction_of_tasks,
+                rows=plots.n_rows,
+                columns=plots.n_levels,
+            ),
         ),
         "cumulative": View(
             plots.draw_cumulative,
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             plots.say_cumulative,
+            many=View(
+                plots.draw_cumulative_of_tasks,
+                "Cumulative share of the simple profile, a row of cells for each task.",
+                plots.say_cumulative_of_tasks,
+                rows=plots.n_rows,
+                columns=plots.n_levels,
+            ),
         ),
     },
 )

@@ -150,8 +150,9 @@ class ProfileBlock(Block):
         """Write the results of a part, which has only the levels of its tasks, into `out`."""
         profiles.effects(part.measured, part.measured.deviations.mean(axis=-1), part.sizes, out["ss"])
         everything = part.measured.simple.sum(axis=-1) + part.measured.error.sum(axis=-1)
-        total, before = out["ss"].sum(axis=-1), np.zeros(out["ss"].shape[:2])
-        profiles.share(out["ss"], total, everything, before, out["fraction"], out["cumulative_fraction"])
+        profiles.write_fractions(
+            out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"], out["cumulative_fraction"]
+        )
         if len(self.stretches):
             holds = self.stretches.hold(part.places)
             held = np.asarray(holds.any(axis=-1))[:, np.newaxis]

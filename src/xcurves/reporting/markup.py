@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
+from xcurves.core.labels import escape_controls
+
 _EQUALS = re.compile(r" = (?=[-\d])")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
@@ -17,11 +18,6 @@ _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 def text(words: object) -> str:
     """Return words as text of a page."""
     return escape(escape_controls(str(words)))
-
-
-def escape_controls(words: str) -> str:
-    """Return words with control characters, changes of direction and lone surrogates written as escapes."""
-    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
 def paragraph(words: str, kind: str = "") -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.labels import escape_controls
 from xcurves.plotting.dispatch import plot
-from xcurves.reporting.markup import escape_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
