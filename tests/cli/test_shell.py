@@ -220,6 +220,22 @@ def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, caps
         assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
 
 
+def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
+    later = curves.assign_coords(training=curves.training + 7.0)
+    ragged = xr.concat([curves.sel(algorithm=["sac"]), later.sel(algorithm=["td3"])], "algorithm", join="outer")
+    longer = ragged.assign_coords(training=30.0 * ragged.training + 1)
+    budgets = xr.concat([ragged, longer], xr.Variable("task", ["x", "y"]), join="outer")
+    budgets.to_dataset().to_netcdf("mine.nc")
+    budgets.to_dataframe("score").dropna().reset_index().to_csv("mine.csv", index=False)
+    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
+        assert main([*archive, *QUICK]) == 2
+        assert capsys.readouterr().err.endswith("Bring every task to fractions of its budget with --align budget\n")
+        assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
+        same("out.nc", budgets.curves.align(20, relative_to="budget"))
+        assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
+        assert "--method mean does not go with --align budget" in capsys.readouterr().err
+
+
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
     ragged = curves.copy()
     ragged[0, 2, 3] = np.nan
@@ -278,7 +294,7 @@ def test_negative_levels_are_no_options(curves, capsys):
     "given", ["3:1:1", "20:10:-5", "0:1:1e-30", "0:inf:1", "nan:1:1", "0:1:0", "a,b", "0:1", "x.csv", "0:1:-1"]
 )
 def test_levels_that_are_none_are_refused(given):
-    with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, levels such as"):
+    with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, budget, levels such as"):
         parse_levels(given)
 
 

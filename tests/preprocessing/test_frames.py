@@ -86,13 +86,13 @@ def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
             lambda f: f.assign(step=f.step.astype(str).replace("50", "1M")),
             TypeError,
             "training column 'step' must be numeric; got dtype {dtype}, first '1M' in row 2. "
-            "Convert: pd.to_numeric(frame['step'])",
+            "Take what is no number as missing: pd.to_numeric(frame['step'], errors='coerce')",
         ),
         (
             lambda f: f.assign(**{"return": f["return"].astype(object).where(f.index != 3, "oops")}),
             TypeError,
             "value column 'return' must be numeric; got dtype object, first 'oops' in row 3. "
-            "Convert: pd.to_numeric(frame['return'])",
+            "Take what is no number as missing: pd.to_numeric(frame['return'], errors='coerce')",
         ),
         (
             lambda f: f.assign(seed=f.seed.astype(float).where(f.index > 1)),
@@ -118,6 +118,30 @@ def test_bad_frames_are_refused(frame, change, error, message):
     with pytest.raises(error) as caught:
         changed.curves.to_dataarray("return", **NAMES)
     assert caught.value.args[0] == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
+
+
+def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
+    path = tmp_path / "european.csv"
+    path.write_text("algorithm;run;training;score\na;0;1;90,5\nb;0;1;88,25\n", encoding="utf-8")
+    with pytest.raises(KeyError, match=r"separated by ';'\. Read it again: pd\.read_csv\(path, sep=';'\)"):
+        pd.read_csv(path).curves.to_dataarray("score")
+    with pytest.raises(TypeError, match=r"first '90,5' in row 0\. .* pd\.read_csv\(path, decimal=','\)"):
+        pd.read_csv(path, sep=";").curves.to_dataarray("score")
+    curves = pd.read_csv(path, sep=";", decimal=",").curves.to_dataarray("score")
+    assert curves.sel(algorithm="b").item() == 88.25
+
+
+def test_one_column_of_scores_is_named(frame):
+    with pytest.raises(TypeError, match=r"^value must name one column; got \['return'\]\. .*to_dataset\(\['return'\]"):
+        frame.curves.to_dataarray(["return"], **NAMES)
+    assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
+
+
+def test_scores_without_training_have_a_cure_that_works(frame):
+    last = frame[frame.step == frame.step.max()].drop(columns="step")
+    with pytest.raises(KeyError, match=r"last ones: training=None"):
+        last.curves.to_dataarray("return", **(NAMES | {"training": "step"}))
+    assert "training" not in last.curves.to_dataarray("return", **(NAMES | {"training": None})).dims
 
 
 def test_what_was_kept_of_repeated_rows_is_recorded():

@@ -129,7 +129,8 @@ def add_selection(made: argparse.ArgumentParser) -> None:
         const="intersection",
         metavar="LEVELS",
         help="bring runs to common training levels, task by task: intersection (those that all runs have; the "
-        "default), union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP",
+        "default), union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal "
+        "fractions of the budget of each task",
     )
     chosen.add_argument(
         "--method",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -64,6 +64,9 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
     for key, column in asked.items():
         argument = key if key in ("value", *DIMS) else "extra"
+        if not isinstance(column, Hashable):
+            cure = f"Several columns of scores: to_dataset({column!r}, ...)" if key == "value" else "Name one"
+            raise TypeError(f"{argument} must name one column; got {column!r}. {cure}")
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
             cure = _cure_of_missing(frame, key, asked)
@@ -89,6 +92,9 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     column, there = asked[key], [name for name in asked.values() if name in frame]
     if column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
+    between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
+    if between:
+        return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
@@ -96,6 +102,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
         constant = f".assign({asked[missing[1]]}=...)" if len(missing) > 1 else ""
         melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
         return f". If it has a column for each {missing[0]}: {melt}"
+    if key == "training":
+        return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
@@ -112,10 +120,13 @@ def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
     numbers = pd.to_numeric(column.astype(str), errors="coerce")
     strange = column[numbers.isna() & column.notna()]
     first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
-    raise TypeError(
-        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
-        f"Convert: pd.to_numeric(frame[{column.name!r}])"
-    )
+    if len(strange) and pd.to_numeric(strange.astype(str).str.replace(",", ".", n=1), errors="coerce").notna().all():
+        cure = "If commas are decimal points, read it again: pd.read_csv(path, decimal=',')"
+    elif len(strange):
+        cure = f"Take what is no number as missing: pd.to_numeric(frame[{column.name!r}], errors='coerce')"
+    else:
+        cure = f"Convert: pd.to_numeric(frame[{column.name!r}])"
+    raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
 
 
 def _plain_label(label: object) -> str:

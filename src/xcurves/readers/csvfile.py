@@ -70,6 +70,12 @@ def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ValueError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
+    between = next((mark for mark in (";", "\t") if len(names) == 1 and mark in names[0]), None)
+    if between:
+        raise ValueError(
+            f"{path} separates its columns by {between!r}. Write it with commas, or read it with "
+            f"pd.read_csv(path, sep={between!r})"
+        )
     odd = next((row for row in lines if row and len(row) != len(names)), None)
     if odd is None:
         return
