@@ -95,6 +95,8 @@ def test_the_workflow_runs_every_python_that_the_project_names(project):
     versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
     assert set(jobs["all"]["strategy"]["matrix"]["python"]) == versions
     assert len(jobs["systems"]["strategy"]["matrix"]["os"]) == 3
+    lowest = " ".join(step.get("run", "") for step in jobs["lowest"]["steps"])
+    assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/[\w./]+(?= )", lowest))
 
 
 @pytest.mark.environment

@@ -1,10 +1,13 @@
 """The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
 
 import os
+import re
+import shlex
 import signal
 import struct
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -218,6 +221,21 @@ def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, caps
         assert "left out, because runs have too few common levels: task 'y'" in err[0]
         assert err[1:] == ["python -m xcurves: warning: --value score: left out task without any score: z"]
         assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
+
+
+def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
+    rows = []
+    for algorithm, run, step in product(["sac", "td3"], range(4), [0, 100, 200]):
+        folder = here / "runs" / f"{algorithm}_seed{run}"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows.append((algorithm, run, step, float((algorithm == "sac") * step + 7 * run % 5)))
+        with (folder / "progress.csv").open("a") as log:
+            log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
+    assert main(["runs", *QUICK]) == 2
+    cure = re.search(r"such as (--folders .*)$", capsys.readouterr().err)[1]
+    assert main(["runs", *shlex.split(cure), "--training", "step", *QUICK]) == 0
+    frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
+    same("runs-anova.nc", frame.curves.to_dataarray("return"))
 
 
 def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):

@@ -109,7 +109,8 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "--names",
         metavar="REGEX",
         default=r"(?P<algorithm>.+)[-_ ](?P<run>\d+)",
-        help="how the names of a Weights & Biases chart are made of algorithm and run (default: %(default)s)",
+        help="how the names of folders (--folders name) or of a Weights & Biases chart are made of algorithm and run "
+        "(default: %(default)s)",
     )
 
 

@@ -61,9 +61,9 @@ def _read_logs(path: Path, options: argparse.Namespace) -> Table:
 
     source = readers.recognize(path, options.source)
     frame = readers.read(path, source=source.name, folders=options.folders)
-    if source is readers.wandb_chart.SOURCE:
+    if source is readers.wandb_chart.SOURCE or "name" in (options.folders or []):
         frame = readers.wandb_chart.split_names(frame, options.names)
-    folders = [name for name in options.folders or [] if name not in DIMS]
+    folders = [name for name in options.folders or [] if name not in (*DIMS, "name")]
     extra = [*folders, *(name for name in source.extra if name in frame)]
     training = source.training if source.training in frame or source is readers.table.SOURCE else None
     return Table(frame, source.value, training, extra)

@@ -61,6 +61,7 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"Choose: source='([\w-]+)'": r"Choose: --source \1",
     r"^names of runs:": "--names:",
     r"^source='(.*?)' is unknown": r"--source \1 is unknown",
+    r"such as folders=\('name',\).*": r"such as --folders name --names '(?P<algorithm>.+)_seed(?P<run>\\d+)'",
     r"such as folders=\('task', 'algorithm', 'run'\)": "such as --folders task algorithm run",
     rf"^({_OPTIONS}) (must|names|has)": r"--\1 \2",
     r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",
