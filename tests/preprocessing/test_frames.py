@@ -155,6 +155,28 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
 def test_a_column_of_nearly_the_same_name_is_suggested(frame):
     with pytest.raises(KeyError, match=r"Did you mean ' Return'\?"):
         frame.rename(columns={"return": " Return"}).curves.to_dataarray("return", **NAMES)
+def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
+    path = tmp_path / "european.csv"
+    path.write_text("algorithm;run;training;score\na;0;1;90,5\nb;0;1;88,25\n", encoding="utf-8")
+    with pytest.raises(KeyError, match=r"separated by ';'\. Read it again: pd\.read_csv\(path, sep=';'\)"):
+        pd.read_csv(path).curves.to_dataarray("score")
+    with pytest.raises(TypeError, match=r"first '90,5' in row 0\. .* Of decimals: "):
+        pd.read_csv(path, sep=";").curves.to_dataarray("score")
+    curves = pd.read_csv(path, sep=";", decimal=",").curves.to_dataarray("score")
+    assert curves.sel(algorithm="b").item() == 88.25
+
+
+def test_one_column_of_scores_is_named(frame):
+    with pytest.raises(TypeError, match=r"^value must be the name of a column; .*to_dataset\(\['return'\]"):
+        frame.curves.to_dataarray(["return"], **NAMES)
+    assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
+
+
+def test_scores_without_training_have_a_cure_that_works(frame):
+    last = frame[frame.step == frame.step.max()].drop(columns="step")
+    with pytest.raises(KeyError, match=r"last ones: training=None"):
+        last.curves.to_dataarray("return", **(NAMES | {"training": "step"}))
+    assert "training" not in last.curves.to_dataarray("return", **(NAMES | {"training": None})).dims
 
 
 def test_what_was_kept_of_repeated_rows_is_recorded():

@@ -29,6 +29,7 @@ def test_a_table_is_what_pandas_reads(path, text):
     ("text", "message"),
     [
         ("", "is empty. Write it again, or name another"),
+        (TEXT.replace(",", ";"), "has semicolons between its fields, not commas. Read it by pandas"),
         (TEXT.replace("1.5\n", "1.5,\n"), "line 2 has 5 fields where the header names 4. Correct the file"),
         (TEXT.replace("\nsac", "\n0,sac"), "line 2 has 5 fields where the header names 4"),
         (TEXT.replace("sac,1,0", "sac,0"), "line 2 has 3 fields where the header names 4. Correct the file"),

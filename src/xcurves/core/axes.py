@@ -169,8 +169,10 @@ def drawable(data: T_Data) -> T_Data:
 
 
 def _drawn(names: xr.DataArray) -> NDArray[Any]:
-    shown = [_text(name) if isinstance(name, str) else name for name in names.to_numpy().ravel().tolist()]
-    return np.array(shown, dtype=object if names.dtype.kind == "O" else None).reshape(names.shape)
+    shown = names.to_numpy().astype(object)
+    for place, name in np.ndenumerate(shown):
+        shown[place] = _text(name) if isinstance(name, str) else name
+    return shown if names.dtype.kind == "O" else shown.astype(str)
 
 
 def _text(words: str) -> str:

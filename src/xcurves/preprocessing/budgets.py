@@ -61,7 +61,7 @@ def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance
     )
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = made.assign_coords(training=("training", at, attrs))
-    lines = [] if curves.chunks is not None else _left_out(curves, made)
+    lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
     step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
 
@@ -81,6 +81,21 @@ def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float |
             out = ragged.at_levels(ragged.rows_of(flat, levels), len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
     return out.reshape(*scores.shape[:2], len(at))
+
+
+def _shortened(curves: xr.DataArray) -> list[str]:
+    """Return the tasks in which a run ends before 90 % of the longest: it may have crashed."""
+    names, levels = labels.task_names(curves), curves["training"].to_numpy()
+    has = curves.transpose(..., *labels.DIMS).notnull().to_numpy().reshape(len(names), -1, len(levels))
+    last = levels[len(levels) - 1 - has[..., ::-1].argmax(axis=-1)]
+    there = has.any(axis=-1)
+    shortest, longest = (np.where(there, last, far).T for far in (np.inf, -np.inf))
+    ends = zip(names, shortest.min(axis=0), longest.max(axis=0), strict=True)
+    return [
+        f"{name}the budget is {short:.6g}, where its shortest run ends; its longest run ends at {long:.6g}"
+        for name, short, long in ends
+        if short < 0.9 * long
+    ]
 
 
 def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:

@@ -102,7 +102,10 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
 
 def _check_name(argument: str, column: object) -> None:
     if not pd.api.types.is_hashable(column):
-        raise TypeError(f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns")
+        several = f", several columns of scores: to_dataset({shown(column)}, ...)" if argument == "value" else ""
+        raise TypeError(
+            f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns{several}"
+        )
 
 
 def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
@@ -113,6 +116,9 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     near = [name for name in frame if str(name).strip().casefold() == str(column).strip().casefold()]
     if near:
         return f". Did you mean {near[0]!r}?"
+    between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
+    if between:
+        return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
@@ -120,6 +126,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
         constant = _assign(asked[missing[1]], "...").removeprefix("frame") if len(missing) > 1 else ""
         melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
         return f". If it has a column for each {missing[0]}: {melt}"
+    if key == "training":
+        return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
     if key == "run" and rest and frame.duplicated(rest).any():
         return (

@@ -15,6 +15,9 @@ from xcurves.core.validation import check_path
 
 FOLDERS = ("algorithm", "run")
 
+_ONE_NAME = "folders=('name',), and split the names with readers.wandb_chart.split_names"
+_THREE_LEVELS = "folders=('task', 'algorithm', 'run')"
+
 
 class Run(NamedTuple):
     """The rows of one run, and what of its logs could not be read."""
@@ -141,7 +144,7 @@ def name_folders(root: str | Path, folder: Path, names: Sequence[str]) -> dict[s
         levels = f"{len(names)} level{'s' * (len(names) != 1)} of folders"
         raise ValueError(
             f"folders={list(names)} names {levels} below {str(root)!r}; {str(Path(*parts))!r} has {len(parts)}. "
-            "Name a column for each, such as folders=('task', 'algorithm', 'run')"
+            f"Name a column for each, such as {_ONE_NAME if len(parts) == 1 else _THREE_LEVELS}"
         )
     return dict(zip(names, parts, strict=True))
 
