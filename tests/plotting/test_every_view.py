@@ -3,8 +3,6 @@
 ``--contact-sheet FOLDER`` writes all pictures there, a page for each view.
 """
 
-import warnings
-
 import matplotlib as mpl
 import numpy as np
 import pytest
