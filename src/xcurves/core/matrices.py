@@ -58,8 +58,8 @@ def draw_cells(
         bar.ax.set_title(fill(said, _SCALE), fontsize="small", loc="left")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
-    lean = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
-    letters = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
+    lean: dict[str, Any] = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
+    letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
     ax.set_xticks(range(len(columns)), columns, **lean, **letters)
     ax.set_yticks(range(len(rows)), rows, **letters)
     ax.tick_params(length=0)

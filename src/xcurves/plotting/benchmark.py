@@ -17,6 +17,7 @@ from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
 from xcurves.plotting.facets import Grid, import_pyplot
 from xcurves.plotting.look import Look
+from xcurves.plotting.panels import check_figsize
 from xcurves.preprocessing.alignment import align
 from xcurves.results import kind_of
 
@@ -102,7 +103,7 @@ def plot_benchmark(
     """
     curves = check_curves(curves).compute()
     look = Look(colors, labels, order)
-    n_drawn = curves.sizes["algorithm"] if order is None else len(order)
+    n_drawn = look.of(curves).sizes["algorithm"]
     if n_drawn > MOST_CURVES:
         raise ValueError(f"order must name at most {MOST_CURVES} algorithms; got {n_drawn}. Name some: order=[...]")
     options: dict[str, Any] = {"confidence_level": confidence_level, "rng": validation.check_rng(rng)}
@@ -119,7 +120,7 @@ def plot_benchmark(
         ("prob_greater", across_tasks(curves, **options)),
         ("mean_curve", profile_across_tasks(curves, **options)),
     ]
-    size = figsize or (_WIDE, _AROUND + _ROW * n_drawn + _BELOW)
+    size = check_figsize(figsize) or (_WIDE, _AROUND + _ROW * n_drawn + _BELOW)
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):

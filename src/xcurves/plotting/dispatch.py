@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from xcurves.plotting.facets import (
     split,
 )  # fmt: skip
 from xcurves.plotting.look import Look
-from xcurves.plotting.panels import Canvas, Cell, draw_cells
+from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def plot(
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
     """
-    canvas = Canvas(ax, col, row, col_wrap, figsize)
+    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize))
     look = Look(colors, labels, order)
     of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
@@ -227,13 +228,9 @@ def _plot_curves(
     if size is None and canvas.ax is None and canvas.figsize is None:
         cure = _no_room("runs", grid, dims, "algorithm" if many else None, [] if many else dims)
         raise ValueError(f"{cure}; .curves.to_frame() has all numbers")
-    cells = [
-        Cell(panel.title, lambda ax, task=panel.data: curves.draw_curves(task, ax, band))
-        for panel in split(array, dims)
-    ]
-    axes = draw_cells(
-        cells, grid, size or (0, 0), canvas, shared="all" if many else "none", named=array if many else None
-    )
+    cells = [Cell(panel.title, partial(curves.draw_curves, panel.data, band=band)) for panel in split(array, dims)]
+    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
+    axes = draw_cells(cells, grid, size or (0, 0), canvas, **apart)
     curves.warn_of_no_mean(array)
     return axes
 
