@@ -49,11 +49,11 @@ class Grid:
     def letters(self, size: tuple[float, float]) -> AbstractContextManager[None]:
         """Return a context in which letters suit the panels of a figure."""
         points = float(np.clip(2.4 * size[0] / self.n_columns, 6.5, 10))
-        return _pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
+        return import_pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
 
     def axes(self, size: tuple[float, float], **options: Any) -> NDArray[Any]:
         """Return new axes, shape (panel,)."""
-        pyplot = _pyplot()
+        pyplot = import_pyplot()
         shape = (self.n_rows, self.n_columns)
         _, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
         axes = np.asarray(axes).ravel()
@@ -68,7 +68,8 @@ class Grid:
         return axes.reshape(self.n_rows, self.n_columns).squeeze() if self.two_dims else axes
 
 
-def _pyplot() -> Any:
+def import_pyplot() -> Any:
+    """Return pyplot; an error names the extra that brings it."""
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:

@@ -33,6 +33,8 @@ class Look(NamedTuple):
         from matplotlib.colors import is_color_like
 
         names = _algorithms(data) or _labels(data, "pair")
+        if not isinstance(self.colors, Mapping | Sequence) or isinstance(self.colors, str):
+            raise TypeError(f"colors must be a mapping or a sequence; got {self.colors!r}. Give {{'sac': '#0072B2'}}")
         given = self.colors if isinstance(self.colors, Mapping) else dict(zip(names, self.colors, strict=False))
         _check_known("colors", given, [*names, *_labels(data, "pair")])
         for name, colour in given.items():
@@ -43,8 +45,12 @@ class Look(NamedTuple):
     def _ordered(self, data: T_Data) -> T_Data:
         if self.order is None:
             return data
-        order = [self.order] if isinstance(self.order, str) else list(self.order)
+        if not isinstance(self.order, Sequence) or isinstance(self.order, str) or not len(self.order):
+            raise TypeError(f"order must be a list of algorithms; got {self.order!r}. Give ['sac', 'td3']")
+        order = list(self.order)
         _check_known("order", order, _algorithms(data))
+        if len(set(order)) < len(order):
+            raise ValueError(f"order must name each algorithm once; got {order!r}. Leave out the second")
         if "algorithm" in data.dims:
             data = data.sel(algorithm=order)
         if "pair" in data.dims and "algorithm_a" in data.coords:
@@ -59,6 +65,8 @@ class Look(NamedTuple):
     def _labelled(self, data: T_Data) -> T_Data:
         if self.labels is None:
             return data
+        if not isinstance(self.labels, Mapping) or not all(isinstance(said, str) for said in self.labels.values()):
+            raise TypeError(f"labels must be a mapping to words; got {self.labels!r}. Give {{'sac': 'SAC (ours)'}}")
         of_text = [name for name, coord in data.coords.items() if coord.dtype.kind in "OUT" and coord.ndim == 1]
         named = [name for name in of_text if not str(name).endswith("_style")]
         _check_known("labels", self.labels, [label for name in named for label in data[name].to_numpy().tolist()])
