@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from xcurves.core import labels, validation
 from xcurves.core.axes import make_room, new_axes, say_task
 from xcurves.core.schema import ResultKind, View
-from xcurves.core.validation import check_curves
+from xcurves.core.validation import Labelled, check_curves
 from xcurves.plotting import curves
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
 _WIDE = 4  # most panels in a row
 _HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # height in inches of a panel, of the margins around rows, of a row
@@ -222,7 +221,7 @@ def _default_views(kind: ResultKind) -> tuple[str, ...]:
     return tuple(name for name, view in kind.views.items() if view.default)
 
 
-def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str, T_Data]]:
+def _tasks(data: Labelled, dims: Sequence[Hashable], name: str) -> list[tuple[str, Labelled]]:
     """Return title and data of each panel."""
     if not dims:
         return [("", data)]

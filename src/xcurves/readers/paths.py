@@ -68,7 +68,7 @@ def read_runs(
     if empty.all():
         raise ValueError(f"path {str(root)!r}: its {what} have no rows. Check what was logged")
     provenance.warn_of(empty, list(map(str, logs)), lambda _: " has no rows and is left out", "runs")
-    return join([run.rows.assign(**of) for run, of in zip(runs, named, strict=True) if len(run.rows)], names)
+    return join_runs([run.rows.assign(**of) for run, of in zip(runs, named, strict=True) if len(run.rows)], names)
 
 
 def where(root: str | Path) -> str:
@@ -108,7 +108,7 @@ def name_folders(root: str | Path, folder: Path, names: Sequence[str]) -> dict[s
     return dict(zip(names, parts, strict=True))
 
 
-def join(frames: Iterable[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+def join_runs(frames: Iterable[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
     """Put frames below each other, the named columns first and as numbers where they are."""
     whole = pd.concat(frames, ignore_index=True)
     columns = {name: whole_numbers(whole[name]) for name in names}
