@@ -233,7 +233,7 @@ def _tasks(data: T_Data, dims: Sequence[Hashable], name: str) -> list[tuple[str,
     (dim,) = dims
     one_by_one = [data.isel({dim: i}) for i in range(data.sizes[dim])]  # with the other coordinates of the task
     titles = [say_task({dim: label}) for label in data[dim].to_numpy().tolist()]
-    return list(zip(titles, [task.drop_vars(dim, errors="ignore") for task in one_by_one], strict=True))
+    return list(zip(titles, [task.drop_vars([dim], errors="ignore") for task in one_by_one], strict=True))
 
 
 def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
