@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
+from xcurves.core import labels, run_checks, validation
 from xcurves.core.axes import drawable, make_room, new_axes, say_task
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
@@ -170,6 +170,7 @@ def _plot_curves(
     array = drawable(check_curves(data).compute())
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
+    run_checks.check_largest(array.to_numpy(), labels.task_names(array))
     band = curves.Band(
         validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
