@@ -139,5 +139,5 @@ def test_marks_are_chosen_by_name(results, odd):
 
 
 def test_a_table_has_so_many_digits(results):
-    with pytest.raises(ValueError, match="^precision must be at most 17; got 1000"):
+    with pytest.raises(ValueError, match=r"^precision must be at most 17; got 1000"):
         xcurves.format_table(results[0], precision=1000)

@@ -78,7 +78,7 @@ def check_design(
             got = value if isinstance(value, int) or len(value) > 1 else value[0]
             raise ValueError(
                 f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
-                f"{name}={got!r}. Use interval='percentile' or 'bca'"
+                f"{name}={labels.shown(got)}. Use interval='percentile' or 'bca'"
             )
     return within, outer
 
