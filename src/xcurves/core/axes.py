@@ -161,8 +161,9 @@ def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn."""
     words = {name: coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
     data = data.assign_coords({name: coord.copy(data=_drawn(coord)) for name, coord in words.items()})
-    variables = data.data_vars.values() if isinstance(data, xr.Dataset) else ()
-    for variable in (data, *data.coords.values(), *variables):
+    variables: list[Any] = [data, *data.coords.values()]
+    variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
+    for variable in variables:
         variable.attrs = {key: _text(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 
