@@ -33,7 +33,7 @@ from xcurves.kernels import contrasts
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
-RUNS, ROUNDS, SECONDS = 3, 15, 12  # of a goal in a run: at most so many rounds, and about so many seconds
+RUNS, ROUNDS, SECONDS = 3, 15, 5  # of a goal in a run: at most so many rounds, and about so many seconds
 
 
 class Goal(NamedTuple):
@@ -75,7 +75,9 @@ def anova_goals() -> list[Goal]:
     ]
     return [
         *of_peers,
-        Goal("`pairwise` of 3 algorithms, 10 runs, 8 levels, 1,000", partial(three.curves.pairwise, **random), None, 8e-3),
+        Goal(
+            "`pairwise` of 3 algorithms, 10 runs, 8 levels, 1,000", partial(three.curves.pairwise, **random), None, 8e-3
+        ),
         Goal(
             "`pairwise` of 20 tasks of 10 v 10: `randomized_anova` of these, exact",
             partial(twenty.curves.pairwise, rng=0),
@@ -190,7 +192,9 @@ def experiment_goals() -> list[Goal]:
         with TemporaryDirectory() as folder:
             test_experiments.kept_trials(Path(folder) / "trials")
 
-    return [Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", ours, test_experiments.plain_trials, 1.0)]
+    return [
+        Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", ours, test_experiments.plain_trials, 1.0)
+    ]
 
 
 FAMILIES = (
@@ -205,9 +209,9 @@ def measure(goal: Goal) -> np.ndarray:
         contender()
     once = sum(_seconds(contender) for contender in contenders)
     rounds = int(np.clip(SECONDS / once, 1, ROUNDS))
-    times = np.array(
-        [[[_seconds(each) for each in contenders] for _ in range(rounds)] for _ in range(RUNS)]
-    ).min(axis=1)
+    times = np.array([[[_seconds(each) for each in contenders] for _ in range(rounds)] for _ in range(RUNS)]).min(
+        axis=1
+    )
     return times[:, 1] * goal.scale / times[:, 0] if goal.peer else times[:, 0]
 
 
