@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

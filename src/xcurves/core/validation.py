@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
