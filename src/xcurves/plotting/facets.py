@@ -105,7 +105,7 @@ def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
         here, said = data, {}
         for dim, at in zip(dims, place, strict=True):
             said[dim] = here[dim][at].item()
-            here = here.isel({dim: [at]}) if dim in _KEPT else here.isel({dim: at}).drop_vars([dim])
+            here = here.isel({dim: [at]}) if dim in _KEPT else here.isel({dim: at}).drop_vars([dim], errors="ignore")
         tasks = {dim: label for dim, label in said.items() if dim not in _KEPT}
         few = prod(data.sizes[dim] for dim in dims) <= _SPELLED and tasks
         names = [str(label) for dim, label in said.items() if dim != "param"]  # of which the axis has a label

@@ -114,18 +114,17 @@ def _marked(
     result: xr.Dataset, frame: pd.DataFrame, marks: dict[str, Mark | None]
 ) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
-    marks = {rank: mark for rank, mark in marks.items() if mark is not None}
-    if not marks:
+    given: dict[str, Mark] = {rank: mark for rank, mark in marks.items() if mark is not None}
+    if not given:
         return
-    for asked in marks.values():
+    for asked in given.values():
         validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
     kind, result = prepare(result)
     if kind.ranking is None:
         raise ValueError(f"the table of {kind.name} has no value for each algorithm. Leave out best and ties")
     for row, rank in enumerate(kind.ranking(result, frame)):
-        mark = marks.get(rank)
-        if mark is not None:
-            yield (row, 0), mark
+        if rank in given:
+            yield (row, 0), given[rank]
 
 
 def _cells(to: str, digits: int) -> Callable[[object], str]:
