@@ -49,7 +49,7 @@ def curve_names(ax):
 
 def drawn_texts(figure):
     """Return titles, labels of axes and of the ticks in view, annotations and entries of legends."""
-    texts = [*figure.texts, *([figure._suptitle] if figure._suptitle else [])]
+    texts = list(figure.texts)
     for ax in figure.axes:
         texts += [ax.title, *ax.texts]
         for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():

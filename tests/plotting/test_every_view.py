@@ -14,6 +14,7 @@ from pictures import faults, page
 from synthetic_results import synthetic_curves, synthetic_result
 from xcurves import kinds
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
 VIEWS = [("curves", "runs"), *((name, view) for name in kinds.NAMES for view in kinds.kind(name).views)]
 N_TASKS, N_ALGORITHMS = (1, 5, 20, 60), (2, 8, 28)
 COLUMN = 3.3  # inches of a column of a paper

@@ -253,6 +253,9 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
         grid = Grid(1, len(names), len(names))  # of many tasks
     rows, columns = (max(largest(getattr(each[0], what), each[2]) for each in drawn) for what in ("rows", "columns"))
     size = figure_size(grid, rows, columns)
+    if size is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
+        grid = arrange([grid.n_panels], by_row=False, col_wrap=canvas.col_wrap)
+        size = figure_size(grid, rows, columns)
     if size is None and canvas.ax is None and canvas.figsize is None:
         of_pairs = "pair" in data.dims and (columns or "pair" in dims)
         overlaid = "pair" if of_pairs else drawn[0][0].overlaid if drawn[0][0].overlaid in dims else None

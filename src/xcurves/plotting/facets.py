@@ -22,6 +22,7 @@ _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 12  # panels whose titles have the names of dims
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
 _LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
+_FLAT = 4.5  # largest width of a figure, of its height
 _IN_A_ROW = 3  # panels, where there are few
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
@@ -129,6 +130,7 @@ def figure_size(grid: Grid, rows: float, columns: float) -> tuple[float, float] 
     wide = min(max(_WIDE, _BESIDE + _COLUMN * columns), LARGEST / grid.n_columns)
     around = _BESIDE if columns else _AROUND
     high = min(_HIGH, 0.5 * wide + 0.7) if not rows else max(_LEAST_HIGH, around + _ROW * rows)
+    high = max(high, wide * grid.n_columns / (_FLAT * grid.n_rows))
     high = min(high, LARGEST / grid.n_rows)
     least_wide = max(_LEAST_WIDE * (grid.n_panels > 1), _BESIDE + _LEAST_COLUMN * columns if columns else 0)
     least_high = max(_LEAST_HIGH * (not rows), around + _LEAST_ROW * rows if rows else 0)

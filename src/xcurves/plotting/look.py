@@ -95,6 +95,6 @@ def _algorithms(data: xr.DataArray | xr.Dataset) -> list[Any]:
 def _check_known(argument: str, given: Sequence[Any] | Mapping[Any, Any], known: Sequence[Any]) -> None:
     for name in given:
         if name not in known:
-            near = get_close_matches(str(name), map(str, known), n=1)
+            near = get_close_matches(str(name), [*map(str, known)], n=1)
             cure = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(map(repr, known[:10])) or 'none'}"
             raise ValueError(f"{argument} must name labels of what is drawn; got {name!r}. {cure}")
