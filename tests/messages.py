@@ -77,8 +77,7 @@ def exact_messages(request, monkeypatch, tmp_path_factory):
     place = re.escape(str(tmp_path_factory.getbasetemp()))
     found = [_FOREIGN.sub("...", re.sub(rf"{place}/[^/'\s]*", "TMP", each)) for each in messages]
     if not request.config.getoption("--update-messages"):
-        unseen = found if request.node.get_closest_marker("slow") else []  # slow tests need not be recorded
-        assert found == saved().get(name, unseen), "python -m pytest --update-messages writes the new words"
+        assert found == saved().get(name, []), "python -m pytest --update-messages writes the new words"
     elif found != saved().get(name, []):
         update(name, found)
 

@@ -300,6 +300,19 @@ def test_a_variable_that_was_dropped_is_named_or_not_needed(kind):
             assert not isinstance(said, Exception) or f"needs the variable {name!r}" in str(said)
 
 
+def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
+    def broken(result):
+        raise KeyError("no such label")
+
+    kind, result = kinds.kind("pairwise"), made("pairwise")
+    with pytest.raises(KeyError, match="no such label"):
+        results.ask(kind, result, broken, "table")
+    with pytest.raises(ValueError, match=r"needs the dim 'pair'\. Select with lists"):
+        results.ask(kind, result.isel(pair=[]), broken, "table")
+    with pytest.raises(ValueError, match=r"needs the dim 'pair'\. Select with lists"):
+        results.ask(kind, result.isel(pair=0, drop=True), broken, "table")
+
+
 def test_arithmetic_that_shows_is_refused(kind):
     result = made(kind.name)
     with pytest.raises(ValueError, match="must be numeric; got dtype bool"):

@@ -27,7 +27,10 @@ def test_importing_is_light():
     """All modules at once would take half of the time that importing xarray does."""
     code = "import sys, xarray; before = set(sys.modules); import xcurves; print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    accessors = ["accessors", *(f"accessors.{name}" for name in ("curves", "documented", "frames", "results"))]
+    accessors = [
+        "accessors",
+        *(f"accessors.{name}" for name in ("curves", "documented", "frames", "preparation", "results")),
+    ]
     light = [*accessors, "core", "core.labels", "core.validation", "kinds"]
     assert done.stdout.strip() == str(["xcurves", *(f"xcurves.{name}" for name in light)])
 

@@ -5,7 +5,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.kernels import task_profiles, training_bands
+from xcurves.kernels import bootstrap, task_profiles, training_bands
 from xcurves.kernels.summaries import Summaries
 
 SETTINGS = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 299, "rng": 0}
@@ -20,6 +20,11 @@ def make(n_tasks=6, n_runs=5, n_levels=4, seed=0):
 
 def banded(curves, **options):
     return xcurves.performance_cdf(curves, **{**SETTINGS, "simultaneous": "training", **options})
+
+
+def test_statistics_are_not_resampled_one_by_one_too(monkeypatch):
+    monkeypatch.setattr(bootstrap, "bootstrap_intervals", None)
+    assert banded(make()).statistic_ci.sel(param="iqm").notnull().all()
 
 
 def test_the_band_is_that_of_a_plain_loop():

@@ -228,10 +228,11 @@ def test_table_and_frame(found):
 
 def test_picture_has_a_panel_for_each_pair(found):
     plt = pytest.importorskip("matplotlib.pyplot")
-    ax = found.curves.plot()
-    titles = [panel.get_title() for panel in ax.child_axes]
-    assert titles == ["sac - td3\ndecided at look 2", "sac - ddpg\ndecided at look 2", "td3 - ddpg\nopen"]
-    stars = [line for line in ax.child_axes[0].lines if line.get_marker() == "*"]
+    panels = found.curves.plot()
+    assert [panel.get_title() for panel in panels] == found.pair.to_numpy().tolist()
+    said = [panel.get_xlabel() for panel in panels]
+    assert said == ["look (decided at 2)", "look (decided at 2)", "look (open)"]
+    stars = [line for line in panels[0].lines if line.get_marker() == "*"]
     assert stars[0].get_xdata().tolist() == [2]
     plt.close("all")
 

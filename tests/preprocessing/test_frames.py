@@ -155,6 +155,8 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
 def test_a_column_of_nearly_the_same_name_is_suggested(frame):
     with pytest.raises(KeyError, match=r"Did you mean ' Return'\?"):
         frame.rename(columns={"return": " Return"}).curves.to_dataarray("return", **NAMES)
+
+
 def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
     path = tmp_path / "european.csv"
     path.write_text("algorithm;run;training;score\na;0;1;90,5\nb;0;1;88,25\n", encoding="utf-8")

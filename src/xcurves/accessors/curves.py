@@ -318,6 +318,26 @@ class DataArrayCurves(CurvePreparation):
         )  # fmt: skip
 
     @documented
+    def plot_benchmark(
+        self,
+        *,
+        task: str = "task",
+        target: float | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = None,
+    ) -> NDArray[Any]:
+        """Call :func:`xcurves.plot_benchmark`."""
+        return xcurves.plot_benchmark(
+            self._curves, task=task, target=target, figsize=figsize, colors=colors, labels=labels, order=order,
+            n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    @documented
     def analyze(
         self,
         *,

@@ -52,7 +52,7 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
     if final and reached.min() >= begun.max():
         return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
     # One grid for tasks of similar budgets; otherwise fractions of each budget, with linear interpolation.
-    found = None if final else common_grid.find(rows, n_curves)
+    found = None if final else common_grid.find_common_grid(rows, n_curves)
     if found is not None and found.stop >= reached.max() / 2:
         grid = f"np.linspace({_number(found.start)}, {_number(found.stop)}, {found.n})"
         return _call(grid, found.method, frame)

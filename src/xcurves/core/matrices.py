@@ -25,7 +25,7 @@ _POINTS = 72
 _LEAST = 4.5  # points of a number that can be read
 _DARK = 0.33  # share of the colour scale from the middle, from which text is white
 _UPRIGHT = 60  # letters of columns that have room beside each other
-_SCALE = 26  # letters in a line of the name of a colour scale
+_SCALE = 16  # letters in a line of the name of a colour scale
 _FEW = 20  # rows whose labels have the usual size
 
 
@@ -54,11 +54,12 @@ def draw_cells(
     else:
         y, x = np.nonzero(shown)
         ax.plot(x, y, "o", color="black", markersize=min(3, size / 2))
-        bar = ax.figure.colorbar(image, ax=ax, label=fill(said, _SCALE), aspect=30)
+        bar = ax.figure.colorbar(image, ax=ax, aspect=30)
+        bar.ax.set_title(fill(said, _SCALE), fontsize="small", loc="left")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
-    lean = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
-    letters = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
+    lean: dict[str, Any] = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
+    letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
     ax.set_xticks(range(len(columns)), columns, **lean, **letters)
     ax.set_yticks(range(len(rows)), rows, **letters)
     ax.tick_params(length=0)

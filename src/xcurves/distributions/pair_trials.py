@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xcurves.core.packing import Floats, Layout
 from xcurves.kernels import ecdf, shuffles, twosample
 from xcurves.kernels.adjustments import ADJUSTMENTS
-from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
+from xcurves.kernels.shuffles import DEFAULT_RESAMPLES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from xcurves.distributions.kinds import EFRON_1987, JORDAN, MASSART, PERFORMANCE
 from xcurves.distributions.options import Dims, Numbers
 from xcurves.distributions.training_bands import check_simultaneous, simultaneous_intervals
 from xcurves.distributions.trials import DistributionBlock, Interval
-from xcurves.kernels.bootstrap import DEFAULT_RESAMPLES
+from xcurves.kernels.shuffles import DEFAULT_RESAMPLES
 from xcurves.kernels.summaries import Summaries
 
 

@@ -133,7 +133,8 @@ def _draw_statistic(result: xr.Dataset, name: str, ax: Axes) -> None:
     for row, (style, group) in enumerate(groups):
         bounds = _bounds(group["statistic_ci"].sel(param=name))
         value = statistics(group).sel(param=name)
-        drawn.append(IntervalGroup(*(np.array([float(each)]) for each in (row, value, *bounds)), style))
+        at, middle, low, high = (np.array([float(each)]) for each in (row, value, *bounds))
+        drawn.append(IntervalGroup(at, middle, low, high, style))
     draw_intervals(ax, drawn)
     list_rows(ax, [_name(group) or "" for _, group in groups])
 
@@ -161,10 +162,10 @@ def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
-        p, (low, high) = result["prob_greater"].to_numpy(), _bounds(result["prob_greater_ci"])
-        shown = ((low > 0.5) | (high < 0.5)).to_numpy()
+        p, ends = result["prob_greater"].to_numpy(), result["prob_greater_ci"]
+        shown = ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy()
         draw_pairs(ax, result, p, 1 - p, shown, "probability that the first scores higher", **SHARES)
-        ax.set_ylabel("probability that this scores higher")
+        ax.set_ylabel("probability that\nthis scores higher")
         ax.set_xlabel("than this")
         return
     low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
-DEFAULT_RESAMPLES = 9_999
 MANY = 2**14  # trials, beyond which groups of neighbours are resampled
 
 _FEW, _FEW_IN_STRATUM = 30, 10

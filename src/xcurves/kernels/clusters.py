@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.null import TIE
+from xcurves.kernels.shuffles import TIE
 
 Df = tuple[float, float]
 
@@ -29,7 +29,7 @@ def f_of(share: Floats, df: Df) -> Floats:
     return f
 
 
-def find(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
+def find_clusters(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
     """Find the clusters of shares, shape (task, level), numbered from 1; NaN outside.
 
     Also return the mass of each level's cluster, from shares less `TIE`; NaN outside.

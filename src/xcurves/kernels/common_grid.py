@@ -30,7 +30,7 @@ class CommonGrid(NamedTuple):
         return np.linspace(self.start, self.stop, self.n)
 
 
-def find(rows: Rows, n_curves: int) -> CommonGrid | None:
+def find_common_grid(rows: Rows, n_curves: int) -> CommonGrid | None:
     """Return a grid within the range of all curves with a row, with about as many levels; None if there is none.
 
     With means of bins if each curve has two scores in each bin, otherwise with linear interpolation.

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from xcurves.kernels import inversion
 from xcurves.kernels.groupsums import group_sums
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import Order, Plan
+from xcurves.kernels.shuffles import TIE, Order, Plan
 
 Alternative = Literal["two-sided", "less", "greater"]
 
-TIE = 1e-10
 _EPS = np.finfo(float).eps
 _ROUNDING = 64 * _EPS
 _PANEL = 2**21  # reassignments, times tasks, that are held at once

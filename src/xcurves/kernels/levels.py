@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from xcurves.kernels import clusters, stepdown
 from xcurves.kernels.assignments import Assignments
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.null import TIE
 from xcurves.kernels.reassign import Progress
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.shuffles import TIE, Plan
 
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
 
@@ -129,7 +128,7 @@ def profile_tests(
         parts = (_part(design, slice(start, start + n_held)) for start in starts)
         local, joint = evaluate_stretches(parts, assignments, rules)
         adjusted = adjust(observed, joint, stepdown_thresholds(observed, joint) if rules.step_down else None)
-    cluster, mass = clusters.find(local.share, local.limit, design.df)
+    cluster, mass = clusters.find_clusters(local.share, local.limit, design.df)
     of_levels = conclude(local, joint, adjusted, mass, plan, rules)
     return of_levels | {"cluster": cluster} | conclude_intervals(joint, plan, rules)
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import Progress, panel_width, shuffled_sums
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.shuffles import TIE, Plan
 from xcurves.kernels.sums import AnovaDesign, degrees_of_freedom, effect_sums, f_ratios, shared_sums
 
-TIE = 1e-10
 _HELD = 2**23  # doubles of the null distribution held at once
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 EXACT_LIMIT = 1_000_000
 DEFAULT_RESAMPLES = 9_999
+TIE = 1e-10  # statistics of reassignments that agree so closely are equal but for rounding
 SHUFFLES_AT_ONCE = 1_024
 FEW = 1_024  # curves, up to which a block has BLOCK rows
 _CACHE = 2**18  # curves of all rows of a block, where they are more

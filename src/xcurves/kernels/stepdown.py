@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.null import TIE
+from xcurves.kernels.shuffles import TIE
 
 _LONG = 512  # shuffles for which a call for each member costs less than numpy's accumulate
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT
+from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT, TIE
 
-TIE = 1e-10
 DEALS_AT_ONCE = 1_024
 _TABLED = 20  # curves of which all deals are tabulated
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from xcurves.kernels import task_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_deals import DEALS_AT_ONCE, TIE, DealPlan, TaskDeals, TaskSet, reaches
+from xcurves.kernels.shuffles import TIE
+from xcurves.kernels.task_deals import DEALS_AT_ONCE, DealPlan, TaskDeals, TaskSet, reaches
 from xcurves.kernels.task_ranks import RankTest
 
 _ROUNDING = 64 * np.finfo(float).eps

@@ -21,9 +21,8 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT
+from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT, TIE
 
-TIE = 1e-10
 _HELD = 2**21  # doubles of sums held at once
 _ROUNDING = 64 * np.finfo(float).eps
 

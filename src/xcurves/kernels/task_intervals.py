@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import TIE
 
-_TIE = 1e-10
 _DOUBLINGS = 60
 _HALVINGS = 30
 # Row i, column j: binomial(i, j) / binomial(4, j), from powers to the Bernstein basis of degree 4.
@@ -57,7 +57,7 @@ def hull(shifted: ShiftedTasks, most: float) -> Floats:
 def _quartics(shifted: ShiftedTasks) -> Floats:
     """Return coefficients of the quartics in s = 1 / δ, from that of 1 to that of s⁴, shape (5, reassignment)."""
     n, e, v0, v1, v2 = shifted
-    more, less = 1 + _TIE, 1 - _TIE
+    more, less = 1 + TIE, 1 - TIE
     e = np.broadcast_to(e, n.shape)
     quartics = [np.broadcast_to(-less * v2, n.shape), -less * v1, more * e * e - less * v0, -2 * more * n * e]
     return np.stack([*quartics, more * n * n])

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.groupsums import group_sums
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.null import TIE, UpperTail, rank_pvalue
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.null import UpperTail, rank_pvalue
+from xcurves.kernels.shuffles import TIE, Plan
 
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together

@@ -252,7 +252,7 @@ def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     marked = provenance.significant(shown, provenance.alpha_of(result))
     draw_pairs(ax, result, p, 1 - p, marked, "probability that the first scores higher", **SHARES)
     ax.set_xlabel("than this")
-    ax.set_ylabel("probability that this scores higher")
+    ax.set_ylabel("probability that\nthis scores higher")
 
 
 def n_algorithms(result: xr.Dataset) -> float:

@@ -82,7 +82,7 @@ def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, 
         markevery=_marked(levels, ax, place),
         label=name,
         zorder=2.5,
-        **_look(style),
+        **_look(style, ax.xaxis.label.get_fontsize()),
     )
 
 
@@ -95,8 +95,9 @@ def _marked(levels: Floats, ax: Axes, place: int) -> list[int]:
     return sorted({int(np.abs(x - place).argmin()) for place in wanted})
 
 
-def _look(style: Style) -> dict[str, Any]:
-    look = {"linewidth": 1.8, "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.5}
+def _look(style: Style, points: float) -> dict[str, Any]:
+    """Return how a mean is drawn beside letters of a size."""
+    look = {"linewidth": 0.18 * points, "markersize": 0.55 * points, "markeredgecolor": "white", "markeredgewidth": 0.5}
     return {**style._asdict(), **look}
 
 

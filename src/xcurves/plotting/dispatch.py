@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels as labels_of
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.axes import MOST_CURVES, drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
@@ -26,7 +27,7 @@ from xcurves.plotting.facets import (
     split,
 )  # fmt: skip
 from xcurves.plotting.look import Look
-from xcurves.plotting.panels import Canvas, Cell, draw_cells
+from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
@@ -145,9 +146,9 @@ def plot(
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
     """
-    canvas = Canvas(ax, col, row, col_wrap, figsize)
+    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize))
     look = Look(colors, labels, order)
-    of_curves = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
+    of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
         return _plot_tree(data, view, canvas, look, of_curves)
     if not isinstance(data, xr.Dataset):
@@ -163,7 +164,7 @@ def _plot_tree(
 ) -> Axes | NDArray[Any]:
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
-    parts: dict[str, xr.DataArray | xr.Dataset] = dict(zip(["curves"], arrays, strict=False))
+    parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
     parts |= {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
     options = {**canvas._asdict(), **look._asdict()}
     if view is not None:
@@ -179,7 +180,7 @@ def _plot_tree(
         shown = None if name == "curves" else _default_views(kind_of(panel.data))[0]
         return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, **look._asdict(), **more))
 
-    columns = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
+    columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
     n_columns = max(map(len, columns.values()))
     if n_columns > 1:
         grid = Grid(len(parts), n_columns, len(parts) * n_columns, two_dims=True)
@@ -216,6 +217,7 @@ def _plot_curves(
     array = check_curves(data).compute()
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
+    run_checks.check_largest(array.to_numpy(), labels_of.task_names(array))
     band = curves.Band(
         validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
@@ -227,14 +229,11 @@ def _plot_curves(
     grid = arrange([array.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
     size = figure_size(grid, 0, 0)
     if size is None and canvas.ax is None and canvas.figsize is None:
-        raise ValueError(_no_room("runs", grid, dims, "curves.curves.to_frame() has all numbers"))
-    cells = [
-        Cell(panel.title, lambda ax, task=panel.data: curves.draw_curves(task, ax, band))
-        for panel in split(array, dims)
-    ]
-    axes = draw_cells(
-        cells, grid, size or (0, 0), canvas, shared="all" if many else "none", named=array if many else None
-    )
+        cure = _no_room("runs", grid, dims, "algorithm" if many else None, [] if many else dims)
+        raise ValueError(f"{cure}; .curves.to_frame() has all numbers")
+    cells = [Cell(panel.title, partial(curves.draw_curves, panel.data, band=band)) for panel in split(array, dims)]
+    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
+    axes = draw_cells(cells, grid, size or (0, 0), canvas, **apart)
     curves.warn_of_no_mean(array)
     return axes
 
@@ -255,7 +254,10 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
     rows, columns = (max(largest(getattr(each[0], what), each[2]) for each in drawn) for what in ("rows", "columns"))
     size = figure_size(grid, rows, columns)
     if size is None and canvas.ax is None and canvas.figsize is None:
-        raise ValueError(_no_room(names[0], grid, dims, f"result.curves.table() has all numbers of {kind.name}"))
+        of_pairs = "pair" in data.dims and (columns or "pair" in dims)
+        overlaid = "pair" if of_pairs else drawn[0][0].overlaid if drawn[0][0].overlaid in dims else None
+        cure = _no_room(names[0], grid, dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
+        raise ValueError(f"{cure}; .curves.table() has all numbers")
     cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]
     shared = drawn[0][0].overlaid in dims
     title = drawn[0][0].title
@@ -289,16 +291,14 @@ def _drawing(kind: ResultKind, view: View, result: xr.Dataset) -> Any:
     return lambda ax: ask(kind, result, lambda result: view.draw(result, ax), "plot")
 
 
-def _no_room(view: str, grid: Grid, dims: Sequence[Hashable], else_read: str) -> str:
-    """Return why a view cannot be read, and what to do."""
-    what = f"{grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows or columns"
-    select = " or ".join(
-        "algorithms: order=[...]" if dim in ("algorithm", "pair") else f"labels: .isel({dim}=slice(4))" for dim in dims
-    )
-    return (
-        f"view {view!r} of {what} cannot be read in a figure of 14 by 14 inches. "
-        f"Select {select or 'algorithms: order=[...]'}; {else_read}"
-    )
+def _no_room(view: str, grid: Grid, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
+    """Return why a view cannot be read, and what to select so that it can."""
+    what = f"{grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
+    few = {"algorithm": "8 algorithms: order=[...]", "pair": "4 algorithms: order=[...]"}
+    chosen = [f"at most {few[overlaid]}"] if overlaid in few else []
+    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in few]
+    chosen += [f".isel({', '.join(slices)})"] if slices else []
+    return f"view {view!r} of {what} cannot be read in a figure of 14 by 14 inches. Select {' or '.join(chosen)}"
 
 
 def _default_views(kind: ResultKind) -> tuple[str, ...]:

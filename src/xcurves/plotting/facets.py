@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, prod, sqrt
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 import xarray as xr
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.axes import MOST_CURVES, say_task
 from xcurves.core.schema import ResultKind, View
-
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
+from xcurves.core.validation import Labelled
 
 LARGEST = 14.0  # inches, of a figure in either way
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
@@ -29,11 +28,11 @@ _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is b
 
 
 @dataclass(frozen=True)
-class Panel(Generic[T_Data]):
+class Panel(Generic[Labelled]):
     """What one panel shows."""
 
     title: str
-    data: T_Data
+    data: Labelled
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,11 @@ class Grid:
     def letters(self, size: tuple[float, float]) -> AbstractContextManager[None]:
         """Return a context in which letters suit the panels of a figure."""
         points = float(np.clip(2.4 * size[0] / self.n_columns, 6.5, 10))
-        return _pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
+        return import_pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
 
     def axes(self, size: tuple[float, float], **options: Any) -> NDArray[Any]:
         """Return new axes, shape (panel,)."""
-        pyplot = _pyplot()
+        pyplot = import_pyplot()
         shape = (self.n_rows, self.n_columns)
         _, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
         axes = np.asarray(axes).ravel()
@@ -68,7 +67,8 @@ class Grid:
         return axes.reshape(self.n_rows, self.n_columns).squeeze() if self.two_dims else axes
 
 
-def _pyplot() -> Any:
+def import_pyplot() -> Any:
+    """Return pyplot; an error names the extra that brings it."""
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
@@ -98,7 +98,7 @@ def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
     return list(dims)
 
 
-def split(data: T_Data, dims: Sequence[Hashable]) -> list[Panel[T_Data]]:
+def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
     """Return what each panel shows, in C order over the dims; a dim of algorithms or pairs keeps its one label."""
     panels = []
     for place in product(*(range(data.sizes[dim]) for dim in dims)):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import with_styles
+from xcurves.core.validation import Labelled
 
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 _SIDES = ("algorithm_a", "algorithm_b")
 
 
@@ -22,7 +22,7 @@ class Look(NamedTuple):
     labels: Mapping[Any, str] | None = None
     order: Sequence[Any] | None = None
 
-    def of(self, data: T_Data) -> T_Data:
+    def of(self, data: Labelled) -> Labelled:
         """Return data in the order and with the labels asked for, and a style for each algorithm and pair."""
         data = with_styles(data, self._colours(data))
         return self._labelled(self._ordered(data))
@@ -33,6 +33,8 @@ class Look(NamedTuple):
         from matplotlib.colors import is_color_like
 
         names = _algorithms(data) or _labels(data, "pair")
+        if not isinstance(self.colors, Mapping | Sequence) or isinstance(self.colors, str):
+            raise TypeError(f"colors must be a mapping or a sequence; got {self.colors!r}. Give {{'sac': '#0072B2'}}")
         given = self.colors if isinstance(self.colors, Mapping) else dict(zip(names, self.colors, strict=False))
         _check_known("colors", given, [*names, *_labels(data, "pair")])
         for name, colour in given.items():
@@ -40,11 +42,15 @@ class Look(NamedTuple):
                 raise ValueError(f"colors must be colours of matplotlib; got {colour!r} for {name!r}. Give '#0072B2'")
         return {str(name): colour for name, colour in given.items()}
 
-    def _ordered(self, data: T_Data) -> T_Data:
+    def _ordered(self, data: Labelled) -> Labelled:
         if self.order is None:
             return data
-        order = [self.order] if isinstance(self.order, str) else list(self.order)
+        if not isinstance(self.order, Sequence) or isinstance(self.order, str) or not len(self.order):
+            raise TypeError(f"order must be a list of algorithms; got {self.order!r}. Give ['sac', 'td3']")
+        order = list(self.order)
         _check_known("order", order, _algorithms(data))
+        if len(set(order)) < len(order):
+            raise ValueError(f"order must name each algorithm once; got {order!r}. Leave out the second")
         if "algorithm" in data.dims:
             data = data.sel(algorithm=order)
         if "pair" in data.dims and "algorithm_a" in data.coords:
@@ -56,9 +62,11 @@ class Look(NamedTuple):
             data = data.isel(pair=sorted(kept, key=lambda place: [places[name] for name in pairs[place]]))
         return data
 
-    def _labelled(self, data: T_Data) -> T_Data:
+    def _labelled(self, data: Labelled) -> Labelled:
         if self.labels is None:
             return data
+        if not isinstance(self.labels, Mapping) or not all(isinstance(said, str) for said in self.labels.values()):
+            raise TypeError(f"labels must be a mapping to words; got {self.labels!r}. Give {{'sac': 'SAC (ours)'}}")
         of_text = [name for name, coord in data.coords.items() if coord.dtype.kind in "OUT" and coord.ndim == 1]
         named = [name for name in of_text if not str(name).endswith("_style")]
         _check_known("labels", self.labels, [label for name in named for label in data[name].to_numpy().tolist()])

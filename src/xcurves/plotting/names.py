@@ -25,6 +25,7 @@ def name_curves(panels: Sequence[Axes], *, known: Collection[str], width: float 
     The figure may get so wide; None: it is not ours to change.
     """
     handles: dict[str, Any] = {}
+    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
     for ax in panels:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
@@ -32,7 +33,6 @@ def name_curves(panels: Sequence[Axes], *, known: Collection[str], width: float 
     if not handles:
         return
     if width is None:
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
         panels[0].legend(handles=list(handles.values()), **_STYLE, **(beside if len(handles) > _FEW else {}))
     elif len(panels) > 1 or not _name_ends(panels[0], handles, width):
         _add_legend(panels, list(handles.values()), width)
@@ -43,10 +43,11 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     lines = list(handles.values())
     if len(lines) > _FEW or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
-    ax.figure.draw_without_rendering()  # so that the panel has its place
+    figure: Any = ax.figure
+    figure.draw_without_rendering()  # so that the panel has its place
     ends = [ax.transData.transform(line.get_xydata()[-1]) for line in lines]
     x, y = np.array(ends).T
-    box, letter = ax.get_window_extent(), _points(ax) / 72 * ax.figure.dpi
+    box, letter = ax.get_window_extent(), _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
     placed = _spread(y, _LINE * letter)
@@ -57,13 +58,13 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
         ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
                     color=line.get_color(), fontsize=_points(ax), annotation_clip=False)  # fmt: skip
     longest = max(map(len, handles)) * _LETTER * _points(ax) / 72
-    _widen(ax.figure, longest, widest)
+    _widen(figure, longest, widest)
     return True
 
 
 def _points(ax: Axes) -> float:
     """Return the size of small letters in a figure."""
-    return float(0.833 * ax.xaxis.label.get_size())
+    return float(0.833 * ax.xaxis.label.get_fontsize())
 
 
 def _spread(heights: np.ndarray[Any, Any], least: float) -> np.ndarray[Any, Any]:
@@ -81,7 +82,8 @@ def _spread(heights: np.ndarray[Any, Any], least: float) -> np.ndarray[Any, Any]
 
 def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> None:
     """Add a legend: beside the panels, or below where the figure is narrow."""
-    figure, ax = panels[0].figure, panels[0]
+    figure: Any = panels[0].figure
+    ax = panels[0]
     width, height = figure.get_size_inches()
     points = _points(ax)
     longest = max(len(str(handle.get_label())) for handle in handles) * _LETTER * points / 72 + 4 * points / 72

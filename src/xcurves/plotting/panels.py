@@ -53,8 +53,7 @@ def draw_cells(
 ) -> Axes | NDArray[Any]:
     """Draw each cell in its panel, and name curves once, without those of `named`, which titles name."""
     if canvas.ax is not None:
-        panels = _given_axes(canvas, len(cells))
-        _draw_all(cells, panels)
+        panels = _draw_all(cells, _given_axes(canvas, len(cells)))
         name_curves(panels, known=_names(named), width=None)
         return canvas.ax
     size = size if canvas.figsize is None else canvas.figsize
@@ -68,6 +67,19 @@ def draw_cells(
             _add_title(panels, title)
         name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
+
+
+def check_figsize(figsize: Any) -> tuple[float, float] | None:
+    """Return the width and height of a figure."""
+    if figsize is None:
+        return None
+    try:
+        width, height = (float(inches) for inches in figsize)
+    except (TypeError, ValueError):
+        raise TypeError(f"figsize must be two numbers; got {figsize!r}. Give inches: figsize=(6.5, 4)") from None
+    if not 0.5 <= min(width, height) <= max(width, height) <= 200:
+        raise ValueError(f"figsize must be from 0.5 to 200 inches; got {figsize!r}. Usual: figsize=(6.5, 4)")
+    return width, height
 
 
 def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
@@ -98,8 +110,9 @@ def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any]) -> list[Axes]:
 
 def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
     """Return the names of algorithms and pairs that titles have."""
-    dims = [] if named is None else [dim for dim in ("algorithm", "pair") if dim in named.coords]
-    return {str(name) for dim in dims for name in np.ravel(named[dim].to_numpy())}
+    dims = ("algorithm", "pair")
+    found = [] if named is None else [named[dim].to_numpy() for dim in dims if dim in named.coords]
+    return {str(name) for names in found for name in np.ravel(names)}
 
 
 def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
@@ -108,8 +121,7 @@ def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
 
     for axis, inches in ((ax.xaxis, wide), (ax.yaxis, high)):
         if inches < _SMALL and isinstance(axis.get_major_locator(), AutoLocator):
-            axis.set_major_locator(AutoLocator())
-            axis.get_major_locator().set_params(nbins=_FEW_TICKS)  # type: ignore[attr-defined]  # of AutoLocator
+            ax.locator_params(axis.axis_name, nbins=_FEW_TICKS)  # type: ignore[arg-type]  # "x" or "y"
 
 
 def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *, shared: bool) -> None:

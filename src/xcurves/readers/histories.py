@@ -26,7 +26,7 @@ def frames_of(
     return frames
 
 
-def join(frames: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
+def join_histories(frames: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
     """Put the frames of runs below each other, after `algorithm` and `run`."""
     labelled = [rows.assign(algorithm=algorithm, run=run) for (algorithm, run), rows in frames.items()]
     frame = pd.concat(labelled, ignore_index=True)

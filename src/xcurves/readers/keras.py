@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers import csvfile, paths
-from xcurves.readers.histories import frames_of, join
+from xcurves.readers.histories import frames_of, join_histories
 from xcurves.readers.source import Source
 
 
@@ -41,7 +41,7 @@ def fit_history(histories: Mapping[tuple[str, Any], Any]) -> pd.DataFrame:
     array([1. , 0.7])
     """
     frames = frames_of(histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)")
-    frame = join(frames)
+    frame = join_histories(frames)
     frame.attrs = {"units": {"epoch": "epochs"}, "source": f"Keras histories of {len(frames)} runs"}
     return frame
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.histories import Key, frames_of, join
+from xcurves.readers.histories import Key, frames_of, join_histories
 
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
@@ -61,7 +61,7 @@ def run_history(
         lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",
         "runs",
     )
-    frame = join(frames)
+    frame = join_histories(frames)
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
             frame[name] = frame[name].map(_number).infer_objects()
