@@ -82,7 +82,7 @@ def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, 
         markevery=_marked(levels, ax, place),
         label=name,
         zorder=2.5,
-        **_look(style, ax.xaxis.label.get_fontsize()),
+        **_look(style, float(ax.xaxis.label.get_fontsize())),
     )
 
 

@@ -64,7 +64,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
 
 def _points(ax: Axes) -> float:
     """Return the size of small letters in a figure."""
-    return float(0.833 * ax.xaxis.label.get_fontsize())
+    return 0.833 * float(ax.xaxis.label.get_fontsize())
 
 
 def _spread(heights: np.ndarray[Any, Any], least: float) -> np.ndarray[Any, Any]:

@@ -114,16 +114,16 @@ def _marked(
     result: xr.Dataset, frame: pd.DataFrame, marks: dict[str, Mark | None]
 ) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
-    marks = {rank: mark for rank, mark in marks.items() if mark is not None}
-    if not marks:
+    wanted = {rank: mark for rank, mark in marks.items() if mark is not None}
+    if not wanted:
         return
-    for asked in marks.values():
+    for asked in wanted.values():
         validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
     kind, result = prepare(result)
     if kind.ranking is None:
         raise ValueError(f"the table of {kind.name} has no value for each algorithm. Leave out best and ties")
     for row, rank in enumerate(kind.ranking(result, frame)):
-        mark = marks.get(rank)
+        mark = wanted.get(rank)
         if mark is not None:
             yield (row, 0), mark
 
