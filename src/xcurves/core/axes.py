@@ -176,7 +176,7 @@ def _drawn(names: xr.DataArray) -> NDArray[Any]:
 
 
 def _text(words: str) -> str:
-    """Return words with formulas that are none as text; a legend leaves out labels that are empty or begin with an underscore."""
+    """Return words with formulas that are none as text; a legend leaves out labels that are empty or begin with "_"."""
     lines = "\n".join(map(escape_controls, words.split("\n")))
     lines = lines if "$" not in lines or _is_formula(lines) else lines.replace("$", r"\$")
     return f"\u200b{lines}" if not lines or lines.startswith("_") else lines
