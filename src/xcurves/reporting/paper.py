@@ -108,10 +108,10 @@ def _marked(
     result: xr.Dataset, frame: pd.DataFrame, marks: dict[str, Mark | None]
 ) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
-    marks = {rank: mark for rank, mark in marks.items() if mark is not None}
-    if not marks:
+    given = [mark for mark in marks.values() if mark is not None]
+    if not given:
         return
-    for asked in marks.values():
+    for asked in given:
         validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
     kind, result = prepare(result)
     if kind.ranking is None:
