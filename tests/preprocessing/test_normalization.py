@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import dask
 import numpy as np
 import pandas as pd
@@ -93,3 +95,9 @@ def test_a_series_is_told_how_to_become_an_array():
     scores = xr.DataArray([[1.0, 3.0]], {"task": ["x"]}, ("task", "run"))
     with pytest.raises(TypeError, match=r"^high must be .* got a Series\. Give series\.to_xarray"):
         scores.curves.normalize(low=0, high=pd.Series({"x": 5.0}))
+
+
+def test_a_reference_is_any_real_number(scores):
+    with_fraction = xcurves.normalize(scores, low=0, high=Fraction(1, 2))
+    np.testing.assert_array_equal(with_fraction, scores * 2)
+    assert with_fraction.attrs["history"].endswith("normalize(low=0, high=0.5)")

@@ -104,4 +104,4 @@ def say_reference(reference: Reference) -> str:
     """Return a reference score in words: a number, or the dims that it differs along."""
     if isinstance(reference, xr.DataArray):
         return f"<by {', '.join(map(str, reference.dims))}>" if reference.dims else f"{reference.item():g}"
-    return f"{reference:g}"
+    return f"{float(reference):g}"
