@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imsave
 from matplotlib.legend import Legend
 
@@ -101,8 +102,9 @@ def page(figures, folder, name):
         return
     images = []
     for figure in figures:
-        figure.canvas.draw()
-        images.append(np.asarray(figure.canvas.buffer_rgba())[..., :3])
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        images.append(np.asarray(canvas.buffer_rgba())[..., :3])
     rows, width = [[]], 0
     for image in images:
         if width + image.shape[1] > WIDEST and rows[-1]:
