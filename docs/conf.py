@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "docs/_*", "docs/paper.md", "src", "tests", "build", "dist"]
 suppress_warnings = ["config.cache"]  # the functions of this file
+sys.path.insert(0, str(Path(__file__).parent))  # for the directive of the gallery
 extensions = [
+    "gallery_directive",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",

@@ -99,8 +99,8 @@ class Browser:
         return [event["params"] for event in self.events if event["method"] in methods]
 
     def ask(self, expression):
-        """Return the value of an expression of JavaScript."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Return the value of an expression of JavaScript, or of its promise."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

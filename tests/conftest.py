@@ -22,6 +22,7 @@ settings.load_profile("plain")
 
 def pytest_addoption(parser):
     parser.addoption("--update-messages", action="store_true", help="write the messages that tests catch")
+    parser.addoption("--contact-sheet", metavar="FOLDER", help="write the pictures of every view, to be looked at")
 
 
 @pytest.hookimpl(wrapper=True)

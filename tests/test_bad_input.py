@@ -91,11 +91,11 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
     frame.loc[[3, 5], "score"] = ["high", "low"]
     frame.to_csv("score.csv", index=False)
     assert refusal("score.csv").startswith("value column 'score' must be numeric; got dtype ")
-    assert refusal("score.csv").endswith(", first 'high' in row 4 of the data. Correct ARCHIVE")
+    assert refusal("score.csv").endswith(", first 'high' in row 4 of the data. Leave fields empty that have no number")
     frame = table(curves).astype({"training": object})
     frame.loc[7, "training"] = "8k"
     frame.to_csv("training.csv", index=False)
-    assert refusal("training.csv").endswith(", first '8k' in row 8 of the data. Correct ARCHIVE")
+    assert refusal("training.csv").endswith(", first '8k' in row 8 of the data. Leave fields empty that have no number")
     frame = table(curves).astype({"run": object})
     frame.loc[2, "run"] = None
     frame.to_csv("run.csv", index=False)
@@ -255,9 +255,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(apart)
     assert refusal("c.csv", "--align") == (
         "--align intersection leaves 1 common training level (0): the runs of 'a0' share fewer than two levels. "
-        "Compare tasks of alike budgets, --select task=..., or give levels that all reach, --align LEVELS --method "
-        "linear"
+        "Bring runs to levels that all reach with --align 0 --method linear"
     )
+    table(apart.assign_coords(training=apart.training + 1))
+    assert refusal("c.csv", "--align").endswith(". Bring every task to fractions of its budget with --align budget")
     one = curves.copy()
     one[:, 1, 2:] = np.nan
     table(one)
@@ -283,8 +284,8 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (
             ["--align", "some"],
-            "--align takes intersection, union, final, levels such as 0,1000,5000, or START:STOP:STEP; got 'some'. "
-            "Put ARCHIVE before the options",
+            "--align takes intersection, union, final, budget, levels such as 0,1000,5000, or START:STOP:STEP; "
+            "got 'some'. Put ARCHIVE before the options",
         ),
         (["--align", "9,1"], "--align takes finite training levels in increasing order; got 9, 1. Sort them"),
         (["--align", "--method", "mean"], "--align intersection takes levels that all runs have, so --method mean has"),

@@ -1,11 +1,20 @@
 """Links between pages, the calls of the table of questions, and what the front page must lead to."""
 
+import ast
 import doctest
+import importlib.util
 import json
 import re
 from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
 import pytest
+from matplotlib import pyplot as plt
+
+from xcurves import kinds
+
+mpl.use("Agg")
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -47,6 +56,50 @@ def test_every_page_is_linked_from_the_front_page():
     pages = [page.relative_to(DOCS) for page in PAGES[1:] if page.name not in ("index.md", "paper.md")]
     assert not [str(page) for page in pages if page.parts[0] not in folders and f"({page.as_posix()})" not in front]
     assert not [book.name for book in NOTEBOOKS if f"(../notebooks/{book.name})" not in front]
+
+
+def gallery():
+    spec = importlib.util.spec_from_file_location("gallery_directive", DOCS / "gallery_directive.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_gallery_has_every_kind_with_pictures():
+    pytest.importorskip("sphinx")
+    assert set(gallery().CALLS) == {name for name in kinds.NAMES if kinds.kind(name).views}
+
+
+@pytest.mark.slow
+def test_the_gallery_draws_every_view_with_code_that_fits():
+    pytest.importorskip("sphinx")
+    drawn = []
+    for picture in gallery().pictures():
+        drawn.append(picture.name)
+        assert all(ax.has_data() for ax in np.ravel([picture.axes]))
+        plt.close("all")
+        assert len(picture.alternative) > 20
+        assert max(map(len, picture.code.splitlines())) <= 92
+    assert drawn == ["curves", *(f"{name}-{view}" for name in kinds.NAMES for view in kinds.kind(name).views)]
+
+
+def test_notebooks_draw_with_the_package_and_their_lines_fit():
+    """No notebook has a function that draws, no line of code is cut off, and every output is valid."""
+    for book in NOTEBOOKS:
+        cells = [cell for cell in json.loads(book.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+        for cell in cells:
+            source = "".join(cell["source"])
+            assert max(map(len, source.splitlines())) <= 92, (book.name, source)
+            functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+            names = {each.value.id for function in functions for each in ast.walk(function) if is_attribute(each)}
+            assert not names & {"ax", "axes", "plt"}, (book.name, source)
+            for output in cell["outputs"]:
+                allowed = {"output_type", "name", "text"}
+                assert output["output_type"] != "stream" or set(output) == allowed, book.name
+
+
+def is_attribute(node):
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
 
 
 def test_every_how_to_page_is_on_its_front_page():

@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+import xcurves
 from places import ROOT
 
 yaml = pytest.importorskip("yaml")
@@ -50,6 +51,28 @@ def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_readme_names_every_extra(project):
+    named = re.search(
+        r"^\* Extras: (.*?)\.$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(project["optional-dependencies"])
+
+
+def test_the_answer_of_the_readme_is_that_of_the_benchmark():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
+    claim = accuracy.curves.across_tasks(rng=0).sel(task_effect="random")
+    shown = claim.where(claim.pvalue_adjusted <= 0.05, drop=True)
+    size = {pair: f"{abs(difference):.1f}" for pair, difference in shown.difference.to_series().items()}
+    assert set(size) == {"5 neighbours - random forest", "SVM - decision tree", "decision tree - random forest"}
+    answer = re.search(r"On tasks like these, a random forest scores .*?differ\.", readme, re.DOTALL)[0]
+    assert re.findall(r"(?:scores|machine) (\d\.\d)", answer) == [
+        size[pair] for pair in ("decision tree - random forest", "5 neighbours - random forest", "SVM - decision tree")
+    ]
+    assert claim.sizes["pair"] - len(size) == 7
+    assert "The other seven pairs are not shown to differ" in answer
+
+
 def requirements(entries):
     """Return name and version of each, without spaces; Python among them."""
     return {re.sub(r"\s", "", entry) for entry in entries}
@@ -72,6 +95,8 @@ def test_the_workflow_runs_every_python_that_the_project_names(project):
     versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
     assert set(jobs["all"]["strategy"]["matrix"]["python"]) == versions
     assert len(jobs["systems"]["strategy"]["matrix"]["os"]) == 3
+    lowest = " ".join(step.get("run", "") for step in jobs["lowest"]["steps"])
+    assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/[\w./]+(?= )", lowest))
 
 
 @pytest.mark.environment

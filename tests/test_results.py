@@ -179,7 +179,32 @@ def test_summary_of_a_contrast_goes_by_its_alternative(three):
 
     assert " differs from zero at the 0.05 level; T = " in first("two-sided")
     assert " is below zero at the 0.05 level; T = " in first("less")
-    assert " is not shown to be one that is above zero at the 0.05 level; T = " in first("greater")
+    assert " is not shown to be above zero at the 0.05 level; T = " in first("greater")
+
+
+def test_summary_of_a_contrast_says_what_was_averaged_over(three):
+    def first(training_weights):
+        test = xcurves.contrast(three.isel(task=0), {"a0": 1, "a2": -1}, training_weights=training_weights, rng=0)
+        return test.curves.summary().split("\n")[0]
+
+    n = three.sizes["training"]
+    last = f"levels from {three.training[1]:g} to {three.training[-1]:g}"
+    assert first(None).startswith("The contrast of mean scores over training, ")
+    assert first([0, *[1] * (n - 1)]).startswith(f"The contrast of mean scores over training, {n - 1} {last}, ")
+    assert first([0, *range(1, n)]).startswith(f"The contrast of weighted mean scores over training, {n - 1} {last}, ")
+    assert first([0] * (n - 1) + [3]).startswith(f"The contrast of scores at training {three.training[-1]:g}, ")
+    assert first([0, -1, *[1] * (n - 2)]).startswith(
+        "The contrast of sums of scores over training with weights of both"
+    )
+
+
+def test_summary_of_many_tasks_of_few_runs_says_that_holm_can_show_nothing():
+    """Of 26 tasks of 5 v 5 runs, the smallest adjusted p is 26 of 126 assignments."""
+    scores = np.random.default_rng(0).normal(size=(26, 2, 5, 2))
+    said = xcurves.randomized_anova(make_curves(scores, task=range(26)), rng=0).curves.summary()
+    assert f"by Holm, a task of the fewest runs could reach no p below {26 / 126:.3g}." in said
+    said = xcurves.randomized_anova(make_curves(scores[:6], task=range(6)), rng=0).curves.summary()
+    assert "Holm" not in said  # 6 / 126 is below .05
 
 
 @pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])

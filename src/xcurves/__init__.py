@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xcurves.group_sequential import *  # noqa: F403
     from xcurves.learning_curves import *  # noqa: F403
     from xcurves.multi_task import *  # noqa: F403
+    from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
     from xcurves.plotting.dispatch import plot as plot
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
@@ -50,6 +51,7 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "format_table": "reporting.paper",
     "normalize": "preprocessing.normalization",
     "plot": "plotting.dispatch",
+    "plot_benchmark": "plotting.benchmark",
     "report": "reporting.page",
     "summary": "results",
     "table": "results",

@@ -8,12 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
+from xcurves.core import labels
 from xcurves.core.archive_formats import check_archive, engine_to_write, groups_of, is_store, read_groups, write_groups
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line, read_unchanged
 from xcurves.core.cf_attributes import check_storable, restore
 from xcurves.core.checksum import is_own_file, is_own_store
+from xcurves.core.labels import words
+from xcurves.core.provenance import warn_of
 from xcurves.core.run_files import combine_run_files
 from xcurves.core.validation import check_path
 
@@ -175,7 +179,8 @@ def open_dataset(
     -----
     UserWarning
         If files of the folder are left out, which it names: they cannot be read, have no label, or differ
-        from most in variables, dims, units, labels or the attribute ``experiment``.
+        from most in variables, dims, units, labels or the attribute ``experiment``. If a run that is read into memory
+        has no value.
 
     Examples
     --------
@@ -189,11 +194,16 @@ def open_dataset(
     """
     path = check_path(path)
     if engine not in (None, "scipy", "h5netcdf", "netcdf4", "zarr"):
-        raise ValueError(f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {engine!r}. Leave it out")
+        raise ValueError(
+            f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {labels.shown(engine)}. Leave it out"
+        )
     if path.is_dir() and not is_store(path):
         combined = combine_run_files(path, partial(_open, engine=engine, chunks=None if chunks is None else {}))
         return combined.chunk(chunks) if chunks else combined
-    return _open(path, engine=engine, chunks=chunks)
+    opened = _open(path, engine=engine, chunks=chunks)
+    if chunks is None:
+        _warn_of_empty_runs(opened, path)
+    return opened
 
 
 def _open(path: Path, *, engine: str | None, chunks: str | Mapping[str, int] | None) -> xr.Dataset:
@@ -209,6 +219,21 @@ def _open(path: Path, *, engine: str | None, chunks: str | Mapping[str, int] | N
             opened.close()
             raise ValueError(f"run {labels[labels.duplicated()].tolist()[0]!r} is in it twice")
         return restore(opened if chunks is not None else opened.load())
+
+
+def _warn_of_empty_runs(data: xr.Dataset, path: Path) -> None:
+    """Warn of runs without any value, such as one whose write to a zarr store was stopped."""
+    by_run = [data[name].isnull() for name in data.data_vars if "run" in data[name].dims]
+    if "run" not in data.coords or not by_run:
+        return
+    empty = np.logical_and.reduce([each.all([dim for dim in each.dims if dim != "run"]) for each in by_run])
+    names = words(data["run"])
+    warn_of(
+        empty,
+        [f"{path}: run {name}" for name in names],
+        lambda _: " has no value and counts as absent. If its write was stopped, write it again",
+        "runs",
+    )
 
 
 def _place_options(path: Path) -> dict[str, Any]:

@@ -15,9 +15,12 @@ GRID = np.linspace(1e4, 1e6, 100)
 
 @pytest.fixture(scope="module")
 def frame():
-    """250 runs of 6,000 levels of their own, in the order that they were logged."""
+    return make_frame(250)
+
+
+def make_frame(n_runs, n_levels=6000):
+    """Runs of 6,000 levels of their own, in the order that they were logged."""
     rng = np.random.default_rng(0)
-    n_runs, n_levels = 250, 6000
     run = np.repeat(np.arange(n_runs), n_levels)
     return pd.DataFrame(
         {

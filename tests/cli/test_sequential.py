@@ -55,7 +55,7 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     assert said["decision"] == "more runs needed"
     assert said["run_more"] == {"sac": 5, "td3": 5, "ddpg": 5}
     assert said["run_at_most"] == {"sac": 25, "td3": 25, "ddpg": 25}
-    assert said["tasks"][0]["look"] == 1
+    assert (said["tasks"][0]["look"], str(said["tasks"][0]["n_runs"])) == (1, "{'ddpg': 5, 'sac': 5, 'td3': 5}")
     assert said["tasks"][0]["pairs"][0]["difference_ci"] == [None, None]
     assert said["tasks"][0]["pairs"][0]["critical_value"] is None
     write_log("log.csv", 2)
@@ -141,11 +141,14 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     assert loop.wait(timeout=500) == 0
     decision = strict((whole / "look.json").read_text())
     assert decision["decision"] != "more runs needed"
+    for path in whole.glob("batch-1-*.csv"):  # as after an interruption between two batches
+        (broken / path.name).write_bytes(path.read_bytes())
     loop = start(broken)
     while not list(broken.glob("batch-2-*.csv")):  # in the middle of the second batch
         assert loop.poll() is None
         time.sleep(0.05)
     os.killpg(loop.pid, signal.SIGKILL)
     loop.wait()
+    assert len(list(broken.glob("batch-2-*.csv"))) == 1
     assert start(broken).wait(timeout=500) == 0
     assert strict((broken / "look.json").read_text()) == decision

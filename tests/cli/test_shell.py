@@ -1,10 +1,13 @@
 """The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
 
 import os
+import re
+import shlex
 import signal
 import struct
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -220,6 +223,37 @@ def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, caps
         assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
 
 
+def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
+    rows = []
+    for algorithm, run, step in product(["sac", "td3"], range(4), [0, 100, 200]):
+        folder = here / "runs" / f"{algorithm}_seed{run}"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows.append((algorithm, run, step, float((algorithm == "sac") * step + 7 * run % 5)))
+        with (folder / "progress.csv").open("a") as log:
+            log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
+    assert main(["runs", *QUICK]) == 2
+    cure = re.search(r"such as (--folders .*)$", capsys.readouterr().err)[1]
+    assert main(["runs", *shlex.split(cure), "--training", "step", *QUICK]) == 0
+    frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
+    same("runs-anova.nc", frame.curves.to_dataarray("return"))
+
+
+def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
+    later = curves.assign_coords(training=curves.training + 7.0)
+    ragged = xr.concat([curves.sel(algorithm=["sac"]), later.sel(algorithm=["td3"])], "algorithm", join="outer")
+    longer = ragged.assign_coords(training=30.0 * ragged.training + 1)
+    budgets = xr.concat([ragged, longer], xr.Variable("task", ["x", "y"]), join="outer")
+    budgets.to_dataset().to_netcdf("mine.nc")
+    budgets.to_dataframe("score").dropna().reset_index().to_csv("mine.csv", index=False)
+    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
+        assert main([*archive, *QUICK]) == 2
+        assert capsys.readouterr().err.endswith("Bring every task to fractions of its budget with --align budget\n")
+        assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
+        same("out.nc", budgets.curves.align(20, relative_to="budget"))
+        assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
+        assert "--method mean does not go with --align budget" in capsys.readouterr().err
+
+
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
     ragged = curves.copy()
     ragged[0, 2, 3] = np.nan
@@ -278,7 +312,7 @@ def test_negative_levels_are_no_options(curves, capsys):
     "given", ["3:1:1", "20:10:-5", "0:1:1e-30", "0:inf:1", "nan:1:1", "0:1:0", "a,b", "0:1", "x.csv", "0:1:-1"]
 )
 def test_levels_that_are_none_are_refused(given):
-    with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, levels such as"):
+    with pytest.raises(ValueError, match=r"^--align takes intersection, union, final, budget, levels such as"):
         parse_levels(given)
 
 

@@ -259,3 +259,18 @@ def test_runs_are_added_and_looked_at_again(curves, tmp_path, engine):
         own = curves["score"].isel(run=seen).curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=99)
         xr.testing.assert_allclose(looked, own)
         assert looked["n_runs"].max() == batch.stop
+
+
+@pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
+def test_a_run_of_a_growing_store_whose_values_were_not_written_is_named(curves, tmp_path):
+    path = tmp_path / "runs.zarr"
+    curves.isel(run=[0, 1]).to_zarr(path, zarr_format=2)
+    curves.isel(run=[2]).to_zarr(path, append_dim="run", zarr_format=2)
+    last = max(chunk for name in curves.data_vars for chunk in (path / name).glob("[0-9]*"))
+    for name in curves.data_vars:
+        (path / name / last.name).unlink()
+    with pytest.warns(
+        UserWarning, match=rf"^{path}: run 2 has no value and counts as absent\. If its write was stopped"
+    ):
+        opened = open_dataset(path)
+    assert opened.sizes["run"] == 3

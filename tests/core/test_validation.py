@@ -1,5 +1,6 @@
 """Validation of arrays: every message of the data model, to the letter."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
         (
             ["a", "b", "c"],
             TypeError,
-            "training must be numeric; got dtype <U1. Convert: da.assign_coords(training=da.training.astype(float))",
+            "training must be numeric; got dtype <U1. Say the amounts of training: da.assign_coords(training=[...])",
         ),
         (
             np.arange(3).astype("timedelta64[ns]"),
@@ -150,7 +151,8 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
             np.arange(3).astype("datetime64[ns]"),
             TypeError,
             "training must be an amount, not a date; got datetime64[ns]. "
-            "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')",
+            "Convert, here to seconds: "
+            "da.assign_coords(training=(da.training - da.training[0]) / np.timedelta64(1, 's'))",
         ),
     ],
 )
@@ -243,3 +245,98 @@ def test_a_range_of_levels_is_never_written_out():
 def test_alpha_is_right_to_the_last_digit_of_a_level(level, alpha):
     assert validation.check_confidence_level(level) == pytest.approx(alpha, rel=0.02, abs=0)
     assert level > 1 - 1e-9 or validation.check_confidence_level(level) == alpha
+
+
+def test_chunks_of_unknown_size_are_refused_and_the_cure_finds_them(curves):
+    dask_array = pytest.importorskip("dask.array")
+    kept = dask_array.from_array(np.ones(4, bool), chunks=2)
+    data = dask_array.from_array(curves.to_numpy(), chunks=(2, 2, 3))[:, kept]
+    unknown = xr.DataArray(data, {name: curves[name] for name in ("algorithm", "training")}, curves.dims)
+    for call in (xcurves.randomized_anova, lambda scores: xcurves.normalize(scores, low=0, high=1)):
+        with pytest.raises(
+            ValueError, match=r"unknown chunks along 'run'. Find them: \w+\.data\.compute_chunk_sizes\(\)"
+        ):
+            call(unknown)
+    unknown.data.compute_chunk_sizes()
+    np.testing.assert_array_equal(check_curves(unknown), curves)
+
+
+def test_what_is_shown_of_a_value_is_one_short_line():
+    assert labels.shown("a\nb") == r"'a\nb'"
+    for value in (np.ones((40, 40)), pd.DataFrame({"a": range(99)}), xr.DataArray(np.ones((3, 3))), "x" * 10**6):
+        assert "\n" not in labels.shown(value)
+        assert len(labels.shown(value)) <= 120
+    with pytest.raises(ValueError, match=r"confidence_level must lie between 0 and 1; got <xarray"):
+        validation.check_confidence_level(xr.DataArray(np.ones((3, 3))))
+
+
+@pytest.mark.parametrize("values", ["x", [1, "x"], [[1], [1, 2]], [1j], [None], object(), np.array(["2020"], "M8[D]")])
+def test_what_are_no_numbers_is_none(values):
+    assert validation.numbers_of(values) is None
+    np.testing.assert_array_equal(validation.numbers_of([1, True, 0.5]), [1.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.CategoricalIndex(["a", "b"]),
+        pd.Index(["a", "b"], dtype="string"),
+        np.array(["a", "b"], np.dtypes.StringDType()),
+        np.array(["a", "b"], object),
+        np.array(["a", "b"], ">U1"),
+    ],
+)
+def test_texts_of_any_dtype_are_labels(curves, labels):
+    plain = xcurves.randomized_anova(curves.assign_coords(algorithm=["a", "b"]), rng=0)
+    found = xcurves.randomized_anova(curves.assign_coords(algorithm=("algorithm", labels)), rng=0)
+    np.testing.assert_array_equal(found["pvalue"], plain["pvalue"])
+    assert check_curves(curves.assign_coords(algorithm=("algorithm", labels)))["algorithm"].to_numpy().tolist() == [
+        "a",
+        "b",
+    ]
+    tasks = curves.expand_dims(task=["x", "y"]).assign_coords(task=("task", labels))
+    assert xcurves.randomized_anova(tasks, rng=0)["task"].to_numpy().tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("labels", [pd.Index([1, 2], dtype="Int64"), np.array([1, 2], ">i8")])
+def test_numbers_of_any_dtype_are_labels(curves, labels):
+    assert check_curves(curves.assign_coords(algorithm=("algorithm", labels)))["algorithm"].dtype == np.int64
+
+
+def _cured(curves, error):
+    """Return curves after the call that an error gives as its cure."""
+    with pytest.raises(error) as caught:
+        check_curves(curves)
+    call = re.search(r"(?:da|curves)\.\w+\(.*\)", str(caught.value))[0].replace("[...]", "[1, 2, 4]")
+    return check_curves(eval(call, {"da": curves, "curves": curves, "np": np}))
+
+
+def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
+    pytest.importorskip("cftime")
+    multi = pd.MultiIndex.from_tuples([(0, 1), (0, 2), (1, 1)], names=["epoch", "step"])
+    labels = {
+        "algorithm": ([True, False], ["x", "x"], [1.0, np.nan], [b"a", b"b"], pd.interval_range(0, 2)),
+        "training": (
+            pd.date_range("2020", periods=3),
+            xr.date_range("2020", periods=3, use_cftime=True),
+            pd.timedelta_range("1h", periods=3),
+            ["10", "20", "30"],
+            ["a", "b", "c"],
+            [3, 2, 1],
+            [1, 1, 2],
+            [1, np.nan, 2],
+            [np.inf, 1, 2],
+        ),
+    }
+    for dim, values in labels.items():
+        for each in values:
+            _cured(curves.assign_coords({dim: (dim, each)}), (TypeError, ValueError))
+    _cured(curves.assign_coords(xr.Coordinates.from_pandas_multiindex(multi, "training")), TypeError)
+    _cured(curves.assign_coords(run=[0, 0, 1, 2]), ValueError)
+    _cured(curves.drop_vars("training"), ValueError)
+    for old in ("my step", "step"):
+        assert _cured(curves.rename(training=old), (TypeError, ValueError)).sizes["training"] == 3
+    _cured(curves.rename(algorithm="my agent", run="seed"), ValueError)
+    _cured(xr.DataArray([curves.to_numpy()], {"training": [1, 2, 4]}, (0, *curves.dims)), TypeError)
+    _cured(curves.expand_dims(effect=[1]), ValueError)
+    _cured(curves.astype(object), TypeError)

@@ -6,6 +6,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import xcurves  # noqa: F401
+from pictures import curve_names
 from strategies import make_scores
 
 
@@ -26,13 +27,13 @@ def result(scores):
     return scores.curves.performance_cdf(scores_at=np.linspace(-3, 5, 81), cvar_level=[0.5, 0.9], threshold=1, target=3)
 
 
-@pytest.mark.parametrize("view", [None, "inverse_cdf", "cdf", "profile", "statistics"])
+@pytest.mark.parametrize("view", [None, "inverse_cdf", "cdf", "profile"])
 def test_every_view_has_a_panel_for_each_task_and_a_line_for_each_algorithm(result, view):
     axes = result.curves.plot(view)
     assert axes.shape == (2,)
     for ax, task in zip(axes, ("x", "y"), strict=True):
         assert ax.get_title() == f"task = {task}"
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+        assert curve_names(ax) == ["a", "b", "c"]
         assert len(ax.get_lines()) == 3
 
 
@@ -43,12 +44,26 @@ def test_what_is_drawn_is_what_was_found(result):
     np.testing.assert_array_equal(line.get_xdata(), here.probability)
     np.testing.assert_array_equal(here.curves.plot("cdf").get_lines()[2].get_ydata(), here.cdf.sel(algorithm="c"))
     np.testing.assert_allclose(here.curves.plot("profile").get_lines()[2].get_ydata(), 1 - here.cdf.sel(algorithm="c"))
-    dots = here.curves.plot("statistics")
+    dots = here.curves.plot("statistics", ax=plt.figure().add_subplot())
     names = [label.get_text() for label in dots.get_yticklabels()]
     assert names == ["mean", "median", "iqm", "cvar 0.5", "cvar 0.9", "cvar lower 0.5", "cvar lower 0.9"]
     expected = [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
     np.testing.assert_array_equal(dots.get_lines()[0].get_xdata(), [each.sel(algorithm="a") for each in expected])
     assert dots.get_xlabel() == "score (points)"
+
+
+def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
+    here = result.sel(task="x")
+    axes = here.curves.plot("statistics", col_wrap=4)
+    assert len(axes) == here.sizes["param"]
+    at = here["param"].to_numpy().tolist().index("iqm")
+    ax = axes[at]
+    assert ax.get_xlabel() == "IQM (points)"
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+    np.testing.assert_array_equal([line.get_xdata()[0] for line in ax.get_lines()], here.iqm)
+    both = result.sel(param=["iqm", "score_mean"]).curves.plot("statistics")
+    assert both.shape == (2, 2)
+    assert [ax.get_title() for ax in both[:, 0]] == ["x", "y"]
 
 
 def test_intervals_without_an_end_reach_the_edge(result, scores):
@@ -57,7 +72,7 @@ def test_intervals_without_an_end_reach_the_edge(result, scores):
     shade = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert (shade.min(), shade.max()) == ax.get_ylim()
     assert "pointwise" in ax.get_xlabel()
-    dots = here.curves.plot("statistics")
+    dots = here.curves.plot("statistics", ax=plt.figure().add_subplot())
     drawn = [
         segment for lines in dots.collections if hasattr(lines, "get_segments") for segment in lines.get_segments()
     ]
@@ -86,7 +101,7 @@ def test_the_profile_has_the_band_upside_down(result):
 
 def test_one_group_needs_no_legend(scores):
     ax = scores[0, 0].drop_vars("algorithm").curves.performance_cdf().curves.plot()
-    assert ax.get_legend() is None
+    assert not curve_names(ax)
     assert ax.get_ylabel() == "score (points)"
 
 

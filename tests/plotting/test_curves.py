@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.legend import Legend
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import xcurves
+from pictures import curve_names
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
 from xcurves.kernels import bootstrap
@@ -55,7 +57,7 @@ def test_runs_and_means_are_those_of_the_array(curves):
         np.testing.assert_allclose(line.get_ydata(), here.sel(algorithm=name).mean("run"))
         np.testing.assert_array_equal(line.get_xdata(), here.training)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("training (steps)", "episode return (points)")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a0", "a1", "a2"]
+    assert sorted(curve_names(ax)) == ["a0", "a1", "a2"]
 
 
 def test_the_band_is_the_percentile_interval_of_resampled_runs(curves):
@@ -126,11 +128,12 @@ def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
     many = xr.concat([curves] * 2, "algorithm").assign_coords(algorithm=names)
     for named, plain in ((many.sel(task="x"), curves.sel(task="x")), (many, curves)):
         wide, narrow = (np.ravel([each.curves.plot(rng=0)]) for each in (named, plain))
-        assert wide[-1].get_legend().get_window_extent().x0 > wide[-1].get_window_extent().x1
         for ax in (wide[0], narrow[0]):
             ax.figure.draw_without_rendering()
+        (legend,) = wide[0].figure.findobj(Legend)
+        assert legend.get_window_extent().x0 > wide[-1].get_window_extent().x1
         for one, other in zip(wide, narrow, strict=True):
-            assert one.get_window_extent().width == pytest.approx(other.get_window_extent().width, rel=0.03)
+            assert one.get_window_extent().width == pytest.approx(other.get_window_extent().width, rel=0.1)
 
 
 def test_large_levels_are_written_short(curves):
@@ -153,7 +156,7 @@ def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     here = absent(curves.sel(task="x"), [5, 0, 1]).where(curves.training != 200)
     ax = here.curves.plot(rng=0)
     assert list(means(ax)) == ["a0", "a2"]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a0", "a2"]
+    assert curve_names(ax) == ["a0", "a2"]
     assert list(bands(ax)) == [style_of(0).color.lower()]  # one run has no band
     assert len(thin(ax)) == 6
     assert 200 not in means(ax)["a0"].get_xdata()
@@ -187,9 +190,10 @@ def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves
     for view in ("inverse_cdf", "cdf", "profile"):
         drawn = means(cdf.curves.plot(view))
         assert {name: (line.get_color(), line.get_linestyle()) for name, line in drawn.items()} == looks
-    assert {name: line.get_color() for name, line in means(cdf.curves.plot("statistics")).items()} == {
-        name: colour for name, (colour, _) in looks.items()
-    }
+    assert {
+        name: line.get_color()
+        for name, line in means(cdf.curves.plot("statistics", ax=plt.figure().add_subplot())).items()
+    } == {name: colour for name, (colour, _) in looks.items()}
     errors = simulate_errors(3, seed=0)[0].rename(task="algorithm").assign_coords(algorithm=["a0", "a1", "a2"])
     fit = errors.curves.fit_power_law()
     drawn = {name[:2]: (line.get_color(), line.get_linestyle()) for name, line in means(fit.curves.plot()).items()}
@@ -230,14 +234,16 @@ def test_the_first_forty_algorithms_differ_and_eight_do_without_colour():
     assert len({style_of(place).marker for place in range(8)}) == 8
 
 
-def test_each_task_is_a_panel_in_rows_of_four():
+def test_each_task_is_a_panel_in_rows():
     curves = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef"))
     axes = curves.curves.plot()
     assert axes.shape == (6,)
     assert [ax.get_title() for ax in axes] == [f"task = {name}" for name in "abcdef"]
-    assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False, False, True, False]
-    assert [bool(ax.get_xlabel()) for ax in axes] == [False, False, True, True, True, True]
-    assert sum(ax.get_legend() is not None for ax in axes) == 1
+    assert [ax.yaxis.label.get_visible() for ax in axes] == [True, False, False] * 2
+    assert [ax.xaxis.label.get_visible() for ax in axes] == [False] * 3 + [True] * 3
+    assert len(axes[0].figure.legends) == 1
+    assert curves.curves.plot(col_wrap=2)[0].get_gridspec().get_geometry() == (3, 2)
+    assert curves.curves.plot(row="task")[0].get_gridspec().get_geometry() == (6, 1)
 
 
 def test_even_grids_of_algorithms_are_linear_together():
@@ -276,12 +282,13 @@ def test_what_cannot_be_drawn_is_told_why(curves):
     refused(
         lambda: curves.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 1 views of 2 tasks. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
     )
     refused(
-        lambda: curves.expand_dims(metric=["r"]).curves.plot(),
+        lambda: curves.expand_dims(metric=["r"], fold=["f"]).curves.plot(),
         ValueError,
-        "curves has the extra dims ('metric', 'task'); one can be drawn. Select: curves.isel(metric=0)",
+        "curves has the dims ('metric', 'fold', 'task'); two can be drawn, as row and col. "
+        "Select: curves.isel(metric=0)",
     )
     refused(
         lambda: curves.where(curves < 20, np.inf).curves.plot(),

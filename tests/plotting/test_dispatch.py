@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 
 import xcurves
 from strategies import make_curves, make_errors
+from xcurves.core.axes import style_of
 
 mpl.use("Agg")
 
@@ -47,7 +48,7 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
     assert fraction.get_ylabel() == "fraction per level"
     assert cumulative.get_xlabel() == "training games"
-    assert fraction.get_xlabel() == ""
+    assert not fraction.xaxis.label.get_visible()
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
@@ -124,15 +125,16 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 2 views of 1 tasks. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
     predicted = xcurves.fit_power_law(errors, weights="uniform").curves.predict(800)
-    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"]), n_resamples=0)
+    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)
     refused(
         many.curves.plot,
         ValueError,
-        "result has the extra dims ('metric', 'task'); one can be drawn. Select: result.isel(metric=0)",
+        "result has the dims ('metric', 'fold', 'task'); two can be drawn, as row and col. "
+        "Select: result.isel(metric=0)",
     )
     refused(
         predicted.curves.plot,
@@ -151,3 +153,54 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     refused(result.curves.plot, ModuleNotFoundError, "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x00", "$$", r"$\frac$", "_x", r"$\alpha$", "a\nb"])
+def test_every_name_can_be_drawn(name):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
+    curves.attrs = {"units": name, "long_name": f"score {name}"}
+    curves.training.attrs["units"] = name
+    for data in (curves, xcurves.pairwise(curves, n_resamples=19)):
+        ax = xcurves.plot(data)
+        ax.figure.canvas.draw()
+    assert curves.attrs["units"] == name
+    legend = xcurves.plot(curves).get_legend()
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == 2
+    assert (shown[0] == name) == (name in (r"$\alpha$", "a\nb"))
+
+
+def test_a_task_without_a_label_has_its_number():
+    curves = make_curves(np.zeros((1, 2, 4, 3)), task=["x"]).drop_vars("task")
+    assert xcurves.plot(curves).get_title() == "task = 0"
+
+
+def test_order_labels_and_colours_are_the_same_for_curves_and_results(tasks):
+    one = tasks.isel(task=0, drop=True)
+    three = make_curves(np.random.default_rng(0).normal(size=(3, 8, 6)), training=one.training.to_numpy())
+    look = {"order": ["a2", "a0"], "labels": {"a2": "ours"}, "colors": {"a0": "#123456"}}
+    drawn = [each for each in three.curves.plot(rng=0, **look).lines if not each.get_label().startswith("_")]
+    assert [each.get_label() for each in drawn] == ["ours", "a0"]
+    assert [each.get_color() for each in drawn] == [style_of(2).color, "#123456"]
+    pairs = three.curves.pairwise(n_resamples=99, rng=0).curves.plot(**look)
+    assert [text.get_text() for text in pairs.get_yticklabels()] == ["a0 - ours"]
+    listed = three.curves.plot(rng=0, colors=["#111111", "#222222", "#333333"])
+    assert line(listed, "a1").get_color() == "#222222"
+
+
+def test_looks_that_cannot_be_are_refused(tasks):
+    def message(**options):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            tasks.curves.plot(rng=0, **options)
+        return str(caught.value)
+
+    assert message(order=["a0", "b1"]).startswith("order must name labels of what is drawn; got 'b1'. Did you mean")
+    assert message(order="a0") == "order must be a list of algorithms; got 'a0'. Give ['sac', 'td3']"
+    assert message(order=["a0", "a0"]).startswith("order must name each algorithm once")
+    assert message(labels={"a9": "x"}).startswith("labels must name labels of what is drawn; got 'a9'")
+    assert message(labels=["x"]).startswith("labels must be a mapping to words")
+    assert message(colors={"a0": "no colour"}).startswith("colors must be colours of matplotlib; got 'no colour'")
+    assert message(figsize=3) == "figsize must be two numbers; got 3. Give inches: figsize=(6.5, 4)"
+    assert message(figsize=(0, 3)).startswith("figsize must be from 0.5 to 200 inches")
+    assert message(col="metric") == "col must be one of 'task'; got 'metric'"
+    assert message(col_wrap=0).startswith("col_wrap must be at least 1; got 0")

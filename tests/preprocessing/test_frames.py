@@ -86,19 +86,19 @@ def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
             lambda f: f.assign(step=f.step.astype(str).replace("50", "1M")),
             TypeError,
             "training column 'step' must be numeric; got dtype {dtype}, first '1M' in row 2. "
-            "Convert: pd.to_numeric(frame['step'])",
+            "Correct it, or make gaps of such rows: pd.to_numeric(frame['step'], errors='coerce')",
         ),
         (
             lambda f: f.assign(**{"return": f["return"].astype(object).where(f.index != 3, "oops")}),
             TypeError,
             "value column 'return' must be numeric; got dtype object, first 'oops' in row 3. "
-            "Convert: pd.to_numeric(frame['return'])",
+            "Correct it, or make gaps of such rows: pd.to_numeric(frame['return'], errors='coerce')",
         ),
         (
             lambda f: f.assign(seed=f.seed.astype(float).where(f.index > 1)),
             ValueError,
             "run column 'seed' has 2 rows without a label (read_csv reads NA, None and null as missing), first row 0. "
-            "Drop them: frame.dropna(subset=['seed'])",
+            "Drop them: frame.dropna(subset=['seed']), or name them: frame.fillna({'seed': 'None'})",
         ),
         (lambda f: f.iloc[:0], ValueError, "frame has no rows. Check how it was read or selected"),
         (
@@ -118,6 +118,67 @@ def test_bad_frames_are_refused(frame, change, error, message):
     with pytest.raises(error) as caught:
         changed.curves.to_dataarray("return", **NAMES)
     assert caught.value.args[0] == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
+
+
+START = pd.Timestamp("2026-01-01")
+
+
+@pytest.mark.parametrize(
+    ("steps", "converted"),
+    [
+        (2**60 + np.arange(4), [0, 1, 2, 3]),
+        (np.arange(2**63, 2**63 + 8, 2, dtype=np.uint64), [0, 2, 4, 6]),
+        (START + pd.to_timedelta([0, 1, 2, 3], "h"), [0, 1, 2, 3]),
+        (pd.to_timedelta([0, 1, 2, 3], "h"), [0, 1, 2, 3]),
+        ((START + pd.to_timedelta([0, 1, 2, 3], "h")).strftime("%Y-%m-%d %H:%M:%S"), [0, 1, 2, 3]),
+        (np.array([2**70, 0, 1, 2], dtype=object), [2**70, 0, 1, 2]),
+        (["0", "1", "2", "3"], [0, 1, 2, 3]),
+        (["0,5", "1", "2", "3"], [0.5, 1, 2, 3]),
+        (["0", "1", "2", "many"], [0, 1, 2, np.nan]),
+        ([True, False, True, False], [1, 0, 1, 0]),
+    ],
+)
+def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, converted):
+    def cured(training):
+        frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": training, "y": 1.0})
+        with pytest.raises((TypeError, ValueError), match=r"^training column 'training' ") as caught:
+            frame.curves.to_dataarray("y")
+        cure = re.search(r": ((?:frame\[|pd\.).*?)(?:, of thousands.*)?$", str(caught.value))
+        return eval(cure[1], {"frame": frame, "pd": pd})
+
+    training = cured(steps)
+    if training.dtype.kind == "M":  # text becomes times, and times become hours
+        training = cured(training)
+    np.testing.assert_array_equal(training, converted)
+
+
+def test_a_column_of_nearly_the_same_name_is_suggested(frame):
+    with pytest.raises(KeyError, match=r"Did you mean ' Return'\?"):
+        frame.rename(columns={"return": " Return"}).curves.to_dataarray("return", **NAMES)
+
+
+def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
+    path = tmp_path / "european.csv"
+    path.write_text("algorithm;run;training;score\na;0;1;90,5\nb;0;1;88,25\n", encoding="utf-8")
+    with pytest.raises(KeyError, match=r"separated by ';'\. Read it again: pd\.read_csv\(path, sep=';'\)"):
+        pd.read_csv(path).curves.to_dataarray("score")
+    with pytest.raises(TypeError, match=r"first '90,5' in row 0\. .* Of decimals: "):
+        pd.read_csv(path, sep=";").curves.to_dataarray("score")
+    curves = pd.read_csv(path, sep=";", decimal=",").curves.to_dataarray("score")
+    assert curves.sel(algorithm="b").item() == 88.25
+
+
+def test_one_column_of_scores_is_named(frame):
+    with pytest.raises(TypeError, match=r"^value must be the name of a column; .*to_dataset\(\['return'\]"):
+        frame.curves.to_dataarray(["return"], **NAMES)
+    assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
+
+
+def test_scores_without_training_have_a_cure_that_works(frame):
+    last = frame[frame.step == frame.step.max()].drop(columns="step")
+    with pytest.raises(KeyError, match=r"last ones: training=None"):
+        last.curves.to_dataarray("return", **(NAMES | {"training": "step"}))
+    assert "training" not in last.curves.to_dataarray("return", **(NAMES | {"training": None})).dims
 
 
 def test_what_was_kept_of_repeated_rows_is_recorded():
@@ -142,7 +203,7 @@ def test_a_column_serves_once(frame):
 
 
 def test_an_unknown_choice_is_refused(frame):
-    with pytest.raises(ValueError, match=r"duplicates must be one.*'last', 'mean'; got 'sum'"):
+    with pytest.raises(ValueError, match=r"duplicates must be.*'last' or 'mean'; got 'sum'"):
         frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
 
 
@@ -495,3 +556,31 @@ def test_a_column_for_each_algorithm_is_melted_as_the_error_says():
     curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
     assert curves.sel(algorithm="sac").values.tolist() == [[1, 2], [3, 4]]
     assert (curves.sel(algorithm="td3") == 5).all()
+
+
+@pytest.mark.parametrize("argument", ["value", "algorithm", "run", "training", "extra"])
+@pytest.mark.parametrize("given", [{}, ["a"], np.array([1, 2]), ([],)])
+def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
+    named = {"value": "return", "algorithm": "agent", "run": "seed", "training": "step"}
+    named |= {argument: [given] if argument == "extra" else given}
+    with pytest.raises(TypeError, match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns"):
+        xcurves.to_dataarray(frame, **named)
+
+
+@pytest.mark.parametrize("argument", ["extra", "values"])
+def test_columns_are_a_list(frame, argument):
+    values = 3 if argument == "values" else ["score"]
+    with pytest.raises(TypeError, match=rf"^{argument} must be a list of columns; got 3"):
+        xcurves.to_dataset(frame, values, **({} if argument == "values" else {"extra": 3}))
+
+
+@pytest.mark.parametrize("run", ["seed", "the seed", 3])
+def test_the_call_that_adds_a_column_works_whatever_its_name(run):
+    frame = pd.DataFrame({"algorithm": ["a", "a", "b", "b"], "training": 1, "score": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(KeyError) as caught:
+        xcurves.to_dataarray(frame, "score", run=run)
+    cure = re.search(r"training'\]: (frame.*), which relies", caught.value.args[0])[1]
+    names = {"frame": frame}
+    exec(cure if cure.startswith("frame[") else f"frame = {cure}", names)
+    curves = xcurves.to_dataarray(names["frame"], "score", run=run)
+    assert curves.sizes == {"algorithm": 2, "run": 2, "training": 1}

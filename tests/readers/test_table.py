@@ -1,9 +1,10 @@
 import gzip
+import io
 
 import pandas as pd
 import pytest
 
-from xcurves.readers import table
+from xcurves.readers import read, table
 
 TEXT = "algorithm,run,step,return\nsac,1,0,1.5\nsac,1,10,2.5\n"
 
@@ -28,6 +29,7 @@ def test_a_table_is_what_pandas_reads(path, text):
     ("text", "message"),
     [
         ("", "is empty. Write it again, or name another"),
+        (TEXT.replace(",", ";"), "has semicolons between its fields, not commas. Read it by pandas"),
         (TEXT.replace("1.5\n", "1.5,\n"), "line 2 has 5 fields where the header names 4. Correct the file"),
         (TEXT.replace("\nsac", "\n0,sac"), "line 2 has 5 fields where the header names 4"),
         (TEXT.replace("sac,1,0", "sac,0"), "line 2 has 3 fields where the header names 4. Correct the file"),
@@ -78,3 +80,65 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
     (tmp_path / "sac" / "1" / "other.csv").write_text("x\n1\n")
     with pytest.raises(ValueError, match=r"sac/1 holds 2 logs,.*a run has one"):
         table.rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        (TEXT.replace(",", ";"), "sep=';')"),
+        (TEXT.replace(",", "\t"), r"sep='\t')"),
+        (TEXT.replace(",", ";").replace(".", ","), "sep=';', decimal=',')"),
+    ],
+)
+def test_other_delimiters_are_named_with_a_call_that_reads_the_file(path, text, cure):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=rf"^{path} has (semicolons|tabs) between its fields") as caught:
+        table.rows(path)
+    call = str(caught.value).partition("with the frame: ")[2]
+    assert call.endswith(cure)
+    pd.testing.assert_frame_equal(eval(call, {"pd": pd}), pd.read_csv(io.StringIO(TEXT)))
+
+
+def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_a_name(tmp_path):
+    plain, compressed = tmp_path / "a.csv.gz", tmp_path / "B.CSV"
+    plain.write_text(TEXT)
+    compressed.write_bytes(gzip.compress(TEXT.encode()))
+    pd.testing.assert_frame_equal(table.rows(plain), table.rows(compressed))
+    assert read(compressed).equals(read(plain))
+
+
+def test_two_logs_in_one_file_are_refused(path):
+    path.write_text(TEXT + TEXT)
+    with pytest.raises(ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"):
+        table.rows(path)
+
+
+def test_a_run_that_lacks_a_column_of_most_is_said_and_a_column_of_folders_is_refused(tmp_path):
+    for run in range(3):
+        folder = tmp_path / "sac" / str(run)
+        folder.mkdir(parents=True)
+        (folder / "progress.csv").write_text(f"step,{'reward' if run == 1 else 'return'}\n0,1\n")
+    with pytest.warns(UserWarning, match=rf"^{tmp_path}/sac/1 has no column 'return', which most have$"):
+        assert table.rows(tmp_path)["return"].isna().tolist() == [False, True, False]
+    with pytest.raises(ValueError, match=r"has a column 'step' too\. Name that level of folders otherwise"):
+        table.rows(tmp_path, folders=("algorithm", "step"))
+
+
+def test_hidden_files_are_left_out_and_links_are_followed_once(tmp_path):
+    def write(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("step,return\n0,1\n")
+
+    root = tmp_path / "logs"
+    for run in range(2):
+        write(tmp_path / "elsewhere" / str(run) / "progress.csv")
+        write(root / "sac" / str(run) / "progress.csv")
+    write(root / ".git" / "a.csv")
+    write(root / "sac" / "0" / "._progress.csv")
+    (root / "td3").symlink_to(tmp_path / "elsewhere")
+    (root / "sac" / "latest").symlink_to(root / "sac" / "1")
+    (root / "sac" / "0" / "latest.csv").symlink_to(root / "sac" / "0" / "progress.csv")
+    (tmp_path / "elsewhere" / "up").symlink_to(tmp_path)
+    (root / "sac" / "1" / "gone.csv").symlink_to(tmp_path / "gone.csv")
+    frame = read(root)
+    assert frame[["algorithm", "run"]].to_numpy().tolist() == [["sac", 0], ["sac", 1], ["td3", 0], ["td3", 1]]

@@ -2,6 +2,8 @@ import base64
 import re
 import subprocess
 import sys
+import time
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import xarray as xr
 
 import xcurves
 from strategies import absent, make_curves, simulate_errors
-from xcurves.reporting import markup, pictures
+from xcurves.reporting import markup, pictures, tasks
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
@@ -71,6 +73,14 @@ def test_the_short_answer_is_that_of_the_summary(tree, source):
     answer = source.split('<section id="answer"')[1].split("</section>")[0].replace("\u00a0", " ")
     sentences = " ".join(tree["anova"].to_dataset().curves.summary().splitlines()[1:3])
     assert f"<li>{sentences}</li>".replace("'", "&#x27;") in answer
+    # first by how much, with interval and p of the largest of the three differences; then where
+    pair = tree["pairwise"].to_dataset().isel(pair=int(np.argmax(abs(tree["pairwise"]["difference"].values))))
+    low, high = pair["difference_ci"].values
+    p = pair["pvalue_adjusted"].sel(effect="algorithm").item()
+    first = f"by {abs(pair['difference'].item()):.4g} (95 % interval {low:.4g} to {high:.4g}, p = {p:.3g}).</p>"
+    verdicts = re.findall('<p class="verdict">(.*?)(?=<p|<ul)', answer)
+    assert verdicts[0].endswith(first)
+    assert verdicts[1].startswith("No training level shows a difference")
     assert "does not say which algorithm is better" in answer
 
 
@@ -176,8 +186,17 @@ def test_many_tasks_have_short_tables(tmp_path):
         tree = curves.curves.analyze(n_resamples=99, rng=0)
     source = tree.curves.report(tmp_path / "many.html").read_text(encoding="utf-8")
     page = Page(source)
-    assert len(page.attrs_of("img")) == 12
-    assert any("The first 12 of 20 tasks are drawn" in text for text in page.texts["p"])
+    assert page.attrs_of("img") == []
+    drawn = [attrs["aria-label"] for attrs in page.attrs_of("svg") if attrs.get("role") == "img"]
+    assert len(drawn) == 20
+    mean = curves.sel(metric="d", task="z", algorithm="a2").mean("run")
+    first, last = mean[[0, -1]].values
+    assert f"a2 (6 runs) from {first:.4g} at 0 to {last:.4g} at 400" in drawn[-1]
+    assert [attrs["id"] for attrs in page.attrs_of("h3")] == [f"task-{place}" for place in range(1, 21)]
+    # the last task's own numbers
+    last = source.split('id="task-20"')[1].split("</figure>")[0]
+    own = tree["pairwise"].sel(metric="d", task="z")["difference"].values
+    assert all(markup.number(each) in re.findall("<td>(.*?)</td>", last) for each in own.tolist())
     number = 1 + list(xcurves.results.parts_of(tree)).index("anova")
     anova = source.split(f'<section id="part-{number}"')[1].split("</section>")[0]
     assert anova.count("<tr>") == 1 + 20
@@ -190,6 +209,38 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert "of 19 tasks without any difference 0.95 would be expected to show one by chance" in source
 
 
+def test_the_drawings_of_tasks_have_the_means_and_all_runs():
+    levels = [0.0, 10, 100, 1000]
+    values = np.arange(24.0).reshape(1, 2, 3, 4)
+    curves = make_curves(values, training=levels, task=["one"]).where(lambda c: (c.run < 2) | (c.algorithm == "a0"))
+    drawn = re.findall(
+        r'<path d="(M[^"]*)" fill="none" stroke="#\w+" stroke-width="2.2"', tasks.gallery(curves, ["one"], [])
+    )
+    points = [np.array(re.findall(r"[\d.]+", path), float).reshape(-1, 2) for path in drawn]
+    assert len(points) == 2
+    x = np.array([0, 0.3, 1.3, 2.3]) / 2.3  # 0, then the decades
+    for at, mean in zip(points, curves[0].mean("run").values, strict=True):
+        assert np.allclose((at[:, 0] - at[0, 0]) / np.ptp(at[:, 0]), x, atol=1e-3)
+        assert np.allclose((at[0, 1] - at[:, 1]) / (at[0, 1] - at[-1, 1]), (mean - mean[0]) / np.ptp(mean), atol=1e-2)
+    # one scale for both: 12 or 10 scores between the means, 3 along each of them
+    assert (points[0][0, 1] - points[1][0, 1]) / (points[0][0, 1] - points[0][-1, 1]) == pytest.approx(10 / 3, abs=0.05)
+
+
+@pytest.mark.slow
+def test_a_page_of_sixty_tasks_takes_ten_seconds_and_three_megabytes(tmp_path):
+    rng = np.random.default_rng(0)
+    curves = make_curves(
+        rng.normal(size=(60, 5, 5, 20)) + np.arange(5)[:, None, None], task=[f"task {i}" for i in range(60)]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = curves.curves.analyze(n_resamples=199, rng=0)
+        begin = time.process_time()
+        page = tree.curves.report(tmp_path / "sixty.html")
+    assert time.process_time() - begin < 10
+    assert page.stat().st_size < 3e6
+
+
 @pytest.mark.slow
 def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
     curves = make_curves(10 * np.arange(3)[:, None, None] + np.random.default_rng(0).normal(size=(3, 5, 4)))
@@ -200,9 +251,7 @@ def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
         assert source.count("<img ") == 6
         answers.append(source.split('<section id="answer"')[1].split("</ul>")[0])
     assert answers[0] == answers[1]
-    assert (
-        "Pairs that differ in mean score over training, adjusted for 3 pairs: a0 - a1, a0 - a2, a1 - a2." in answers[0]
-    )
+    assert "Shown to differ in mean score over training, adjusted for 3 pairs: a2 higher than a0 by 20" in answers[0]
 
 
 def test_too_few_runs_are_said_first(tmp_path):

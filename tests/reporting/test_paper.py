@@ -4,12 +4,15 @@ import re
 import shutil
 import subprocess
 import sys
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+import test_kinds
 import xcurves
 from strategies import make_curves, make_scores
+from xcurves import kinds
 
 pytest.importorskip("jinja2")
 pytest.importorskip("tabulate")
@@ -64,15 +67,73 @@ def test_backslashes_of_labels_are_no_commands(curves):
     assert r"\textbackslash{}lr\{1\} - \textasciitilde{}x\^{}2 & " in written
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-def test_latex_compiles(results, tmp_path):
-    tables = "\n\n".join(result.curves.format_table("latex", precision=2) for result in results)
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="needs pdflatex: apt-get install texlive-latex-recommended"
+)
+def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
+    nasty = ["$x_1^2$ & \\alpha", "{50 %} # ~é", '<c> \\ | "q" [2]']
+    pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(rng=0)
+    final = curves.assign_coords(algorithm=nasty).isel(training=-1).curves.performance_cdf(higher_is_better=False)
+    marked = final.curves.format_table(best="bold", ties="underline")
+    assert r"\textbf" in marked
+    assert r"\underline" in marked
+    written = [result.curves.format_table(precision=2) for result in [*results, *every_kind(), pairs]]
+    tables = "\n\n".join([*written, marked])
     (tmp_path / "t.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\usepackage[utf8]{inputenc}\\begin{document}"
-        f"{tables}\\end{{document}}"
+        "\\documentclass{article}\\usepackage{booktabs}\\usepackage[utf8]{inputenc}\\begin{document}\\tiny "
+        f"{tables}\\end{{document}}",
+        encoding="utf-8",
     )
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Missing character" not in done.stdout
+
+
+def every_kind():
+    return [test_kinds.made(name) for name in kinds.NAMES]
+
+
+class Cells(HTMLParser):
+    """The text of each cell of the body, row by row."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.rows, self.inside = [], False
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        self.inside = tag in ("td", "th") or (self.inside and tag in ("b", "u", "i"))
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("to", ["markdown", "html"])
+def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    nasty = curves.assign_coords(algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"])
+    for result in [*every_kind(), nasty.curves.pairwise(rng=0)]:
+        written = result.curves.format_table(to, precision=2)
+        _, *rows = Cells(parser.render(written) if to == "markdown" else written).rows
+        frame = result.curves.table()
+        assert len(rows) == len(frame)
+        labels = frame.index.to_frame(index=False).astype(str).to_numpy()
+        for row, values, index in zip(rows, frame.to_numpy(dtype=object), labels, strict=True):
+            assert all(cell.lower() != "nan" for cell in row)
+            assert len(row) in (len(values), len(values) + len(index))
+            own = [str(value) for value in values if isinstance(value, str)]
+            assert set(own) <= set(row)
+            for cell, label in zip(row, index, strict=False):
+                assert cell == label or re.fullmatch(r"[\d.]+", label)
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -103,32 +164,75 @@ def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
         results[1].curves.format_table("markdown")
 
 
-def test_methods_are_described_with_all_that_repeats_them(results):
-    for result in results:
-        paragraph, checklist = result.curves.describe_methods().split("\n\n")
-        name = result.attrs["xcurves_result"]
-        assert f"`{name}` of xcurves {result.attrs['xcurves_version']}" in paragraph
-        assert all(paper in paragraph for paper in result.attrs["references"].split("; "))
-        assert f"seed {result.attrs['rng']}" in checklist
-        assert name in checklist
-    anova, pairs = (each.curves.describe_methods() for each in results[:2])
-    assert "runs: 6, levels: 4, resamples: 9,999" in anova
-    assert "P-values are adjusted by Holm's step-down procedure." in pairs
+@pytest.mark.parametrize("name", kinds.NAMES)
+def test_methods_are_described_with_all_that_repeats_them(name):
+    result, kind = test_kinds.made(name), kinds.kind(name)
+    paragraph, checklist = result.curves.describe_methods().split("\n\n")
+    assert not set("{}") & set(paragraph)
+    assert f"`{name}` of xcurves {result.attrs['xcurves_version']}" in paragraph
+    for paper in result.attrs["references"].split("; "):
+        author = re.match(r"[\w-]+", paper)[0]
+        year = re.search(r"\((\d{4})\)", paper)
+        assert re.search(rf"{author}[^;)]*{year[1] if year else ''}", paragraph)
+    for variable in (each for each in kind.variables if each.startswith("n_") and each in result):
+        named = kind.variables[variable].long_name
+        most = f"{int(result[variable].max()):,}"
+        assert not named.startswith("number") or re.search(rf"{re.escape(named)}: [^;]*{most}", checklist)
+    assert checklist.startswith("Reproducibility: ")
+    assert result.attrs["history"].split("\n")[-1] in checklist
+    assert f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}." in checklist
+    assert f"unit: {kind.unit.split('{')[0]}" in checklist
+    assert "95 %" in paragraph
 
 
-def test_every_reference_is_an_entry(results):
-    for result in results:
-        entries = result.curves.bibtex().split("\n\n")
-        papers = result.attrs["references"].split("; ")
-        assert len(entries) == len(papers) + 1
-        for paper, entry in zip(papers, entries, strict=False):
-            key = re.match(r"@misc\{(\w+),", entry)[1]
-            assert key.startswith(re.match(r"\w+", paper)[0][:5])
-            doi = re.search(r"doi:(\S+)", paper)
-            assert doi is None or f"doi = {{{doi[1]}}}" in entry
-            assert entry.count("{") == entry.count("}")
-    keys = re.findall(r"@misc\{(\w+),", results[0].curves.bibtex())
-    assert len(set(keys)) == len(keys)
+def test_the_adjustment_is_that_of_the_call(curves):
+    for correction, said in (("holm", "Holm's step-down procedure"), ("bonferroni", "Bonferroni's correction")):
+        pairs = curves.curves.pairwise(rng=0, correction=correction)
+        assert f"adjusted for the number of pairs by {said}; intervals were not (" in pairs.curves.describe_methods()
+    one = curves.curves.contrast({"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0)
+    assert "mean scores (greater)" in one.curves.describe_methods()
+    matched = curves.curves.randomized_anova(n_resamples=19, rng=0, paired=True)
+    assert "Runs were matched over algorithms." in matched.curves.describe_methods()
+
+
+def test_every_declared_reference_is_a_whole_entry():
+    """In the entry: the authors, year, DOI and pages of the reference, and no field that BibTeX needs is missing."""
+    needed = {
+        "article": {"author", "title", "journal", "volume", "pages", "year"},
+        "inproceedings": {"author", "title", "booktitle", "year"},
+        "book": {"author", "title", "publisher", "year"},
+        "misc": {"author", "title"},
+        "unpublished": {"author", "title", "note"},
+    }
+    for paper in dict.fromkeys(each for name in kinds.NAMES for each in kinds.kind(name).references):
+        (entry, software) = bibtex_of(paper)
+        kind, fields = re.match(r"@(\w+)\{", entry)[1], dict(re.findall(r"  (\w+) = \{(.*)\},?\n", entry))
+        assert needed[kind] <= set(fields), paper
+        head = re.split(r" \(\d{4}\)|, (?=Using|A Rand)", paper)[0]
+        surnames = [author.split(",")[0] for author in fields["author"].split(" and ")]
+        assert re.split(r", | & ", head) == surnames
+        year, doi, pages = (re.search(each, paper) for each in (r"\((\d{4})\)", r"doi:(\S+)", r"(\d+)-(\d+)(?=,|$)"))
+        assert year is None or year[1] == fields["year"]
+        assert doi is None or doi[1] == fields["doi"]
+        assert pages is None or pages.expand(r"\1--\2") == fields["pages"]
+        volume = re.search(r"(\d+), \d+-\d+(?=,|$)", paper)
+        assert volume is None or volume[1] == fields["volume"]
+        words = re.findall(r"\w{4,}", paper[len(head) :].split(" doi:")[0])
+        text = re.sub(r"[{}\\]", "", entry).lower()
+        known = [word for word in words if word.lower() in text]
+        assert len(known) >= 0.5 * len(words), paper
+        assert entry.count("{") == entry.count("}")
+        assert software.startswith("@misc{xcurves,")
+
+
+def bibtex_of(paper):
+    result = test_kinds.made("pairwise")
+    return result.assign_attrs(references=paper).curves.bibtex().split("\n\n")
+
+
+def test_an_unknown_reference_is_a_note():
+    entry, _ = bibtex_of("Someone & Other, 50 % of it")
+    assert entry == "@misc{reference1,\n  note = {Someone \\& Other, 50 \\% of it}\n}"
 
 
 def test_a_whole_analysis_has_its_references_once(curves):

@@ -1,7 +1,10 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 import xarray as xr
 
+import xcurves
 from strategies import absent, make_curves
 from xcurves import simulation
 
@@ -50,7 +53,9 @@ def test_case_b_is_an_interaction_only_and_case_a_an_algorithm_effect_only(curve
     assert float(a.std("training").max()) < 1e-12
 
 
-@pytest.mark.parametrize(("case", "factor", "said"), [("e", 1, "case must be"), ("a", np.nan, "factor must be finite")])
+@pytest.mark.parametrize(
+    ("case", "factor", "said"), [("e", 1, "case must be"), ("a", np.nan, "factor must be a finite")]
+)
 def test_bad_modifications_are_refused(curves, case, factor, said):
     with pytest.raises(ValueError, match=said):
         simulation.modified(curves, case, factor)
@@ -58,7 +63,7 @@ def test_bad_modifications_are_refused(curves, case, factor, said):
 
 def test_stretching_multiplies(curves):
     np.testing.assert_array_equal(simulation.stretched(curves, 1.1), 1.1 * curves)
-    with pytest.raises(ValueError, match="stretch must be finite"):
+    with pytest.raises(ValueError, match="stretch must be a finite number"):
         simulation.stretched(curves, np.inf)
 
 
@@ -163,3 +168,17 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
 def test_bad_settings_of_simulated_curves_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         simulation.autoregressive(2, **options, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("odd", [Decimal(2), 1j, "2", np.ones(2), None, np.nan])
+@pytest.mark.parametrize("name", ["factor", "stretch"])
+def test_what_is_no_number_modifies_nothing(curves, name, odd):
+    options = {"modification": "a"} if name == "factor" else {}
+    with pytest.raises(ValueError, match=rf"^{name} must be a finite number; got "):
+        xcurves.runs_needed(curves.isel(algorithm=[0]), **options, **{name: odd})
+
+
+@pytest.mark.parametrize("name", ["correlation", "shared", "algorithm_effect", "interaction_effect", "noise", "offset"])
+def test_settings_of_simulated_curves_are_numbers(name):
+    with pytest.raises((TypeError, ValueError), match=rf"^{name} must be "):
+        simulation.autoregressive(2, rng=np.random.default_rng(0), **{name: Decimal(1)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
@@ -300,14 +300,42 @@ class DataArrayCurves(CurvePreparation):
         view: str | None = None,
         *,
         ax: Axes | None = None,
+        col: Hashable | None = None,
+        row: Hashable | None = None,
+        col_wrap: int | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
-            self._curves, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
-        )
+            self._curves, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
+            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
+
+    @documented
+    def plot_benchmark(
+        self,
+        *,
+        task: str = "task",
+        target: float | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = None,
+    ) -> NDArray[Any]:
+        """Call :func:`xcurves.plot_benchmark`."""
+        return xcurves.plot_benchmark(
+            self._curves, task=task, target=target, figsize=figsize, colors=colors, labels=labels, order=order,
+            n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
 
     @documented
     def analyze(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -97,14 +98,22 @@ class DatasetCurves:
         view: str | None = None,
         *,
         ax: Axes | None = None,
+        col: Hashable | None = None,
+        row: Hashable | None = None,
+        col_wrap: int | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
-            self._result, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
-        )
+            self._result, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
+            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
 
 
 @xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
@@ -140,14 +149,22 @@ class DataTreeCurves:
         view: str | None = None,
         *,
         ax: Axes | None = None,
+        col: Hashable | None = None,
+        row: Hashable | None = None,
+        col_wrap: int | None = None,
+        figsize: tuple[float, float] | None = None,
+        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Call :func:`xcurves.plot`."""
         return xcurves.plot(
-            self._tree, view, ax=ax, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng
-        )
+            self._tree, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
+            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
+        )  # fmt: skip
 
     @documented
     def report(self, path: str | os.PathLike[str]) -> Path:

@@ -110,7 +110,7 @@ def contrast(
     validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(curves, weights, training_weights)
     ordered = in_label_order(curves)
-    chosen = over_algorithms.sel(algorithm=ordered["algorithm"]).to_numpy()
+    chosen = in_label_order(over_algorithms).to_numpy()
     ordered = ordered.isel(algorithm=chosen != 0)
     block = _ContrastBlock(
         CONTRAST.layout({"ci_bound": 2}),

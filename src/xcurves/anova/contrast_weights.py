@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.weights import check_training_weights, spread_weights
+from xcurves.core.weights import weights_on
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
@@ -22,14 +22,10 @@ def check_weights(
         if training_weights is not None:
             raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
         weights, training_weights = _separate(weights)
-    if isinstance(weights, pd.Series):
-        weights = weights.to_dict()
-    if not isinstance(weights, xr.DataArray | Mapping):
+    if not isinstance(weights, xr.DataArray | Mapping | pd.Series):
         kind = type(weights).__name__
         raise TypeError(f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}")
-    if not isinstance(weights, xr.DataArray):
-        weights = xr.DataArray(list(weights.values()), {"algorithm": list(weights)}, ("algorithm",))
-    over_algorithms = spread_weights(weights, curves, "algorithm", "weights")
+    over_algorithms = weights_on(curves, "algorithm", weights, "weights")
     values = over_algorithms.to_numpy()
     if np.ptp(values) == 0:
         raise ValueError(f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ")
@@ -37,12 +33,19 @@ def check_weights(
         raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
     if training_weights is None:
         return over_algorithms, xr.full_like(curves["training"], np.nan).drop_attrs()
-    profile = check_training_weights(curves, training_weights)
+    profile = weights_on(curves, "training", training_weights, "training_weights")
+    if not profile.any():
+        raise ValueError("training_weights are all zero. Give weight to at least one level")
     return over_algorithms, profile / profile.sum() if (profile >= 0).all() else profile
 
 
 def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     """Split weights on (algorithm, training) into their two factors."""
+    if set(weights.dims) != {"algorithm", "training"} or weights.dtype.kind not in "biuf":
+        raise ValueError(
+            f"weights must be numbers with the dim 'algorithm', or with 'training' too; got {weights.dtype} on "
+            f"{weights.dims}. Try {{'a': 1, 'b': -1}}"
+        )
     both = weights.transpose("algorithm", "training").fillna(0)
     largest = both.isel(algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True)
     norm = (largest**2).sum().item()

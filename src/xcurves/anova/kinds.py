@@ -7,6 +7,7 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, SOURCES
+from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 
@@ -44,6 +45,11 @@ RANDOMIZED_ANOVA = ResultKind(
     coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": SOURCES},
     rows=("effect", "error_term"),
     references=PIATER,
+    method="Algorithms were compared by a randomized analysis of variance of whole performance curves: F of the "
+    "algorithm effect against differences between runs and F of the algorithm-by-training interaction against "
+    "their changes with training (split-plot error terms), with p-values from reassigning whole runs to "
+    "algorithms.",
+    unit="whole runs",
     table=tables.anova_table,
     table_caption="Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
     "runs by training for the interaction.",
@@ -59,6 +65,15 @@ RANDOMIZED_ANOVA = ResultKind(
             "terms, which conclusions rest on; open: the pooled one of the paper; grey: Welch's statistic, where "
             "spreads are so unlike that it is to be read.",
             plots.say_f,
+            title=plots.compared,
+            many=View(
+                plots.draw_f_of_tasks,
+                "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
+                "(dashed) is significant. Beside: p of level and shape.",
+                plots.say_f_of_tasks,
+                rows=plots.n_tasks,
+                title=plots.compared,
+            ),
         )
     },
 )
@@ -81,20 +96,34 @@ PAIRWISE = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("effect", "pair"),
     references=PIATER,
+    method="Every pair of algorithms was compared on its own runs, in mean score over training by a studentized "
+    "randomization test, whose inversion gives the interval of the difference, and in change with training by F "
+    "with the split-plot error. P-values of each effect were adjusted for the number of pairs by {correction}; "
+    "intervals were not.",
+    unit="whole runs",
     table=tables.pair_table,
     table_caption="Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
     "number of pairs), and p of level and of shape, adjusted.",
     sentences=text.pair_sentences,
     answer=text.pair_answer,
     caution=text.pair_caution,
-    part=Part("pairwise", 1, comparable, ("n_resamples", "paired")),
+    part=Part("pairwise", 1, comparable, ("n_resamples", "paired"), opens=True),
     views={
         "difference": View(
             plots.draw_differences,
             "Differences of mean scores over training with their intervals; arrows mark unbounded sides. Beside: p "
             "adjusted over pairs.",
             plots.say_differences,
-            rows=lambda result: result.sizes["pair"],
+            rows=n_pair_rows,
+            columns=n_pair_columns,
+            many=View(
+                plots.draw_differences_of_tasks,
+                "Which algorithm of a pair has the higher mean score in each task; dark where shown by p of the level, "
+                "adjusted over pairs.",
+                plots.say_differences_of_tasks,
+                rows=plots.n_tasks,
+                columns=lambda result: result.sizes["pair"],
+            ),
         )
     },
 )
@@ -117,6 +146,9 @@ CONTRAST = ResultKind(
     },
     coords={"ci_bound": CI_BOUNDS},
     references=PIATER,
+    method="A planned contrast of algorithms was tested by a studentized randomization test of weighted mean scores "
+    "({alternative}), whose inversion gives the interval.",
+    unit="whole runs",
     table=tables.contrast_table,
     table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
     sentences=text.contrast_sentences,
@@ -127,6 +159,7 @@ CONTRAST = ResultKind(
             "The contrast of scores with its interval; arrows mark unbounded sides.",
             plots.say_contrast,
             rows=lambda result: result["estimate"].size,
+            title=plots.say_weights,
         )
     },
     overlaid=None,

@@ -140,30 +140,38 @@ class _PairBlock(Block):
         """Compare pairs, given packed moments, shape (..., pair, moment), if paired within runs too, and numbers."""
         *packed, numbers = arrays
         names = [self.names[number] for number in numbers.ravel()]
-        by_pair = [each.reshape(numbers.size, len(self.pairs), -1) for each in packed]
+        n_pairs, n_curves = len(self.pairs), 2 * len(self.runs)
+        parts = [moments.unpack(each.reshape(len(names) * n_pairs, -1), n_curves) for each in packed]
+        present = self._present(parts[0], names)
+        check_moments(parts[0], [name for name in names for _ in self.pairs])
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
-        for column, pair in enumerate(self.pairs):
-            parts = [moments.unpack(each[:, column], 2 * len(self.runs)) for each in by_pair]
-            part = parts[0]
-            present = self.present(part.counts, part.n_levels, names, [self.algorithms[i] for i in pair])
-            check_moments(part, names)
-            comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
-            for tasks in alike(present, np.where(comparable, part.n_levels, 0)):
-                if self.paired:
-                    matched = [self.algorithms[i] for i in pair]
-                    run_checks.check_groups(present[tasks[0]], names[tasks[0]], matched, self.runs, paired=True)
-                for name, values in self._pair(parts, present[tasks[0]], tasks).items():
-                    place = out[name][:, :, column] if "effect" in self.layout.dims[name] else out[name][:, column]
-                    place[tasks] = values
+        comparable = present.any(axis=2).all(axis=1)
+        for places in alike(present, np.where(comparable, parts[0].n_levels, 0)):
+            task, pair = np.divmod(places, n_pairs)
+            if self.paired:
+                matched = [self.algorithms[i] for i in self.pairs[pair[0]]]
+                run_checks.check_groups(present[places[0]], names[task[0]], matched, self.runs, paired=True)
+            for name, values in self._test(parts, present[places[0]], places).items():
+                out[name][(task, slice(None), pair) if "effect" in self.layout.dims[name] else (task, pair)] = values
         out["pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["pvalue"])
         return self.layout.pack(out, numbers.shape)
 
-    def _pair(
-        self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
+    def _present(self, part: moments.Moments, names: list[str]) -> NDArray[np.bool_]:
+        """Return which runs of each pair of a task are present, shape (task and pair, algorithm, run)."""
+        counts = part.counts.reshape(len(names), len(self.pairs), -1)
+        n_levels = part.n_levels.reshape(len(names), -1)
+        by_pair = [
+            self.present(counts[:, column], n_levels[:, column], names, [self.algorithms[i] for i in pair])
+            for column, pair in enumerate(self.pairs)
+        ]
+        return np.stack(by_pair, axis=1).reshape(-1, 2, len(self.runs))
+
+    def _test(
+        self, parts: list[moments.Moments], present: NDArray[np.bool_], places: NDArray[np.intp]
     ) -> dict[str, Floats | float]:
-        """Test one pair in tasks that have the same present runs of the pair."""
-        design = design_of(parts, present, tasks)
+        """Test pairs of tasks that have the same present runs."""
+        design = design_of(parts, present, places)
         sizes = design.sizes
         plan = self.plan(sizes)
         found = null.f_tests(design, plan, self.alpha)

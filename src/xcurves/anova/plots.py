@@ -10,8 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.anova.text import is_welch_to_read
-from xcurves.core import labels, validation
+from xcurves.core import labels, provenance
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, label_of, list_rows
+from xcurves.core.matrices import MOST_ROWS, by_task, draw_pairs, draw_signs, task_labels
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _BLACK = Style("black", "-", "o")
 _GREY = "#BBBBBB"
+_NAMED = 5  # algorithms that a title names
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
@@ -45,18 +47,26 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
         fill = _FILLS[term]
         if f > 0:
             ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
+    _mark_ratios(ax)
+    list_rows(ax, [f"{effect}, {term}" for effect, term in shown])
+    ax.set_ylim(len(shown) - 0.5, -0.9)
+    tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
+    _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
+    ax.set_xlabel(_say_axis(result))
+
+
+def _mark_ratios(ax: Axes) -> None:
+    """Label the axis of ratios in plain numbers, if they are not too far apart."""
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.45), max(high, 2.2))
     if max(high, 2.2) < 100 * min(low, 0.45):
         ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-    list_rows(ax, [f"{effect}, {term}" for effect, term in shown])
-    ax.set_ylim(len(shown) - 0.5, -0.9)
-    tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
-    _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
-    alpha = validation.check_confidence_level(result.attrs.get("confidence_level", 0.95))
-    ax.set_xlabel(f"F ratio / critical value at the {alpha:g} level")
+
+
+def _say_axis(result: xr.Dataset) -> str:
+    return f"F ratio / critical value at the {provenance.alpha_of(result):g} level"
 
 
 def _tests(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -76,11 +86,65 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
 
 
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference of every pair with its interval."""
+    """Draw the difference of every pair with its interval; of many pairs, a cell for each two algorithms."""
+    if result.sizes["pair"] > MOST_ROWS:
+        _draw_pairs(result, ax)
+        return
     pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])]
     _draw_estimates(ax, result["difference"], result["difference_ci"])
     list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
     _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p: level, shape")
+
+
+def _draw_pairs(result: xr.Dataset, ax: Axes) -> None:
+    """Draw a cell for the difference of each two algorithms, the row less the column."""
+    p = result["pvalue_adjusted"].sel(effect="algorithm").to_numpy()
+    difference = result["difference"].to_numpy()
+    shown = provenance.significant(p, provenance.alpha_of(result))
+    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
+    ax.set_ylabel("difference of mean scores: this one")
+    ax.set_xlabel("less this one")
+
+
+def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw a cell for each task and pair: which one scores higher, and whether it is shown."""
+    p = by_task(result["pvalue_adjusted"].sel(effect="algorithm"), "pair")
+    signs = np.sign(by_task(result["difference"], "pair"))
+    tasks = task_labels(result["difference"], ["pair"])
+    draw_signs(
+        ax, signs, provenance.significant(p, provenance.alpha_of(result)), tasks, result["pair"].to_numpy().tolist()
+    )
+
+
+def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw F ratios over their critical values by the split-plot error terms, a row for each task."""
+    test = result.sel(error_term="split_plot")
+    names = task_labels(result["f"], ["effect", "error_term"])
+    ratios = by_task(test["f"] / test["critical_value"], "effect")
+    p = by_task(test["pvalue"], "effect")
+    ax.set_xscale("log")
+    ax.axvline(1, color="black", linewidth=1, linestyle="--")
+    for place, (effect, marker, fill) in enumerate(zip(labels.EFFECTS, "Do", ("black", "white"), strict=True)):
+        drawn = np.isfinite(ratios[:, place]) & (ratios[:, place] > 0)
+        rows = np.flatnonzero(drawn)
+        ax.plot(ratios[drawn, place], rows, marker, label=effect, markersize=5, linestyle="none",
+                markerfacecolor=fill, markeredgecolor="black")  # fmt: skip
+    _mark_ratios(ax)
+    ax.set_xlabel(_say_axis(result))
+    list_rows(ax, names)
+    ax.grid(axis="y", alpha=0.3)
+    _beside(ax, [", ".join(f"{each:.2g}" if each == each else "no p" for each in row) for row in p], "p: level, shape")
+
+
+def compared(result: xr.Dataset) -> str:
+    """Return which algorithms a result compares, as a title."""
+    names = result["algorithm"].to_numpy().astype(str).tolist() if "algorithm" in result.coords else []
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} algorithms"
+
+
+def n_tasks(result: xr.Dataset) -> float:
+    """Return the number of tasks, each a row."""
+    return result["n_resamples"].isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims}).size
 
 
 def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
@@ -129,6 +193,31 @@ def say_f(result: xr.Dataset) -> str:
         ratio = (test["f"] / test["critical_value"]).item()
         said.append(f"{effect}, {term}: {ratio:.3g} (F = {test['f'].item():.3g}, p = {test['pvalue'].item():.3g})")
     return f"Chart of F ratios over their critical values. {joined(said, '; ')}."
+
+
+def say_f_of_tasks(result: xr.Dataset) -> str:
+    """Return what the picture of F ratios of many tasks shows."""
+    p = by_task(result["pvalue"].sel(error_term="split_plot"), "effect")
+    n_shown = provenance.significant(p, provenance.alpha_of(result)).sum(axis=0)
+    said = [f"{effect} in {n} of {len(p)} tasks" for effect, n in zip(labels.EFFECTS, n_shown, strict=True)]
+    return f"Chart of F ratios over their critical values, a row for each task. Significant: {joined(said, '; ')}."
+
+
+def say_differences_of_tasks(result: xr.Dataset) -> str:
+    """Return what the cells of tasks and pairs show."""
+    p = by_task(result["pvalue_adjusted"].sel(effect="algorithm"), "pair")
+    n_shown = provenance.significant(p, provenance.alpha_of(result)).sum(axis=0).tolist()
+    said = [f"{pair} in {n}" for pair, n in zip(result["pair"].to_numpy().tolist(), n_shown, strict=True)]
+    return f"Cells of {len(p)} tasks by pairs. Shown to differ: {joined(said, '; ')}."
+
+
+def say_weights(result: xr.Dataset) -> str:
+    """Return the contrast as a sum of algorithms with weights, as a title."""
+    if "weights" not in result:
+        return ""
+    named = zip(result["algorithm"].to_numpy().tolist(), result["weights"].to_numpy().tolist(), strict=True)
+    said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
+    return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _NAMED else ""
 
 
 def say_differences(result: xr.Dataset) -> str:

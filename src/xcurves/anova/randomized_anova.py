@@ -149,8 +149,9 @@ def randomized_anova(
     arrays = moments_for(ordered, paired=block.paired)
     packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
     variables = _unpack(packed, block.layout)
-    place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
-    variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
+    if ordered is not curves:
+        place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
+        variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
     attrs = provenance.result_attrs(
         RANDOMIZED_ANOVA.name,
         curves,
@@ -175,17 +176,17 @@ def _unpack(packed: xr.DataArray, layout: Layout) -> dict[str, xr.Variable]:
 
 def _warn(result: xr.Dataset, block: AnovaBlock) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
-    n_tasks = len(block.names)
-    n_levels = result["n_levels"].to_numpy().ravel()
-    sizes = result["n_runs"].transpose(..., "algorithm").to_numpy().reshape(n_tasks, -1)
+    n_tasks, found = len(block.names), result.variables
+    n_levels = found["n_levels"].to_numpy().ravel()
+    sizes = found["n_runs"].to_numpy().reshape(n_tasks, -1)
     exact = provenance.is_exact(result).ravel()
     smallest = provenance.smallest_reachable(result).ravel()
-    f = result["f"].isel(error_term=[0, 1]).transpose(..., "effect", "error_term").to_numpy().reshape(n_tasks, 2, 2)
+    f = found["f"].to_numpy().reshape(n_tasks, 2, 3)[..., :2]
     undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
 
     def unreachable(task: int) -> str:
         runs = " v ".join(str(size) for size in sizes[task] if size)
-        count = result["n_assignments"].to_numpy().ravel()[task]
+        count = found["n_assignments"].to_numpy().ravel()[task]
         few = f"{runs} runs allow {count:g} assignments" if exact[task] else "n_resamples is small"
         return f"{few}; no p below {smallest[task]:.3g} exists"
 

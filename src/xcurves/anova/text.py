@@ -49,8 +49,8 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and pair, then what holds for all tasks."""
     for task, name in _named_tasks(result):
-        for pair in task["pair"].to_numpy():
-            yield f"{name}{pair}: {_pair_claim(task.sel(pair=pair))}"
+        for pair, claim in zip(task["pair"].to_numpy(), _pair_claims(task), strict=True):
+            yield f"{name}{pair}: {claim}"
     yield (
         f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
         "intervals are not. Each pair was tested on its own runs alone: level by the studentized difference, whose "
@@ -59,30 +59,45 @@ def pair_sentences(result: xr.Dataset) -> Iterator[str]:
     yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
 
 
-def _pair_claim(pair: xr.Dataset) -> str:
-    if pair["pvalue"].isnull().all():
-        return "nothing can be said; runs or error are missing."
-    alpha = provenance.alpha_of(pair)
-    p = {effect: pair["pvalue_adjusted"].sel(effect=effect).item() for effect in labels.EFFECTS}
-    said = [
-        f"{what} {_verdict(p[effect], alpha)} (p = {p[effect]:.3g})"
-        for effect, what in (("algorithm", "mean scores over training"), ("interaction", "changes with training"))
-    ]
-    gap = " (not all shifts within it: some are rejected)" if pair["difference_ci_gap"].item() == 1 else ""
-    return f"difference {_interval(pair['difference'], pair['difference_ci'], alpha)}{gap}; {said[0]}, {said[1]}."
+def _pair_claims(task: xr.Dataset) -> Iterator[str]:
+    """Yield what is said of each pair of one task."""
+    alpha = provenance.alpha_of(task)
+    p, adjusted = (
+        task[name].sel(effect=list(labels.EFFECTS)).transpose("pair", "effect").to_numpy()
+        for name in ("pvalue", "pvalue_adjusted")
+    )
+    bounds = task["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy()
+    differences, gaps = task["difference"].to_numpy(), task["difference_ci_gap"].to_numpy()
+    for place, (difference, (low, high)) in enumerate(zip(differences.tolist(), bounds.tolist(), strict=True)):
+        if np.isnan(p[place]).all():
+            yield "nothing can be said; runs or error are missing."
+            continue
+        said = [
+            f"{what} {_verdict(each, alpha)} (p = {each:.3g})"
+            for each, what in zip(
+                adjusted[place].tolist(), ("mean scores over training", "changes with training"), strict=True
+            )
+        ]
+        gap = " (not all shifts within it: some are rejected)" if gaps[place] == 1 else ""
+        yield f"difference {_interval(difference, low, high, alpha)}{gap}; {said[0]}, {said[1]}."
 
 
 def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task, then what holds for all tasks."""
-    words = {"two-sided": "differs from zero", "greater": "is above zero", "less": "is below zero"}
-    verdict = words[result.attrs.get("alternative", "two-sided")]
+    words = {
+        "two-sided": ("differs from zero", "is not shown to differ from zero"),
+        "greater": ("is above zero", "is not shown to be above zero"),
+        "less": ("is below zero", "is not shown to be below zero"),
+    }
+    differs, not_shown = words[result.attrs.get("alternative", "two-sided")]
     for task, name in _named_tasks(result):
         alpha, p = provenance.alpha_of(task), task["pvalue"].item()
         if p != p:
             yield f"{name}The contrast of scores: nothing can be said; T is undefined."
             continue
-        shown = verdict if provenance.significant(p, alpha) else f"is not shown to be one that {verdict}"
-        at = _interval(task["estimate"], task["estimate_ci"], alpha)
+        shown = differs if provenance.significant(p, alpha) else not_shown
+        low, high = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
+        at = _interval(task["estimate"].item(), low, high, alpha)
         level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
         yield f"{name}The contrast of {_averaged(task)}, {at}, {shown} {level}."
     yield (
@@ -102,17 +117,16 @@ def _averaged(task: xr.Dataset) -> str:
     used = weights["training"].to_numpy()[weights.to_numpy() != 0]
     levels = f"{used[0]:g}" if len(used) == 1 else f"{len(used)} levels from {used[0]:g} to {used[-1]:g}"
     if (weights < 0).any():
-        return f"weighted sums of scores at training {levels}"
+        return f"sums of scores over training with weights of both signs, {levels}"
     if len(used) == 1:
         return f"scores at training {levels}"
     equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12
     return f"{'mean' if equal else 'weighted mean'} scores over training, {levels}"
 
 
-def _interval(estimate: xr.DataArray, bounds: xr.DataArray, alpha: float) -> str:
-    low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+def _interval(estimate: float, low: float, high: float, alpha: float) -> str:
     limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
-    return f"{estimate.item():.4g} ({100 * (1 - alpha):g} % interval {limits})"
+    return f"{estimate:.4g} ({100 * (1 - alpha):g} % interval {limits})"
 
 
 def by_chance(result: xr.Dataset) -> str:
@@ -230,15 +244,34 @@ def pair_answer(result: xr.Dataset) -> str:
     p = result["pvalue_adjusted"].sel(effect="algorithm")
     if p.size > p.sizes["pair"]:
         return counted(p.to_numpy().ravel(), alpha, "mean scores over training", "pairs within a task, adjusted in it,")
-    p = p.squeeze([dim for dim in p.dims if dim != "pair"])
-    differ = p["pair"].to_numpy()[np.asarray(provenance.significant(p.to_numpy(), alpha))].tolist()
-    tested = int(p.notnull().sum())
-    adjusted = f", adjusted for {tested} pairs" if tested > 1 else ""
-    if differ:
-        return f"Pairs that differ in mean score over training{adjusted}: {joined(differ)}."
-    if tested:
-        return f"No pair is shown to differ in mean score over training{adjusted}."
+    one = result.squeeze([dim for dim in p.dims if dim != "pair"], drop=True)
+    pairs = [one.isel(pair=place) for place in abs(one["difference"]).argsort().to_numpy()[::-1]]  # largest first
+    known = [pair for pair in pairs if pair["pvalue_adjusted"].sel(effect="algorithm").notnull()]
+    adjusted = f", adjusted for {len(known)} pairs" if len(known) > 1 else ""
+    said = [_by_how_much(pair) for pair in known if provenance.significant(_level_p(pair), alpha)]
+    if said:
+        return f"Shown to differ in mean score over training{adjusted}: {joined(said, '; ')}."
+    if known:
+        most = _by_how_much(known[0])
+        return f"No pair is shown to differ in mean score over training{adjusted}; the largest difference: {most}."
     return "No pair could be tested: runs or error are missing."
+
+
+def _level_p(pair: xr.Dataset) -> float:
+    return float(pair["pvalue_adjusted"].sel(effect="algorithm").item())
+
+
+def _by_how_much(pair: xr.Dataset) -> str:
+    """Return which algorithm of a pair scores higher and by how much, with interval and adjusted p."""
+    first, second = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
+    value, (low, high) = (
+        pair["difference"].item(),
+        pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy(),
+    )
+    if value < 0:
+        first, second, value, low, high = second, first, -value, -high, -low
+    size = _interval(value, low, high, provenance.alpha_of(pair)).removesuffix(")")
+    return f"{first} higher than {second} by {size}, p = {_level_p(pair):.3g})"
 
 
 def pair_caution(result: xr.Dataset) -> Iterator[str]:

@@ -109,7 +109,8 @@ def add_names(made: argparse.ArgumentParser) -> None:
         "--names",
         metavar="REGEX",
         default=r"(?P<algorithm>.+)[-_ ](?P<run>\d+)",
-        help="how the names of a Weights & Biases chart are made of algorithm and run (default: %(default)s)",
+        help="how the names of folders (--folders name) or of a Weights & Biases chart are made of algorithm and run "
+        "(default: %(default)s)",
     )
 
 
@@ -129,7 +130,8 @@ def add_selection(made: argparse.ArgumentParser) -> None:
         const="intersection",
         metavar="LEVELS",
         help="bring runs to common training levels, task by task: intersection (those that all runs have; the "
-        "default), union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP",
+        "default), union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal "
+        "fractions of the budget of each task",
     )
     chosen.add_argument(
         "--method",

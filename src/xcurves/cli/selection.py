@@ -77,6 +77,6 @@ def parse_levels(given: str) -> On:
         return [float(start + number * step) for number in range(int((stop - start) / step) + 1)]
     except (ValueError, ArithmeticError):
         raise ValueError(
-            f"--align takes {', '.join(_NAMED)}, levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}. "
-            "Put ARCHIVE before the options"
+            f"--align takes {', '.join(_NAMED)}, budget, levels such as 0,1000,5000, or START:STOP:STEP; "
+            f"got {given!r}. Put ARCHIVE before the options"
         ) from None

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from xcurves.archive import read as read_archive
 from xcurves.cli.selection import matching, parse_levels, parse_selections
 from xcurves.core import labels
 from xcurves.core.labels import DIMS
+from xcurves.kernels.common_grid import MOST
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 
@@ -59,9 +61,9 @@ def _read_logs(path: Path, options: argparse.Namespace) -> Table:
 
     source = readers.recognize(path, options.source)
     frame = readers.read(path, source=source.name, folders=options.folders)
-    if source is readers.wandb_chart.SOURCE:
+    if source is readers.wandb_chart.SOURCE or "name" in (options.folders or []):
         frame = readers.wandb_chart.split_names(frame, options.names)
-    folders = [name for name in options.folders or [] if name not in DIMS]
+    folders = [name for name in options.folders or [] if name not in (*DIMS, "name")]
     extra = [*folders, *(name for name in source.extra if name in frame)]
     training = source.training if source.training in frame or source is readers.table.SOURCE else None
     return Table(frame, source.value, training, extra)
@@ -81,15 +83,17 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
         values = [str(name) for name in archive.data_vars]
         kind, read = "variable", partial(_from_dataset, archive, options)
     for value in options.value or [_only(kind, values)]:
-        curves = _without_empty_tasks(read(value), value, partial(_scored, archive, value))
+        curves = read(value)
+        if options.align == "budget":
+            curves = align(curves, MOST, method=options.method, tolerance=options.tolerance, relative_to="budget")
+        curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
 
 def _only(kind: str, names: Sequence[str]) -> str:
     if len(names) != 1:
-        raise ValueError(
-            f"the archive has {len(names)} {kind}s that could be scores. Name one: --value {'|'.join(names)}"
-        )
+        choice = "|".join(map(quote, names))
+        raise ValueError(f"the archive has {len(names)} {kind}s that could be scores. Name one: --value {choice}")
     return names[0]
 
 
@@ -121,16 +125,11 @@ def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
 def _from_table(table: Table, options: argparse.Namespace, value: str) -> xr.DataArray:
     columns = _columns(table, options)
     dims: dict[str, Any] = {dim: columns.pop(dim, None) for dim in DIMS}
-    return to_dataarray(
-        table.frame,
-        value,
-        **dims,
-        extra=list(columns),
-        on=None if options.align is None else parse_levels(options.align),
-        method=options.method,
-        tolerance=options.tolerance,
-        duplicates=options.duplicates,
-    )
+    to_curves = partial(to_dataarray, table.frame, value, **dims, extra=list(columns), duplicates=options.duplicates)
+    if options.align == "budget":
+        return to_curves()
+    on = parse_levels(options.align) if options.align else None
+    return to_curves(on=on, method=options.method, tolerance=options.tolerance)
 
 
 def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) -> xr.DataArray:
@@ -146,9 +145,9 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
             has = ", ".join(map(str, curves.dims))
             raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}")
         curves = curves.isel({dim: np.flatnonzero(matching(name, wanted, curves[dim].to_numpy()))})
-    if options.align is None:
-        if options.method or options.tolerance is not None:
-            raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
+    if options.align is None and (options.method or options.tolerance is not None):
+        raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
+    if options.align in (None, "budget"):
         return curves
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
 

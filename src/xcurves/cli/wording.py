@@ -35,9 +35,15 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     ),
     r"with (?:on=|\.curves\.align\()\[([^\]]*)\], method='(\w+)'\)?": r"with --align \1 --method \2",
     r"Bring every task to (?:fractions|the end) of its budget with .*?'budget'\)": (
-        "Compare tasks of alike budgets, --select task=..., or give levels that all reach, --align LEVELS --method "
-        "linear"
+        "Bring every task to fractions of its budget with --align budget"
     ),
+    r"If it has a column for each (\w+): frame\.melt\(.*": (
+        r"If it has a column for each \1, make a row of each score first, with pandas melt(...)"
+    ),
+    r"with commas, or read it with pd\.read_csv\(.*": "with commas, and decimals with points",
+    r"\. Scores without training, .*": "",
+    r"If commas are decimal points, read it again: .*": "If commas are decimal points, write points",
+    r"Take what is no number as missing: .*": "Leave fields empty that have no number",
     r"Leave one of them out: curves\.where\(.*": "Leave one of them out: --select run=...",
     r"fewer levels, on=\[\.\.\.\], method=\.\.\., or select": "fewer levels, --align LEVELS --method ..., or --select",
     r"\bon=\[\.\.\.\]": "--align LEVELS",
@@ -55,12 +61,14 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"Choose: source='([\w-]+)'": r"Choose: --source \1",
     r"^names of runs:": "--names:",
     r"^source='(.*?)' is unknown": r"--source \1 is unknown",
+    r"such as folders=\('name',\).*": r"such as --folders name --names '(?P<algorithm>.+)_seed(?P<run>\\d+)'",
     r"such as folders=\('task', 'algorithm', 'run'\)": "such as --folders task algorithm run",
     rf"^({_OPTIONS}) (must|names|has)": r"--\1 \2",
     r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",
     rf"^path '(.*?)'(?={_WRITING})": r"\1",
     r"^(?:root|path) '(.*?)'": r"ARCHIVE \1",
     ", a Generator or None": "",
+    r"\brelative_to='budget'": "--align budget",
     r"^frame has": "ARCHIVE has",
     r"of the frame\b": "of ARCHIVE",
 }

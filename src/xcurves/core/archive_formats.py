@@ -72,10 +72,15 @@ def write_groups(groups: ArchiveGroups, part: Path, engine: Engine, path: Path) 
 
 
 def _write_netcdf(groups: ArchiveGroups, part: Path, engine: Literal["scipy", "h5netcdf", "netcdf4"]) -> None:
-    if len(groups) > 1 and engine != "scipy":
-        xr.DataTree.from_dict(groups).to_netcdf(part, engine=engine)
-    else:
-        groups["/"].to_netcdf(part, engine=engine)
+    try:
+        if len(groups) > 1 and engine != "scipy":
+            xr.DataTree.from_dict(groups).to_netcdf(part, engine=engine)
+        else:
+            groups["/"].to_netcdf(part, engine=engine)
+    except RuntimeError as error:  # so both libraries say that a disk is full
+        if "HDF" not in str(error) and "errno" not in str(error):
+            raise
+        raise OSError(f"{error}; the disk may be full") from error
 
 
 def _changes(groups: ArchiveGroups, back: ArchiveGroups) -> Iterator[str]:

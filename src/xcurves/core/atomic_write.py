@@ -123,7 +123,9 @@ def _is_running(pid: int) -> bool:
 
 
 def _put(part: Path, target: Path, old: Path) -> None:
-    """Rename what was written to its target; a folder that is there is renamed first."""
+    """Rename what was written to its target, with its permissions; a folder that is there is renamed first."""
+    if target.exists():
+        shutil.copymode(target, part)
     if not target.is_dir():
         part.replace(target)
         return

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from math import ceil
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core.labels import escape_controls
 from xcurves.core.packing import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
+
 SHADE = 0.2
-INSIDE = 4  # most entries of a legend inside a panel
+MOST_CURVES = 8  # that one panel shows; more have a panel each
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
 ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
 # Tol's colours, for pairs and profiles.
@@ -29,7 +31,6 @@ _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _LABEL_GAP = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
-_HIGH = 14  # most rows of a legend
 
 
 class Style(NamedTuple):
@@ -57,40 +58,23 @@ class IntervalGroup(NamedTuple):
     label: str | None = None
 
 
-def new_axes(n_rows: int = 1, n_columns: int = 1, *, height: float = 3.2, **options: Any) -> NDArray[Any]:
-    """Return new axes, shape (row, column), 5 inches wide each."""
-    try:
-        from matplotlib import pyplot as plt
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
-    size = (5 * n_columns, height * n_rows)
-    _, axes = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained", **options)
-    return np.asarray(axes)
+def with_styles(data: T_Data, colours: Mapping[str, str]) -> T_Data:
+    """Return data with a style for each algorithm and pair, as coordinates, by place; some colours are given."""
+    palettes = {"algorithm": ALGORITHM_COLOURS, "pair": OTHER_COLOURS}
+    for dim, palette in palettes.items():
+        if dim in data.dims and dim in data.coords:
+            styles = np.empty(data.sizes[dim], dtype=object)
+            for place, label in enumerate(data[dim].to_numpy().tolist()):
+                style = style_of(place, palette)
+                styles[place] = style._replace(color=colours.get(str(label), style.color))
+            data = data.assign_coords({f"{dim}_style": (dim, styles)})
+    return data
 
 
-def legend(ax: Axes, *, outside: bool = False, handles: Sequence[Any] | None = None, **options: Any) -> None:
-    """Add a legend: inside the panel if it is short, else beside it; none without labels."""
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    if not handles:
-        return
-    if outside or len(handles) > INSIDE:
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
-        options |= beside | {"ncols": ceil(len(handles) / _HIGH)}
-    ax.legend(handles=handles, **{"fontsize": "small", "frameon": False, "handlelength": 3.2, **options})
-
-
-def make_room(axes: NDArray[Any]) -> None:
-    """Widen the figure of axes, shape (row, column), by its legends, so that panels keep their width."""
-    figure = axes[0, 0].figure
-    beside = [max(map(_beside, column)) for column in axes.T]
-    figure.set_figwidth(figure.get_figwidth() + sum(beside) / figure.dpi)
-
-
-def _beside(ax: Axes) -> float:
-    """Return the width of a legend beside its panel."""
-    legend = ax.get_legend()
-    box = None if legend is None else legend.get_window_extent()
-    return 0.0 if box is None or box.x0 < ax.get_window_extent().x1 else float(box.width)
+def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
+    """Return the style of one algorithm or pair, which `with_styles` gave it."""
+    name = f"{dim}_style"
+    return part[name].item() if name in part.coords else style_of(0)
 
 
 def label_of(variable: xr.DataArray) -> str:
@@ -129,9 +113,6 @@ def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | N
 
 def _tick_labels(levels: Floats, transform: Any) -> list[str]:
     """Return labels of levels, "" where a label would touch the one before it or the last one."""
-    from matplotlib.ticker import EngFormatter
-
-    short = EngFormatter(sep="")
     x = transform.transform(levels)
     least = _LABEL_GAP * (x[-1] - x[0])
     said = [True] * len(levels)
@@ -139,8 +120,15 @@ def _tick_labels(levels: Floats, transform: Any) -> list[str]:
     for place in range(1, len(levels) - 1):
         said[place] = x[place] - before >= least and x[-1] - x[place] >= least
         before = x[place] if said[place] else before
-    labels = [short(level) if level >= _LARGE else f"{level:g}" for level in levels]
+    labels = [short_level(level) for level in levels]
     return [label if shown else "" for label, shown in zip(labels, said, strict=True)]
+
+
+def short_level(level: float) -> str:
+    """Return a training level in few letters: 500, 20k, 1.5M."""
+    from matplotlib.ticker import EngFormatter
+
+    return EngFormatter(places=1, sep="")(level).replace(".0", "") if level >= _LARGE else f"{level:g}"
 
 
 def _is_even(levels: Floats) -> bool:
@@ -168,6 +156,40 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
             ax.hlines(group.y[here], edge, group.value[here], color=group.style.color)
             ax.scatter(edge, group.y[here], marker="<>"[side], s=20, color=group.style.color, clip_on=False, zorder=3)
     ax.set_xlim(limits)
+
+
+def drawable(data: T_Data) -> T_Data:
+    """Return data whose names can all be drawn."""
+    words = {name: coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    data = data.assign_coords({name: coord.copy(data=_drawn(coord)) for name, coord in words.items()})
+    variables = data.data_vars.values() if isinstance(data, xr.Dataset) else ()
+    for variable in (data, *data.coords.values(), *variables):
+        variable.attrs = {key: _text(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
+    return data
+
+
+def _drawn(names: xr.DataArray) -> NDArray[Any]:
+    shown = names.to_numpy().astype(object)
+    for place, name in np.ndenumerate(shown):
+        shown[place] = _text(name) if isinstance(name, str) else name
+    return shown if names.dtype.kind == "O" else shown.astype(str)
+
+
+def _text(words: str) -> str:
+    """Return words with formulas that are none as text; matplotlib leaves labels with an underscore out of legends."""
+    lines = "\n".join(map(escape_controls, words.split("\n")))
+    lines = lines if "$" not in lines or _is_formula(lines) else lines.replace("$", r"\$")
+    return f"\u200b{lines}" if lines.startswith("_") else lines
+
+
+def _is_formula(words: str) -> bool:
+    try:
+        from matplotlib.mathtext import MathTextParser
+
+        MathTextParser("path").parse(words)
+    except (ImportError, ValueError):
+        return False
+    return True
 
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:

@@ -56,6 +56,8 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
     if found is not None and found.stop >= reached.max() / 2:
         grid = f"np.linspace({_number(found.start)}, {_number(found.stop)}, {found.n})"
         return _call(grid, found.method, frame)
+    if begun.max() <= reached.min() <= 0:  # no budget has fractions
+        return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
     several = not final and (begun <= (1 - 1 / common_grid.MOST) * reached).all()
     call = f".curves.align({common_grid.MOST if several else 1}, relative_to='budget')"
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from math import prod
@@ -38,11 +39,24 @@ LONG_NAMES = {
     "look": "number of the look",
 }
 RESERVED = frozenset(LONG_NAMES)
+_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
+_LONGEST = 120  # letters of a value in a message
 
 
 def words(values: Iterable[Any]) -> list[str]:
     """Return labels as they are written in messages."""
     return [repr(value) for value in np.asarray(values).tolist()]
+
+
+def shown(value: object) -> str:
+    """Return what was given as messages write it, in one short line."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
+def escape_controls(words: str) -> str:
+    """Return words with control characters, changes of direction and lone surrogates written as escapes."""
+    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
 def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> tuple[Hashable, ...]:
@@ -76,9 +90,9 @@ def algorithm_pairs(
         raise ValueError(f"{name} has one algorithm; a comparison needs two. Add one")
     if reference is None:
         return list(combinations(range(len(algorithms)), 2))
-    if reference not in algorithms:
+    if not isinstance(reference, Hashable) or reference not in algorithms:
         known = ", ".join(map(repr, algorithms[:10]))
-        raise ValueError(f"reference must be an algorithm of the curves; got {reference!r}. They have {known}")
+        raise ValueError(f"reference must be an algorithm of the curves; got {shown(reference)}. They have {known}")
     last = algorithms.index(reference)
     return [(place, last) for place in range(len(algorithms)) if place != last]
 

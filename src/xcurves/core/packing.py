@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -28,10 +30,17 @@ class Layout:
         """Return the shape of a variable in one task."""
         return tuple(self.sizes[dim] for dim in self.dims[name])
 
-    @property
+    @cached_property
     def length(self) -> int:
         """Length of the packed array of one task."""
-        return sum(prod(self.shape(name)) for name in self.dims)
+        return max((stop for _, _, stop, _ in self.places), default=0)
+
+    @cached_property
+    def places(self) -> list[tuple[str, int, int, tuple[int, ...]]]:
+        """The name of each variable, where it starts and stops in the packed array, and its shape."""
+        shapes = [self.shape(name) for name in self.dims]
+        stops = list(accumulate(map(prod, shapes), initial=0))
+        return list(zip(self.dims, stops[:-1], stops[1:], shapes, strict=True))
 
     def resized(self, **sizes: int) -> Layout:
         """Return the layout with other sizes of some dims."""
@@ -43,13 +52,11 @@ class Layout:
 
     def views(self, packed: Floats) -> dict[str, Floats]:
         """Return the variables, shape (task, ...), as views into a packed array, shape (task, length)."""
-        ends = np.cumsum([prod(self.shape(name)) for name in self.dims])
-        parts = np.split(packed, ends[:-1], axis=1)
-        return {name: part.reshape(len(packed), *self.shape(name)) for name, part in zip(self.dims, parts, strict=True)}
+        return {name: packed[:, i:j].reshape(len(packed), *shape) for name, i, j, shape in self.places}
 
     def pack(self, variables: Mapping[str, Floats], lead: Sequence[int]) -> Floats:
         """Put variables of shape (task, ...) into one array of shape (*lead, length)."""
-        flat = [variables[name].reshape(*lead, prod(self.shape(name))) for name in self.dims]
+        flat = [variables[name].reshape(*lead, stop - start) for name, start, stop, _ in self.places]
         return np.concatenate(flat, axis=-1)
 
     def unpack(self, packed: xr.DataArray) -> dict[str, xr.Variable]:
@@ -57,11 +64,9 @@ class Layout:
         return dict(self._cut(packed))
 
     def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:
-        cut, start = _part if packed.chunks is None else _lazy_part, 0
-        for name, dims in self.dims.items():
-            stop = start + prod(self.shape(name))
-            yield name, xr.Variable((*packed.dims[:-1], *dims), cut(packed.data, start, stop, self.shape(name)))
-            start = stop
+        cut = _part if packed.chunks is None else _lazy_part
+        for name, start, stop, shape in self.places:
+            yield name, xr.Variable((*packed.dims[:-1], *self.dims[name]), cut(packed.data, start, stop, shape))
 
 
 def _part(packed: Floats, start: int, stop: int, shape: tuple[int, ...]) -> Floats:

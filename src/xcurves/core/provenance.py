@@ -106,12 +106,12 @@ def record_exact_rng(result: xr.Dataset, rng: object) -> None:
 
 def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
     """Return, for each task, whether all distinct assignments were evaluated."""
-    return np.asarray(result["n_resamples"].to_numpy() == result["n_assignments"].to_numpy())
+    return np.asarray(result.variables["n_resamples"].to_numpy() == result.variables["n_assignments"].to_numpy())
 
 
 def smallest_reachable(result: xr.Dataset) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
-    n_resamples = result["n_resamples"].to_numpy()
+    n_resamples = result.variables["n_resamples"].to_numpy()
     return np.asarray(1 / np.where(is_exact(result), n_resamples, n_resamples + 1))
 
 
@@ -121,8 +121,9 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     Adjusted p-values increase with every p, so they are smallest if every p is. With Holm's procedure and pairs of
     different numbers of runs, a pair of few runs can reach less than its own smallest p times the number of pairs.
     """
-    result = result.transpose(..., "pair")
-    smallest = np.where(result["n_resamples"].to_numpy() > 0, smallest_reachable(result), np.nan)
+    names = ["n_resamples", "n_assignments"]
+    counts = result[names].transpose(..., "pair")
+    smallest = np.where(counts["n_resamples"].to_numpy() > 0, smallest_reachable(counts), np.nan)
     return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,8 +55,12 @@ class View:
     """One picture of a result.
 
     `draw(result, ax)` draws a result that has no extra dims except the overlaid ones of its kind; `caption` says what
-    readers see and `alternative(result)` what it shows, for those who do not see it. The height of a view that lists
-    things follows from its number of `rows`.
+    readers see and `alternative(result)` what it shows, for those who do not see it. `title(result)` names what is
+    compared, where nothing else in the picture does. The size of a view that lists things follows from its numbers of
+    `rows` and `columns`.
+
+    Each label of a dim in `panels` has a panel; so has each label of the dim `overlaid`, where a panel would have more
+    than `MOST_CURVES`. More than `most_panels` are replaced by the view `many`, which draws all in one panel.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]
@@ -63,6 +68,12 @@ class View:
     alternative: Callable[[xr.Dataset], str]
     default: bool = True
     rows: Callable[[xr.Dataset], float] | None = None
+    columns: Callable[[xr.Dataset], float] | None = None
+    title: Callable[[xr.Dataset], str] | None = None
+    panels: tuple[str, ...] = ()
+    overlaid: str | None = None
+    many: View | None = None
+    most_panels: int = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,7 @@ class Part:
     `name` is its group, `stream` the number of its random stream, `options` those of `analyze` that its function takes.
     `select(curves)` returns what the function is called with, options that follow from the curves, and attrs for the
     result, or raises a NotApplicableError. Where `refuses`, a ValueError of the function means that it does not apply.
+    `opens` says that its answer opens a report: which algorithm is better, by how much, or where.
     """
 
     name: str
@@ -79,6 +91,7 @@ class Part:
     select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
     options: tuple[str, ...] = ()
     refuses: bool = False
+    opens: bool = False
 
 
 Overlaid = Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None
@@ -94,6 +107,9 @@ class ResultKind:
         The public function, and ``attrs["xcurves_result"]``.
     question : str
         What a result answers: the heading in a summary, a report and the command line.
+    method, unit : str
+        For the methods section of a paper: what was done, in whole sentences with attrs in braces, and what is
+        reassigned, resampled or taken to be independent.
     argument : str
         What the function takes: "curves", "errors", "scores", "generator", or the name of the kind that it takes.
     variables : mapping of str to Var
@@ -134,6 +150,8 @@ class ResultKind:
     variables: Mapping[str, Var]
     coords: Mapping[str, tuple[str, ...]]
     references: tuple[str, ...]
+    method: str
+    unit: str
     table: Callable[[xr.Dataset], pd.DataFrame]
     table_caption: str
     sentences: Callable[[xr.Dataset], Iterator[str]]
@@ -167,28 +185,28 @@ class ResultKind:
         `units` has the units of variables whose unit depends on the call.
         """
         known = _units(given) | dict(units or {})
-        described = {}
-        for name, variable in variables.items():
-            var = self.variables[name]
-            variable = variable if variable.dtype == var.dtype else variable.astype(var.dtype)
-            variable.attrs = {
-                "long_name": var.long_name,
-                **_said(var.units, known.get(name, known.get(var.units, var.units))),
-            }
-            described[name] = variable
-        result = xr.Dataset(described, {**self.labels(described), **coords}, attrs)
+        described = {name: self._described(name, variable, known) for name, variable in variables.items()}
+        result = xr.Dataset(described, _coordinates(coords, self.labels(described)), attrs)
+        found = result.variables
         for name, var in self.coord_vars.items():
-            if name in result.coords and not result[name].attrs:
-                result[name].attrs = {"long_name": var.long_name, **_said(var.units, known.get(var.units, var.units))}
-        for dim in result.indexes.keys() & LONG_NAMES.keys():
-            result[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
+            if name in found and not found[name].attrs:
+                found[name].attrs = {"long_name": var.long_name, **_said(var.units, known.get(var.units, var.units))}
+        for dim in result.xindexes.keys() & LONG_NAMES.keys():
+            found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
         return result
 
-    def labels(self, variables: Mapping[str, xr.Variable]) -> dict[str, xr.Variable]:
+    def _described(self, name: str, variable: xr.Variable, known: Mapping[str, str]) -> xr.Variable:
+        """Return a variable of the declared type, with its long name and unit."""
+        var = self.variables[name]
+        variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
+        units = known.get(name, known.get(var.units, var.units))
+        variable.attrs = {"long_name": var.long_name, **_said(var.units, units)}
+        return variable
+
+    def labels(self, variables: Mapping[str, xr.Variable]) -> dict[str, xr.DataArray]:
         """Return the coordinates that every result has, with their long names."""
         dims = {dim for variable in variables.values() for dim in variable.dims}
-        named = {dim: names for dim, names in self.coords.items() if names and dim in dims}
-        return {dim: xr.Variable(dim, list(names), {"long_name": LONG_NAMES[dim]}) for dim, names in named.items()}
+        return {dim: _labels(dim, names) for dim, names in self.coords.items() if names and dim in dims}
 
     def matches(self, dataset: xr.Dataset) -> bool:
         """Return whether a Dataset has the variables of this kind, or says that it is one."""
@@ -228,6 +246,23 @@ class ResultKind:
     def required(self) -> frozenset[str]:
         """Return the variables that every result has."""
         return frozenset(name for name, var in self.variables.items() if var.when is None)
+
+
+@cache
+def _labels(dim: str, names: tuple[str, ...]) -> xr.DataArray:
+    """Return the coordinate of a dim that has the same labels in every result, with its index."""
+    coordinate = xr.Variable(dim, list(names), {"long_name": LONG_NAMES[dim]})
+    return xr.DataArray(coordinate, {dim: coordinate}, name=dim)
+
+
+def _coordinates(coords: Mapping[Hashable, Any], fixed: Mapping[str, xr.DataArray]) -> xr.Coordinates:
+    """Return coordinates with the indexes that they have already; making them again is slow."""
+    arrays = {name: each for name, each in coords.items() if isinstance(each, xr.DataArray) and name in each.xindexes}
+    others = xr.Coordinates({name: each for name, each in coords.items() if name not in arrays})
+    indexed = arrays | {name: each for name, each in fixed.items() if name not in coords}
+    variables = {name: each.variable for name, each in indexed.items()} | dict(others.variables)
+    indexes = {name: each.xindexes[name] for name, each in indexed.items()} | dict(others.xindexes)
+    return xr.Coordinates(variables, indexes)
 
 
 def _units(given: xr.DataArray) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,16 +33,18 @@ class Block:
     def plan(
         self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
     ) -> shuffles.Plan:
-        """Plan the reassignments of groups of `sizes`."""
-        return shuffles.plan_shuffles(
-            sizes,
-            self.n_resamples,
-            paired=self.paired,
-            labelled=labelled,
-            allow_exact=allow_exact,
-            work=work,
-            entropy=self.entropy,
-        )
+        """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""
+        options = {"paired": self.paired, "labelled": labelled, "allow_exact": allow_exact, "work": work}
+        asked = (sizes, *options.values())
+        plan = self._plan.get(asked)
+        if plan is None:
+            self._plan.clear()
+            plan = self._plan[asked] = shuffles.plan_shuffles(sizes, self.n_resamples, entropy=self.entropy, **options)
+        return plan
+
+    @cached_property
+    def _plan(self) -> dict[tuple[object, ...], shuffles.Plan]:
+        return {}
 
     def present(
         self, counts: Floats, n_levels: Floats, names: list[str], algorithms: list[str] | None = None
@@ -66,6 +69,8 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
 
 def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Return the places of equal rows, in the order in which they come; columns may be many."""
+    if len(values) == 1:
+        return [np.zeros(1, np.intp)]
     rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return [np.flatnonzero(group == number) for number in np.argsort(first)]
@@ -83,8 +88,8 @@ def block_options(
     """Check the options that all randomization tests share; return what every `Block` is made from."""
     return {
         "names": labels.task_names(curves),
-        "algorithms": labels.words(ordered["algorithm"]),
-        "runs": labels.words(ordered["run"]),
+        "algorithms": labels.words(ordered.coords.variables["algorithm"]),
+        "runs": labels.words(ordered.coords.variables["run"]),
         "n_resamples": validation.check_count("n_resamples", n_resamples, least),
         "paired": validation.check_flag("paired", paired),
         "alpha": validation.check_confidence_level(confidence_level),
@@ -105,7 +110,10 @@ def apply_block(
     """
     tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
-    bare = [array.drop_vars(dims, errors="ignore") for array, dims in zip(arrays, core_dims, strict=True)]
+    bare = [
+        array.drop_vars(dims, errors="ignore") if set(dims) & set(array.coords) else array
+        for array, dims in zip(arrays, core_dims, strict=True)
+    ]
     last: tuple[xr.DataArray, list[str]] = (tasks, [])
     if any(array.chunks is not None for array in bare):
         bare = [chunking.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
@@ -129,5 +137,7 @@ def apply_block(
 
 def in_label_order(curves: xr.DataArray) -> xr.DataArray:
     """Sort algorithms and runs, so that a plan does not depend on the order in which they come."""
-    unsorted = [dim for dim in ("algorithm", "run") if not curves.indexes[dim].is_monotonic_increasing]
+    index = curves.xindexes
+    named = [dim for dim in ("algorithm", "run") if dim in curves.dims]
+    unsorted = [dim for dim in named if not index[dim].to_pandas_index().is_monotonic_increasing]
     return curves.sortby(unsorted) if unsorted else curves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, RESERVED, pick_one
+from xcurves.core.labels import DIMS, RESERVED, pick_one, shown
 
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
@@ -33,46 +33,48 @@ _USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level"
 def check_confidence_level(confidence_level: float) -> float:
     """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level!r}. Usual: 0.95")
+        raise ValueError(f"confidence_level must lie between 0 and 1; got {shown(confidence_level)}. Usual: 0.95")
     return round(1 - float(confidence_level), 12) or float(1 - Decimal(repr(float(confidence_level))))
 
 
 def check_alpha(alpha: float) -> float:
     """Return a significance level."""
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Usual: 0.05")
+        raise ValueError(f"alpha must lie between 0 and 1; got {shown(alpha)}. Usual: 0.05")
     return float(alpha)
 
 
-def check_count(name: str, value: int | None, least: int = 1) -> int | None:
-    """Return a whole number of at least `least`, or None."""
+def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
+    """Return a whole number from `least` to `most`, or None."""
     if value is None:
         return None
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number or None; got {value!r}. Leave it out for the default")
+        raise TypeError(f"{name} must be a whole number or None; got {shown(value)}. Leave it out for the default")
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}. Leave it out for the default")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:,}; got {shown(value)}. Leave it out for the default")
     return int(value)
 
 
 def check_total(name: str, value: int) -> int:
-    """Return a whole number from 1 to a million million: how often something is done, one after the other."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= 10**12:
-        raise ValueError(f"{name} must be a whole number from 1 to 10**12; got {value!r}. Usual: 1000")
+    """Return a whole number from 1: how often something is done, one after the other."""
+    if check_count(name, value) is None:
+        raise ValueError(f"{name} must be a whole number; got None. Usual: 1000")
     return int(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
+        raise ValueError(f"{name} must be a finite number; got {shown(value)}")
     return float(value)
 
 
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}")
+        raise TypeError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
@@ -80,21 +82,23 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
         said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
-        raise ValueError(f"{name} must be {said}; got {value!r}")
+        raise ValueError(f"{name} must be {said}; got {shown(value)}")
     return value
 
 
 def check_function(name: str, value: Any) -> Any:
     """Return what can be called."""
     if not callable(value):
-        raise TypeError(f"{name} must be a function; got {value!r}. Give the function itself: xcurves.randomized_anova")
+        raise TypeError(
+            f"{name} must be a function; got {shown(value)}. Give the function itself: xcurves.randomized_anova"
+        )
     return value
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string or a Path; got {path!r}. Give the name of a file")
+        raise TypeError(f"path must be a string or a Path; got {shown(path)}. Give the name of a file")
     return Path(path)
 
 
@@ -105,8 +109,33 @@ def check_rng(rng: Rng) -> int:
             raise ValueError(f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None")
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {rng!r}. Try rng=0")
+        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {shown(rng)}. Try rng=0")
     return int(np.random.default_rng(rng).integers(2**63))
+
+
+def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
+    """Return an array of numbers whose size is known."""
+    if isinstance(array, xr.Dataset):
+        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(array)}")
+    if not isinstance(array, xr.DataArray):
+        raise TypeError(
+            f"{name} must be an xarray.DataArray; got {type(array).__name__}. Make one: df.curves.to_dataarray(...)"
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric; got dtype {array.dtype}. Convert: {name}.astype(float)")
+    for dim, size in array.sizes.items():
+        if size != size:
+            raise ValueError(f"{name} has unknown chunks along {dim!r}. Find them: {name}.data.compute_chunk_sizes()")
+    return array
+
+
+def numbers_of(values: Any) -> NDArray[np.float64] | None:
+    """Return numbers of any shape, None if they are none."""
+    try:
+        numbers = np.asarray(values)
+    except (TypeError, ValueError):  # such as lists of different lengths
+        return None
+    return numbers.astype(np.float64) if numbers.dtype.kind in "biuf" else None
 
 
 def check_curves(
@@ -124,29 +153,23 @@ def check_curves(
     `levels` training loses its coordinate once that is checked: hundreds of millions of levels, given as a
     pandas.RangeIndex, then take no memory.
     """
-    if isinstance(curves, xr.Dataset):
-        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(curves)}")
-    if not isinstance(curves, xr.DataArray):
-        raise TypeError(
-            f"{name} must be an xarray.DataArray; got {type(curves).__name__}. Make one: df.curves.to_dataarray(...)"
-        )
+    check_array(name, curves)
     _check_dims(curves, core, name, RESERVED.union(reserved))
     curves = native_labels(curves)
-    if curves.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numeric; got dtype {curves.dtype}. Convert: {name}.astype(float)")
     values: dict[str, NDArray[Any]] = {
         dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }
     if "training" in (core if "training" not in curves.coords else curves.dims):
         _check_levels(curves, name)
         if levels:
-            values["training"] = curves["training"].to_numpy().astype(np.float64)
+            values["training"] = curves.coords.variables["training"].to_numpy().astype(np.float64)
         else:
             curves = curves.drop_vars("training")
+    known = curves.coords.variables
     changed = {
-        dim: (dim, checked, _attrs(curves, dim))
+        dim: (dim, checked, known[dim].attrs if dim in known else {})
         for dim, checked in values.items()
-        if dim not in curves.coords or curves[dim].dtype != checked.dtype
+        if dim not in known or known[dim].dtype != checked.dtype
     }
     # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
@@ -155,16 +178,16 @@ def check_curves(
 
 
 def native_labels(data: Labelled) -> Labelled:
-    """Return the data with numbers as labels in the machine's byte order: pandas cannot look up others."""
-    foreign = [data[dim] for dim in data.dims if dim in data.coords and not data[dim].dtype.isnative]
-    changed = {
-        each.name: (each.dims, each.to_numpy().astype(each.dtype.newbyteorder("=")), each.attrs) for each in foreign
-    }
-    return data.assign_coords(changed) if changed else data
+    """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
+    known = data.coords.variables
+    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
+    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
+    return data.assign_coords(native) if native else data
 
 
-def _attrs(curves: xr.DataArray, name: str) -> dict[Hashable, Any]:
-    return curves[name].attrs if name in curves.coords else {}
+def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    of_numpy = isinstance(dtype, np.dtype)
+    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
 
 
 def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
@@ -172,12 +195,14 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
     for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
         if needed not in dims:
             raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
-    lasting = {str(coord) for coord, values in curves.coords.items() if not set(values.dims) & set(core)}
+    lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
         raise ValueError(f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})")
     for dim, size in curves.sizes.items():
+        if not isinstance(dim, str):
+            raise TypeError(f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})")
         if size == 0:
             raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
 
@@ -196,18 +221,24 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     if needed not in renames.values():
         example = -1 if needed == "training" else 0
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
-    return "Rename: da.rename(" + ", ".join(f"{old}={renames[old]!r}" for old in strange if old in renames) + ")"
+    return f"Rename: {_say_rename({old: renames[str(old)] for old in curves.dims if str(old) in renames})}"
+
+
+def _say_rename(names: Mapping[Hashable, str]) -> str:
+    if all(isinstance(old, str) and old.isidentifier() for old in names):
+        return "da.rename(" + ", ".join(f"{old}={new!r}" for old, new in names.items()) + ")"
+    return f"da.rename({names!r})"
 
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
-    index = curves.indexes.get(name)
-    if index is not None and index.nlevels > 1:
+    if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
         raise TypeError(
             f"{name} labels must be all strings or all numbers; got a MultiIndex. "
             f"Number them: da.reset_index({name!r}, drop=True)"
         )
-    labels = curves[name].to_numpy()
+    known = curves.coords.variables
+    labels = known[name].to_numpy() if name in known else np.arange(curves.sizes[name])
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind in "OT":
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
@@ -238,23 +269,31 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
         raise ValueError(
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
-    index, levels = curves.indexes.get("training"), curves["training"]
-    units = str(curves["training"].attrs.get("units", curves["training"].encoding.get("units", "")))
+    levels = curves.coords.variables["training"]
+    units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
     if levels.dtype.kind == "m":
         raise TypeError(
             f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
             "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
         )
-    if levels.dtype.kind == "M" or " since " in units:
-        dated = levels.dtype.kind == "M"
+    index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
+    if index is not None and index.nlevels > 1:
+        cure = "da.reset_index('training', drop=True).assign_coords(training=[...])"
+        raise TypeError(f"training must be numeric; got a MultiIndex. Say the amounts of training: {cure}")
+    of_cftime = type(levels.to_numpy()[0]).__module__.startswith("cftime") if levels.dtype.kind == "O" else False
+    dated = levels.dtype.kind == "M" or of_cftime
+    if dated or " since " in units:
         got = levels.dtype if dated else f"units {units!r}"
-        cure = "Make it one: (da.training - da.training[0]) / np.timedelta64(1, 's')" if dated else "Name another unit"
+        seconds = "(da.training - da.training[0]) / np.timedelta64(1, 's')"
+        cure = f"Convert, here to seconds: da.assign_coords(training={seconds})" if dated else "Name another unit"
         raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
     if levels.dtype.kind not in "iuf":
-        raise TypeError(
-            f"training must be numeric; got dtype {levels.dtype}. "
-            "Convert: da.assign_coords(training=da.training.astype(float))"
-        )
+        try:
+            levels.to_numpy().astype(np.float64)
+            cure = "Convert: da.assign_coords(training=da.training.astype(float))"
+        except (TypeError, ValueError):
+            cure = "Say the amounts of training: da.assign_coords(training=[...])"
+        raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
     values = levels.to_numpy()

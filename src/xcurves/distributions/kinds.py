@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 from xcurves.distributions import plots, tables, text
 from xcurves.distributions.final_scores import final_scores
@@ -67,6 +68,9 @@ PERFORMANCE_CDF = ResultKind(
     coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
     references=(JORDAN, MASSART, EFRON_1987),
+    method="Scores over trials were described by their empirical distribution function, its inverse, and statistics "
+    "with {interval} intervals.",
+    unit="trials along {dim}",
     table=tables.statistic_table,
     table_caption="Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     sentences=text.statistic_sentences,
@@ -79,17 +83,20 @@ PERFORMANCE_CDF = ResultKind(
             plots.draw_inverse_cdf,
             "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more runs differ.",
             plots.say_inverse_cdf,
+            overlaid="algorithm",
         ),
         "cdf": View(
             plots.draw_cdf,
             "Share of trials at or below each score, with the band or, of a bootstrap, pointwise intervals.",
             plots.say_cdf,
+            overlaid="algorithm",
             default=False,
         ),
         "statistics": View(
             plots.draw_statistics,
             "Statistics on the scale of scores with their intervals; arrows mark unbounded sides.",
             plots.say_statistics,
+            panels=("param",),
             default=False,
             rows=plots.statistic_rows,
         ),
@@ -97,6 +104,7 @@ PERFORMANCE_CDF = ResultKind(
             plots.draw_profile,
             "Share of trials above each score, with the band or, of a bootstrap, pointwise intervals.",
             plots.say_profile,
+            overlaid="algorithm",
             default=False,
         ),
     },
@@ -141,6 +149,10 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     rows=("pair",),
     core=("algorithm", "run"),
     references=(JORDAN, NEWCOMBE, MASSART),
+    method="Every pair of algorithms was compared by the probability that a trial of the first scores higher than one "
+    "of the second, and by the largest distance of their distribution functions, with p-values adjusted for the "
+    "number of pairs by {correction}.",
+    unit="trials along {dim}",
     table=tables.comparison_table,
     table_caption="Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
     "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
@@ -151,13 +163,23 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             plots.draw_prob_greater,
             "Probabilities that the first of a pair scores higher, with their intervals; at 0.5 neither does.",
             plots.say_prob_greater,
-            rows=lambda result: result.sizes["pair"],
+            rows=n_pair_rows,
+            columns=n_pair_columns,
+            many=View(
+                plots.draw_prob_greater_of_tasks,
+                "Which algorithm of a pair scores higher more often in each task; dark where the interval of the "
+                "probability leaves out 0.5.",
+                plots.say_prob_greater_of_tasks,
+                rows=plots.n_tasks,
+                columns=lambda result: result.sizes["pair"],
+            ),
         ),
         "quantile_difference": View(
             plots.draw_quantile_difference,
             "Differences of the scores that a share of trials does not exceed, first minus second, with bands that "
             "hold everywhere at once.",
             plots.say_quantile_difference,
+            overlaid="pair",
             default=False,
         ),
     },

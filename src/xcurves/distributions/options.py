@@ -23,7 +23,7 @@ def check_dims(dim: Dims) -> tuple[str, ...]:
     """Return the dims that trials run along."""
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):
-        raise ValueError(f"dim must name one or more dims, each once; got {dim!r}. Try dim='run'")
+        raise ValueError(f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'")
     return dims
 
 
@@ -33,7 +33,7 @@ def check_strata(dims: tuple[str, ...], strata: Dims | None) -> tuple[str, ...]:
     for name in within:
         if name not in dims:
             raise ValueError(
-                f"strata must be among the dims of trials, dim={dims}; got {name!r}. "
+                f"strata must be among the dims of trials, dim={dims}; got {labels.shown(name)}. "
                 f"Pool it too: dim={(name, *dims)}, strata={name!r}"
             )
     if within and set(within) == set(dims):
@@ -47,7 +47,7 @@ def check_units(dims: tuple[str, ...], within: tuple[str, ...], unit: Dims | Non
     for name in outer:
         if name not in dims or name in within:
             raise ValueError(
-                f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {name!r}. "
+                f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {labels.shown(name)}. "
                 f"Pool it too: dim={(name, *dims)}, unit={name!r}"
             )
     return () if set(outer) == set(dims) - set(within) else outer
@@ -144,7 +144,7 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
         return -np.inf, np.inf
     low, high = _pair(bounds)
     if not low < high:
-        raise ValueError(f"bounds must be a smaller and a larger score; got {bounds!r}. Try bounds=(0, 1)")
+        raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
     return low, high
 
 
@@ -152,7 +152,7 @@ def _pair(bounds: Any) -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
-        raise TypeError(f"bounds must be two numbers; got {bounds!r}. Try bounds=(0, 1)") from None
+        raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)") from None
     return low, high
 
 
@@ -160,7 +160,7 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numbers; got {values!r}. Give a number or a list of them")
+        raise TypeError(f"{name} must be numbers; got {labels.shown(values)}. Give a number or a list of them")
     numbers = np.atleast_1d(numbers.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
@@ -182,5 +182,5 @@ def _names(argument: str, dims: Dims) -> tuple[str, ...]:
     names = (dims,) if isinstance(dims, str) or not isinstance(dims, Sequence) else tuple(dims)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{argument} must name dims; got {name!r}. Try dim='run'")
+            raise TypeError(f"{argument} must name dims; got {labels.shown(name)}. Try dim='run'")
     return names

@@ -280,5 +280,7 @@ def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
     """
     alpha = validation.check_confidence_level(confidence_level)
     if not isinstance(width, Real) or not 0 < width < 1:
-        raise ValueError(f"width must lie between 0 and 1; got {width!r}. It is a difference of probabilities: 0.1")
+        raise ValueError(
+            f"width must lie between 0 and 1; got {labels.shown(width)}. It is a difference of probabilities: 0.1"
+        )
     return ceil(2 * log(2 / alpha) / float(width) ** 2)

@@ -10,18 +10,17 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.axes import (
-    OTHER_COLOURS,
     SHADE,
     IntervalGroup,
     Style,
     draw_intervals,
     label_of,
-    legend,
     list_rows,
-    style_of,
+    style_in,
 )
+from xcurves.core.matrices import MOST_ROWS, SHARES, by_task, draw_pairs, draw_signs, task_labels
 from xcurves.core.sentences import joined
-from xcurves.distributions.text import statistics
+from xcurves.distributions.text import say_statistic, statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,12 +33,12 @@ _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_ga
 def _groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
     """Yield the trials of each algorithm that has trials, with its style."""
     if "algorithm" not in result["n_trials"].dims:
-        yield style_of(0), result
+        yield style_in(result), result
         return
     for place in range(result.sizes["algorithm"]):
         group = result.isel(algorithm=place)
         if group["n_trials"].any():
-            yield style_of(place), group
+            yield style_in(group), group
 
 
 def _line(style: Style) -> dict[str, Any]:
@@ -82,7 +81,6 @@ def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel(f"probability ({_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
-    legend(ax)
 
 
 def draw_cdf(result: xr.Dataset, ax: Axes) -> None:
@@ -114,11 +112,35 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     units = str(result["score_mean"].attrs.get("units", "1"))
     ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
     ax.set_ylim(-0.02, 1.02)
-    legend(ax)
 
 
 def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the statistics on the scale of scores with their intervals, a row each."""
+    """Draw statistics with their intervals: one with a row for each group of trials, or several with a row each."""
+    names = result["param"].to_numpy().tolist()
+    if len(names) == 1:
+        _draw_statistic(result, names[0], ax)
+    else:
+        _draw_several(result, ax)
+    units = str(result["score_mean"].attrs.get("units", "1"))
+    what = say_statistic(result, names[0]) if len(names) == 1 else "score"
+    ax.set_xlabel(what if units in ("1", "") else f"{what} ({units})")
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _draw_statistic(result: xr.Dataset, name: str, ax: Axes) -> None:
+    """Draw one statistic, a row for each group of trials."""
+    drawn, groups = [], list(_groups(result))
+    for row, (style, group) in enumerate(groups):
+        bounds = _bounds(group["statistic_ci"].sel(param=name))
+        value = statistics(group).sel(param=name)
+        at, middle, low, high = (np.array([float(each)]) for each in (row, value, *bounds))
+        drawn.append(IntervalGroup(at, middle, low, high, style))
+    draw_intervals(ax, drawn)
+    list_rows(ax, [_name(group) or "" for _, group in groups])
+
+
+def _draw_several(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the statistics on the scale of scores, a row each, with the groups of trials beside each other."""
     values = statistics(result)
     names = _on_scale_of_scores(result)
     values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
@@ -131,10 +153,6 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
         drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
     draw_intervals(ax, drawn)
     list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
-    units = str(result["score_mean"].attrs.get("units", "1"))
-    ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
-    ax.grid(axis="x", alpha=0.3)
-    legend(ax, outside=True)
 
 
 def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
@@ -142,7 +160,14 @@ def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
 
 
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the probability of every pair with its interval."""
+    """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
+    if result.sizes["pair"] > MOST_ROWS:
+        p, ends = result["prob_greater"].to_numpy(), result["prob_greater_ci"]
+        shown = ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy()
+        draw_pairs(ax, result, p, 1 - p, shown, "probability that the first scores higher", **SHARES)
+        ax.set_ylabel("probability that\nthis scores higher")
+        ax.set_xlabel("than this")
+        return
     low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
     pairs = result["pair"].to_numpy().tolist()
@@ -154,14 +179,27 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel("probability that the first scores higher")
 
 
+def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
+    low, high = (by_task(bound, "pair") for bound in _bounds(result["prob_greater_ci"]))
+    signs = np.sign(by_task(result["prob_greater"], "pair") - 0.5)
+    tasks = task_labels(result["prob_greater"], ["pair"])
+    draw_signs(ax, signs, (low > 0.5) | (high < 0.5), tasks, result["pair"].to_numpy().tolist())
+
+
+def n_tasks(result: xr.Dataset) -> float:
+    """Return the number of tasks, each a row."""
+    return result["prob_greater"].isel(pair=0).size
+
+
 def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of inverse CDFs of every pair with its band."""
     ax.axhline(0, color="0.6", linewidth=1)
     shaded = "quantile_difference_band" in result
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
     limits = _limit(ax, *(result[name] for name in drawn))
-    for place, pair in enumerate(_pairs(result)):
-        p, style = pair["probability"], style_of(place, OTHER_COLOURS)
+    for pair in _pairs(result):
+        p, style = pair["probability"], style_in(pair, "pair")
         if shaded:
             low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
             ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
@@ -169,12 +207,12 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel(f"probability ({_shade(result, 'simultaneous')})" if shaded else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
-    legend(ax)
 
 
 def statistic_rows(result: xr.Dataset) -> float:
     """Return the height of the picture of statistics, in rows."""
-    return len(_on_scale_of_scores(result)) * result.sizes.get("algorithm", 1) / 2
+    n_groups = result.sizes.get("algorithm", 1)
+    return n_groups if result.sizes["param"] == 1 else len(_on_scale_of_scores(result)) * n_groups / 2
 
 
 def say_inverse_cdf(result: xr.Dataset) -> str:
@@ -216,6 +254,13 @@ def say_prob_greater(result: xr.Dataset) -> str:
         low, high = pair["prob_greater_ci"].to_numpy()
         said.append(f"{pair['pair'].item()}: {pair['prob_greater'].item():.3g} (interval {low:.3g} to {high:.3g})")
     return f"Chart of probabilities that the first of a pair scores higher. {joined(said, '; ')}."
+
+
+def say_prob_greater_of_tasks(result: xr.Dataset) -> str:
+    """Return what the cells of tasks and pairs show."""
+    p = by_task(result["prob_greater"], "pair").mean(axis=0).tolist()
+    said = [f"{pair}: {each:.3g}" for pair, each in zip(result["pair"].to_numpy().tolist(), p, strict=True)]
+    return f"Cells of tasks by pairs. Mean probability that the first scores higher: {joined(said, '; ')}."
 
 
 def say_quantile_difference(result: xr.Dataset) -> str:

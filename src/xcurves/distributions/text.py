@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.sentences import joined
+from xcurves.core.sentences import MOST_NAMED, joined, span
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.ecdf import Ints
 
@@ -105,13 +105,16 @@ def _say_infinite(share: float) -> str:
 
 def statistic_answer(result: xr.Dataset) -> str:
     """Return the mean and the median of each group of trials."""
+    found = [result[name].to_numpy().ravel() for name in ("score_mean", "score_median")]
+    names = labels.result_names(result["score_mean"])
     said = [
-        f"{name}{group['score_mean'].item():.4g} and {group['score_median'].item():.4g}"
-        for group, name in zip(
-            labels.tasks_of(result, "score_mean"), labels.result_names(result["score_mean"]), strict=True
-        )
-        if group["score_mean"].notnull()
+        f"{name}{mean:.4g} and {median:.4g}"
+        for name, mean, median in zip(names, *(each.tolist() for each in found), strict=True)
+        if mean == mean
     ]
+    if len(said) > MOST_NAMED:
+        means, medians = (span(set(each[~np.isnan(each)].tolist()), ".4g") for each in found)
+        return f"Of {len(said)} groups of trials, the means are {means}, the medians {medians}."
     return f"Mean and median score: {joined(said, '; ') or 'no trial'}."
 
 

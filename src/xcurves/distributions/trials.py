@@ -124,7 +124,8 @@ class DistributionBlock:
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
-        found["share_infinite"] = np.count_nonzero(np.isposinf(x), axis=-1) / np.maximum(n, 1)
+        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+        found["share_infinite"] = (n - n_finite) / np.maximum(n, 1)
         return found
 
     def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
@@ -194,8 +195,10 @@ class DistributionBlock:
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
         single = len(sizes) == 1 and not self.by_unit
         design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
-        order = np.argsort(flat, axis=-1, kind="stable")
         by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
+        if single:  # sorted already
+            return Alike(tasks, flat, np.broadcast_to(np.arange(flat.shape[1]), flat.shape), by_stratum, design)
+        order = np.argsort(flat, axis=-1, kind="stable")
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:

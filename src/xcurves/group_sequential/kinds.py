@@ -59,6 +59,9 @@ SEQUENTIAL = ResultKind(
         "Ye, Li, Liu & Yao (2013), A group sequential Holm procedure with multiple primary endpoints, Stat. Med. 32, "
         "1112-1124",
     ),
+    method="Algorithms were compared after each of {n_looks} planned batches of runs by a group sequential "
+    "randomization test of every pair, with {spending} error spending and Holm's procedure over pairs at every look.",
+    unit="whole runs",
     table=tables.sequential_table,
     table_caption="Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
     "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
@@ -71,7 +74,16 @@ SEQUENTIAL = ResultKind(
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
             plots.say_boundary,
-            rows=plots.rows_of_panels,
+            panels=("pair",),
+            title=plots.one_pair,
+            most_panels=30,
+            many=View(
+                plots.draw_states,
+                "The look at which each pair was shown to differ; pairs without a number are not yet.",
+                plots.say_boundary,
+                rows=plots.state_rows,
+                columns=plots.state_columns,
+            ),
         )
     },
 )

@@ -63,7 +63,9 @@ def assign_looks(
     elif isinstance(by, Integral) and not isinstance(by, bool) and by > 0:
         values = _by_number(checked, int(by))
     else:
-        raise TypeError(f"by must be a number of runs, a mapping or a Series; got {by!r}. Try assign_looks(5)")
+        raise TypeError(
+            f"by must be a number of runs, a mapping or a Series; got {labels.shown(by)}. Try assign_looks(5)"
+        )
     planned = validation.check_count("n_looks", n_looks)
     attrs = {"long_name": "number of the look"} | ({} if planned is None else {"n_looks": planned})
     return curves.assign_coords({name: ("run", values, attrs)})
@@ -91,7 +93,7 @@ def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int6
 def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
     other = [dim for dim in curves.dims if dim not in ("algorithm", "run")]
     present = curves.notnull().any(other).transpose("algorithm", "run").to_numpy()
-    looks = np.where(present, (present.cumsum(axis=1) - 1) // size + 1, 0)
+    looks = np.where(present, (present.cumsum(axis=1) - 1) // min(size, curves.sizes["run"]) + 1, 0)
     runs, algorithms = labels.words(curves["run"]), labels.words(curves["algorithm"])
     for row, algorithm in enumerate(algorithms):
         n_over = int(present[row].sum()) % size

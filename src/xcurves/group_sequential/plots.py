@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
-from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import OTHER_COLOURS
+from xcurves.core.matrices import draw_cells, draw_pairs, n_pair_columns, n_pair_rows, task_labels
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = 3
-_ROWS_OF_PANEL = 9.0  # of a list, that are as high as a panel
 _LARGEST = 10.0  # times the median; larger statistics stand at the edge
 
 
-def rows_of_panels(result: xr.Dataset) -> float:
-    """Return how high the panels are, in rows of a list."""
-    return _ROWS_OF_PANEL * ceil(result.sizes["pair"] / _COLUMNS)
-
-
 def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the statistic of every pair against looks, with the boundary, in a panel for each pair."""
-    n_pairs = result.sizes["pair"]
-    columns = min(n_pairs, _COLUMNS)
-    rows = ceil(n_pairs / columns)
-    top = _top(result)
-    if n_pairs == 1:
-        _draw_pair(result.isel(pair=0), ax, top)
-        ax.text(0.98, 0.03, ax.get_title(), transform=ax.transAxes, ha="right", fontsize="small")
-        ax.set_xlabel("look")
-        ax.set_ylabel("statistic T")
+    """Draw the statistic of a pair against looks, with the boundary."""
+    pair = result.isel(pair=0)
+    _draw_pair(pair, ax, _top(pair))
+    ax.set_xlabel(f"look ({_state(pair)})")
+    ax.set_ylabel("statistic T")
+
+
+def one_pair(result: xr.Dataset) -> str:
+    """Return the pair, as a title, if there is only one."""
+    return str(result["pair"].to_numpy()[0]) if result.sizes["pair"] == 1 else ""
+
+
+def draw_states(result: xr.Dataset, ax: Axes) -> None:
+    """Draw a cell for every pair: the look at which it was decided."""
+    looks, rejected = result["look"].to_numpy(), result["rejected"].transpose(..., "pair", "look").to_numpy() == 1
+    decided = np.where(rejected.any(axis=-1), looks[rejected.argmax(axis=-1)], np.nan)
+    said, limits = "look at which the pair was decided; empty: not yet", (1.0, float(len(looks)))
+    options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
+    if decided.ndim == 1:
+        draw_pairs(ax, result, decided, decided, np.zeros(decided.shape, bool), said, **options)
         return
-    ax.set_axis_off()
-    for place in range(n_pairs):
-        row, column = divmod(place, columns)
-        left, bottom = column / columns, 1 - (row + 1) / rows
-        inset = ax.inset_axes((left + 0.02, bottom + 0.16 / rows, 0.9 / columns, 0.68 / rows))
-        _draw_pair(result.isel(pair=place), inset, top)
-        if column == 0:
-            inset.set_ylabel("statistic T", fontsize="small")
-        else:
-            inset.set_yticklabels([])
-        if place + columns >= n_pairs:
-            inset.set_xlabel("look", fontsize="small")
+    flat, pairs = decided.reshape(-1, decided.shape[-1]), result["pair"].to_numpy().tolist()
+    draw_cells(ax, flat, task_labels(result["undecided"], ["pair"]), pairs, said=said, **options)
+
+
+def state_rows(result: xr.Dataset) -> float:
+    """Return the number of rows of cells: tasks, or algorithms of one task."""
+    n_tasks = result["undecided"].isel(pair=0).size
+    return n_tasks if n_tasks > 1 else n_pair_rows(result)
+
+
+def state_columns(result: xr.Dataset) -> float:
+    """Return the number of columns of cells: pairs, or algorithms of one task."""
+    return result.sizes["pair"] if result["undecided"].isel(pair=0).size > 1 else n_pair_columns(result)
 
 
 def _top(result: xr.Dataset) -> float:
@@ -69,15 +73,18 @@ def _draw_pair(pair: xr.Dataset, ax: Axes, top: float) -> None:
     ax.plot(looks[done], shown[done], "-o", color=OTHER_COLOURS[0], markerfacecolor="white", markersize=5)
     decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
     ax.plot(looks[decided], shown[decided], "*", color=OTHER_COLOURS[2], markersize=13, zorder=4)
-    state = (
-        f"decided at look {looks[decided[0]]}" if decided.size else ("open" if pair["undecided"] == 1 else "not shown")
-    )
-    ax.set_title(f"{pair['pair'].item()}\n{state}", fontsize="small")
     ax.set_ylim(0, top)
     ax.set_xlim(0.5, len(looks) + 0.5)
     ax.set_xticks(looks)
-    ax.tick_params(labelsize="small")
     ax.grid(axis="y", alpha=0.3)
+
+
+def _state(pair: xr.Dataset) -> str:
+    """Return whether and when a pair was decided."""
+    decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)
+    if decided.size:
+        return f"decided at {pair['look'].to_numpy()[decided[0]]}"
+    return "open" if pair["undecided"] == 1 else "not shown"
 
 
 def say_boundary(result: xr.Dataset) -> str:

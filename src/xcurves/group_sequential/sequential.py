@@ -14,7 +14,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block, in_label_order
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_score_weights
+from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import check_looks
 from xcurves.kernels.adjustments import holm
@@ -51,7 +51,7 @@ def sequential(
     look : str, default "look"
         Coordinate of `run` with the number of the batch, from 1, in which it was run: `assign_looks` makes it.
     n_looks : int
-        Number of looks that are planned. Neither it nor the sizes of the batches may depend on results.
+        Number of looks that are planned. Neither it nor the sizes and numbers of the batches may depend on results.
     spending : {"square", "linear"}
         Share of the level spent by look k of K: (k/K)² or k/K.
     task : str, optional
@@ -105,16 +105,20 @@ def sequential(
     .. math:: \#\{h: q_{k-1}(h) \le x' \text{ or } T_k(h) \ge T_k(g)\} \le x' s_k B \quad \text{for every } x' \ge x
 
     So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
-    whether to go on may depend on it. It never rises. At a look at which a pair has no new runs it stays as it was,
-    and the share of that look can be spent at the next. An algorithm all of whose pairs are decided needs no further
-    runs. What is *not* controlled: more looks than planned, batches that grow because a result is near the boundary,
-    runs that are left out because of their scores, and algorithms that are added later.
+    whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
+    task) and all assignments are evaluated; with random ones it holds on average over seeds. For equal means of unlike
+    spread it is approximate: unequal numbers of runs within batches then reject too often (.086 for .05 at 6 v 3 runs,
+    standard deviations 1 v 4), so run equal batches. `pvalue` never rises. At a look at which a pair has no new runs it
+    stays as it was, and the share of that look can be spent at the next. An algorithm all of whose pairs are decided
+    needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first rejection at the level
+    α, or else at the last look. What is *not* controlled: more looks than planned, batches that grow, or looks that are
+    left out, because of a result, runs that are left out because of their scores, and algorithms that are added later.
 
-    The interval at a look holds all shifts of the first algorithm that no look so far rejects. `futile` is 1 where, if
-    the trend goes on, a rejection by the last look has a probability below .05; to stop there is allowed, never needed.
-    After a rejection the estimate is too large on average; the interval holds. Unequal numbers of runs within batches
-    together with unlike spread reject too often (.086 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal
-    batches.
+    The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
+    algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies; they are not
+    adjusted over pairs. After a rejection the estimate is too large on average, and of the studies that reject, more
+    than a share α may have an interval that misses. `futile` is 1 where, if the trend goes on, a rejection by the last
+    look has a probability below .05; to stop there is allowed, never needed.
 
     References
     ----------
@@ -149,11 +153,6 @@ def sequential(
         raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: 2 to 20")
     check_looks(curves, look, n_looks)
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
-    weights = check_score_weights(ordered, training_weights)
-    if weights is not None and (weights < 0).any():
-        raise ValueError(
-            f"training_weights must not be negative; got {weights.min().item():g}. For slopes use contrast"
-        )
     pairs = labels.algorithm_pairs(curves, reference)
     places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
     sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}
@@ -166,8 +165,7 @@ def sequential(
         [(int(places[a]), int(places[b])) for a, b in pairs],
         places,
         ordered[look].to_numpy().astype(np.intp) - 1,
-        None if weights is None else weights.to_numpy(),
-        isinstance(training_weights, str),
+        _check_weights(ordered, training_weights),
         spending,
         validation.check_count("n_resamples", n_resamples) or 1,
         alpha,
@@ -188,14 +186,26 @@ def sequential(
     return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
 
 
+def _check_weights(curves: xr.DataArray, given: TrainingWeights) -> Floats | str | None:
+    """Return weights that are not negative."""
+    weights = check_training_weights(curves, given)
+    if not isinstance(weights, xr.DataArray):
+        return weights
+    values: Floats = weights.to_numpy()
+    if (values < 0).any():
+        got = labels.shown(values.tolist())
+        raise ValueError(f"training_weights must not be negative; got {got}. For slopes use contrast")
+    return values
+
+
 def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
     """Return the dim of tasks that are tested together, if any."""
     extra = labels.extra_dims(curves)
     if task is None:
         return ()
-    if task not in extra:
+    if not isinstance(task, Hashable) or task not in extra:
         has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(f"task must be an extra dim of curves; got {task!r}. It has {has}")
+        raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
     return (task,)
 
 
@@ -211,8 +221,7 @@ class _SequentialBlock:
     pairs: list[tuple[int, int]]
     places: NDArray[np.intp]
     look: NDArray[np.intp]
-    weights: Floats | None
-    final: bool
+    weights: Floats | str | None
     spending: Spending
     n_resamples: int
     alpha: float
@@ -249,7 +258,7 @@ class _SequentialBlock:
 
     def _profile(self, in_grid: NDArray[np.bool_], names: list[str]) -> Floats:
         """Return the weights of the levels of each task, shape (task, training), which add up to 1."""
-        if self.final:
+        if isinstance(self.weights, str):
             last = in_grid.shape[1] - 1 - in_grid[:, ::-1].argmax(axis=1)
             return np.asarray(np.arange(in_grid.shape[1]) == last[:, np.newaxis], dtype=np.float64)
         given = np.ones(in_grid.shape[1]) if self.weights is None else self.weights

@@ -20,6 +20,7 @@ _HOW = (
     "p is the sequential p of a randomization test within batches, valid at whatever look one stops, adjusted over "
     "pairs (Holm). It holds if the number of looks and the sizes of the batches were fixed before the first result."
 )
+_INTERVAL = "Intervals hold at all looks together, for one pair each (not adjusted); they assume a shift."
 
 
 def sequential_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -28,9 +29,7 @@ def sequential_sentences(result: xr.Dataset) -> Iterator[str]:
     for task, name in zip(labels.tasks_of(result, "undecided"), names, strict=True):
         yield f"{name}{_after_look(task)}"
         yield from (f"{name}{each}" for each in _notes(task))
-    if (result["rejected"] == 1).any():
-        yield _TOO_LARGE
-    yield _HOW
+    yield from sequential_caution(result)
 
 
 def sequential_answer(result: xr.Dataset) -> str:
@@ -47,10 +46,12 @@ def sequential_answer(result: xr.Dataset) -> str:
 
 
 def sequential_caution(result: xr.Dataset) -> Iterator[str]:
-    """Yield what the p-values take for fixed, and what the estimates are not."""
+    """Yield what the p-values take for fixed, and what the estimates and intervals are not."""
     if (result["rejected"] == 1).any():
         yield _TOO_LARGE
     yield _HOW
+    if "difference_ci" in result:
+        yield _INTERVAL
 
 
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:

@@ -11,6 +11,7 @@ from xcurves.kernels.shuffles import Plan
 
 _KEPT = 2**27  # bytes of groups kept
 _ROWS = 256  # shuffles in a batch
+_LEVELS = 128  # at least in a product: with fewer it takes several times as long for each
 PRODUCT = 2**18  # multiply-adds up to which BLAS uses one thread: small products are slower on several
 
 Groups = NDArray[np.int16]
@@ -29,7 +30,7 @@ class Assignments:
     @property
     def width(self) -> int:
         """How many levels of the curves to multiply with a batch at once."""
-        return max(1, PRODUCT // (self._rows * sum(self.plan.sizes)))
+        return max(_LEVELS, PRODUCT // (self._rows * sum(self.plan.sizes)))
 
     def batches(self) -> Iterator[tuple[slice, Groups]]:
         """Yield which shuffles a batch has, and the group of every curve in them, shape (shuffle, curve)."""

@@ -58,8 +58,10 @@ def partial_sums(x: Floats, ranks: Floats) -> Floats:
     cuts = np.take_along_axis(full, order, axis=-1)
     cuts = np.concatenate([np.zeros((n_tasks, 1), np.int64), cuts], axis=-1)
     cuts += width * np.arange(n_tasks)[:, np.newaxis]
-    parts = np.add.reduceat(np.append(x, 0.0), cuts.ravel()).reshape(cuts.shape)[:, :-1]
-    parts = np.where(cuts[:, :-1] == cuts[:, 1:], 0.0, parts)
+    inside = cuts < x.size
+    parts = np.zeros(cuts.shape)
+    parts[inside] = np.add.reduceat(x.ravel(), cuts[inside])
+    parts = np.where(cuts[:, :-1] == cuts[:, 1:], 0.0, parts[:, :-1])
     found = np.empty(ranks.shape)
     np.put_along_axis(found, order, np.cumsum(parts, axis=-1), axis=-1)
     rest = ranks - full

@@ -20,7 +20,8 @@ Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
 _FEW = 32  # crossings that are found one by one rather than narrowed down
-_STEPS = 60  # of bisection
+_STEPS = 60  # of bisection, or of Newton's method
+_CLOSE = 4 * np.finfo(float).eps  # steps this small, relative to their place, find a root
 _DOUBLE = 1e-12  # discriminants this close to 0, relative to their terms, may stand for a double root
 _SEPARATE = 1e-9  # stretches narrower than this, relative to their place, are rounding
 _CACHE = 2**14  # values computed at once
@@ -134,7 +135,7 @@ class Inversion:
             outside, inside = (each[task] for each in bracket.judge(np.bincount(task, beyond, self.n_tasks)))
             keep = np.where(outside, ~beyond, ~inside | beyond)
             task, coefs = task[keep], coefs[:, keep]
-        roots = _halve(_mirrored(coefs, side), bracket.low[task], bracket.high[task])
+        roots = _sign_change(_mirrored(coefs, side), bracket.low[task], bracket.high[task])
         return bracket.low, bracket.above, _Crossings(task, roots, np.ones(len(roots)))
 
     def _all_crossings(self, side: int) -> tuple[_Crossings, Floats | Places]:
@@ -251,14 +252,24 @@ def _roots_in_unit(coefs: Floats) -> Floats:
     found = np.ones((degree, n))
     which, place = np.nonzero(signs[1:] != signs[:-1])
     downwards = np.where(signs[which, place], 1.0, -1.0)
-    found[which, place] = _halve(coefs[:, place] * downwards, edges[which, place], edges[which + 1, place])
+    found[which, place] = _sign_change(coefs[:, place] * downwards, edges[which, place], edges[which + 1, place])
     return np.sort(found, axis=0)
 
 
-def _halve(coefs: Floats, low: Floats, high: Floats) -> Floats:
-    """Return where ragged polynomials become negative between `low` and `high`."""
+def _sign_change(coefs: Floats, low: Floats, high: Floats) -> Floats:
+    """Return where ragged polynomials become negative between `low` and `high`: Newton's method, kept in a bracket."""
+    slopes = coefs[1:] * np.arange(1, len(coefs))[:, np.newaxis]
+    at, found = (low + high) / 2, np.zeros(len(low), bool)
     for _ in range(_STEPS):
-        middle = (low + high) / 2
-        inside = _value(coefs, middle) >= 0
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.asarray(low)
+        value = _value(coefs, at)
+        inside = value >= 0
+        low, high = np.where(inside, at, low), np.where(inside, high, at)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = value / _value(slopes, at)
+        found |= (np.abs(step) <= _CLOSE * at) | (high - low <= _CLOSE * high)
+        if found.all():
+            break
+        newton = at - step
+        following = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        at = np.where(found, at, following)
+    return np.asarray(at)

@@ -24,7 +24,7 @@ TIE = 1e-10  # statistics of reassignments that agree so closely are equal but f
 SHUFFLES_AT_ONCE = 1_024
 FEW = 1_024  # curves, up to which a block has BLOCK rows
 _CACHE = 2**18  # curves of all rows of a block, where they are more
-_KEPT = 2**26  # bytes of members kept
+_KEPT = 2**26  # bytes of orders or members kept
 
 Order = NDArray[np.intp]
 
@@ -87,6 +87,14 @@ class Plan:
 
     def block(self, number: int) -> Order:
         """Return block `number`, shape (at most `rows`, curve)."""
+        if number not in self._orders:
+            order = self._make_block(number)
+            if 2 * self.n_resamples * sum(self.sizes) > _KEPT:
+                return order
+            self._orders[number] = order.astype(np.min_scalar_type(sum(self.sizes)))
+        return self._orders[number].astype(np.intp)
+
+    def _make_block(self, number: int) -> Order:
         start = number * self.rows
         stop = min(start + self.rows, self.n_resamples)
         if self.exact:
@@ -109,6 +117,11 @@ class Plan:
     def _rng(self, number: int) -> np.random.Generator:
         seed = np.random.SeedSequence(self.entropy, spawn_key=(self.paired, *self.sizes, number))
         return np.random.default_rng(seed)
+
+    @cached_property
+    def _orders(self) -> dict[int, NDArray[np.unsignedinteger]]:
+        """The blocks that were asked for, if all take little memory: several statistics need them."""
+        return {}
 
     @cached_property
     def _kept(self) -> dict[int, NDArray[np.uint8]]:

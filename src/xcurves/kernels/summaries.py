@@ -254,13 +254,12 @@ class Summaries:
 
 def _finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
     """Return sorted trials with a number that is larger than all others for +inf, and how many trials are finite."""
-    infinite = np.isposinf(x)
-    n_finite = n - np.count_nonzero(infinite, axis=-1)
-    if not infinite.any():
+    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+    if (n_finite == n).all():
         return x, n_finite
     most = np.where(n_finite > 0, x[np.arange(len(x)), np.maximum(n_finite - 1, 0)], 0.0)
     least = np.where(n_finite > 0, x[:, 0], 0.0)
-    return np.where(infinite, (most + (most - least) + 1)[:, np.newaxis], x), n_finite
+    return np.where(np.isposinf(x), (most + (most - least) + 1)[:, np.newaxis], x), n_finite
 
 
 def _same(bound: Floats) -> Floats:

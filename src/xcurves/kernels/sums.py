@@ -195,13 +195,13 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         omega = (effect[:, np.newaxis] - by_chance) / (effect[:, np.newaxis] + others)
     n_tasks = len(design.means)
     return {
-        "f": np.moveaxis(f, -1, 0),
+        "f": f.transpose(2, 0, 1),
         "ss": ss.T,
         "df": np.broadcast_to(df_source, (n_tasks, 5)),
-        "error_ss": np.moveaxis(error, -1, 0),
+        "error_ss": error.transpose(2, 0, 1),
         "error_df": np.broadcast_to(df_error, (n_tasks, 2, 2)),
-        "eta_sq_partial": np.moveaxis(partial, -1, 0),
-        "omega_sq_partial": np.moveaxis(omega, -1, 0),
-        "eta_sq_generalized": np.moveaxis(np.broadcast_to(generalized, f.shape), -1, 0),
-        "pvalue_parametric": np.moveaxis(scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f), -1, 0),
+        "eta_sq_partial": partial.transpose(2, 0, 1),
+        "omega_sq_partial": omega.transpose(2, 0, 1),
+        "eta_sq_generalized": np.broadcast_to(generalized, f.shape).transpose(2, 0, 1),
+        "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f).transpose(2, 0, 1),
     }

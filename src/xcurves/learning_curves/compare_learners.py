@@ -129,7 +129,9 @@ def _check(fit: xr.Dataset, reference: Any) -> None:
         raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
     known = labels.words(fit["algorithm"])
     if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
-        raise ValueError(f"reference must be an algorithm of the fit; got {reference!r}. It has {', '.join(known)}")
+        raise ValueError(
+            f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has {', '.join(known)}"
+        )
     if len(known) < 2:
         raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
     if "delta" in fit.data_vars:

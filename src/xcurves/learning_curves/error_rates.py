@@ -91,7 +91,9 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     flat = errors.reshape(len(names), -1)
     least, largest = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
     for task in np.flatnonzero(np.isinf(least) | np.isinf(largest))[:1]:
-        raise ValueError(f"{names[task]}errors has infinite values. Mask them as missing: errors.where(errors < inf)")
+        raise ValueError(
+            f"{names[task]}errors has infinite values. Mask them as missing: errors.where(np.isfinite(errors))"
+        )
     run_checks.check_size(errors, names, "errors")
     for task in np.flatnonzero((least < 0) & (unit.name != "loss"))[:1]:
         raise ValueError(

@@ -69,6 +69,9 @@ FIT_POWER_LAW = ResultKind(
     coord_vars={"at": Var(("task",), "the size N", "training")},
     core=("run", "training"),
     references=_HOIEM,
+    method="Error was modelled as a power law of the training size, e(n) = alpha + eta n^gamma, fitted by weighted "
+    "least squares (weights: {weights}, asymptote: {asymptote}), and reported as error and data-reliance at one size.",
+    unit="folds",
     table=tables.fit_table,
     table_caption="Learning curves: error e_N and data-reliance beta_N at the size N, the parameters, by how much the "
     "curve misses its own last octaves, as a share of the error for one octave, and what to know of a curve.",
@@ -81,6 +84,7 @@ FIT_POWER_LAW = ResultKind(
             "Error against training size, so scaled that an exponent of -0.5 is a straight line. Markers are mean "
             "errors, shades intervals of the curve. A star names curves that miss their own last octaves.",
             plots.say_curves,
+            overlaid="algorithm",
         ),
         "scatter": View(
             plots.draw_scatter,
@@ -114,6 +118,9 @@ PREDICT = ResultKind(
     rows=("n",),
     core=(),
     references=_HOIEM,
+    method="Errors at other training sizes were predicted from power laws of the training size (rule: {method}), with "
+    "intervals that allow for the error of extrapolation.",
+    unit="folds",
     table=tables.prediction_table,
     table_caption="Predicted errors with intervals, and the change from the size N.",
     sentences=text.prediction_sentences,
@@ -140,6 +147,9 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     coords={"variant": ()},
     rows=("variant",),
     references=_HOIEM,
+    method="The power law was checked by predicting the mean error at each training size from all other sizes, for "
+    "several variants of the model, compared by a paired randomization test over curves.",
+    unit="curves",
     table=tables.left_out_table,
     table_caption="Variants of the learning curve: R², root mean squared error of predicting each size from the "
     "others, their mean, and p of the comparison with the first variant.",
@@ -170,6 +180,9 @@ COMPARE_LEARNERS = ResultKind(
     coord_vars={"at": Var(("task",), "the size N", "training")},
     core=(),
     references=_HOIEM,
+    method="The learning curve of each algorithm, a power law of the training size, was compared with that of the "
+    "reference: differences of error and data-reliance, and the sizes at which the curves cross.",
+    unit="folds",
     table=tables.learner_table,
     table_caption="Learners beside the reference: differences with their intervals, the sizes between which none is "
     "shown and at which the curves cross, and how many times the data the difference is worth.",

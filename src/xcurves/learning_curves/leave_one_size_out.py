@@ -125,12 +125,14 @@ def leave_one_size_out(
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     """Return all options of every variant."""
     if not isinstance(variants, Mapping):
-        raise TypeError(f"variants must be a mapping of names to options; got {variants!r}. Try {{'power law': {{}}}}")
+        raise TypeError(
+            f"variants must be a mapping of names to options; got {labels.shown(variants)}. Try {{'power law': {{}}}}"
+        )
     if not variants:
         raise ValueError("variants is empty. Give one at least: {'power law': {}}")
     for name, options in variants.items():
         if not isinstance(options, Mapping):
-            raise TypeError(f"variant {name!r} must have a mapping of options; got {options!r}. None: {{}}")
+            raise TypeError(f"variant {name!r} must have a mapping of options; got {labels.shown(options)}. None: {{}}")
         unknown = [option for option in options if option not in _OPTIONS]
         if unknown:
             raise ValueError(f"variant {name!r} has the option {unknown[0]!r}; options are {', '.join(_OPTIONS)}")

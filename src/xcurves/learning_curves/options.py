@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import validation
+from xcurves.core import labels, validation
 from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model
 from xcurves.learning_curves import error_rates
@@ -39,11 +39,11 @@ def check_model(
     validation.check_choice("asymptote", asymptote, ASYMPTOTES)
     searched = isinstance(gamma, str)
     if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
-        raise ValueError(f"gamma must be 'search' or a negative number; got {gamma!r}. Usual: -0.5")
+        raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
     numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     for name, value in numbers.items():
         if value is not None and (isinstance(value, bool) or not (isinstance(value, Real) and 0 <= value < np.inf)):
-            raise ValueError(f"{name} must be a number from 0; got {value!r}. Leave it out for the default")
+            raise ValueError(f"{name} must be a number from 0; got {labels.shown(value)}. Leave it out for the default")
     exponent = None if searched else float(gamma)
     bounded = asymptote == "nonnegative"
     return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength, bounded)
@@ -52,7 +52,7 @@ def check_model(
 def check_resamples(n_resamples: int) -> int:
     """Return a whole number from 0."""
     if not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 0:
-        raise ValueError(f"n_resamples must be a whole number from 0; got {n_resamples!r}. Usual: 0 or 999")
+        raise ValueError(f"n_resamples must be a whole number from 0; got {labels.shown(n_resamples)}. Usual: 0 or 999")
     return int(n_resamples)
 
 
@@ -60,7 +60,9 @@ def check_n(name: str, n: At) -> Floats:
     """Return training sizes, shape (size,)."""
     given = np.atleast_1d(np.asarray(n))
     if given.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a size or a list of sizes; got {n!r}. For example {name}=[800, 1600]")
+        raise TypeError(
+            f"{name} must be a size or a list of sizes; got {labels.shown(n)}. For example {name}=[800, 1600]"
+        )
     if given.ndim != 1 or not given.size:
         raise ValueError(f"{name} must be a size or a list of sizes; got shape {given.shape}")
     values: Floats = given.astype(np.float64)
@@ -88,7 +90,7 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
         )
     where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {at!r}")
+        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
     check_n("at", np.unique(where.to_numpy()))
     return bare(where.astype(np.float64))

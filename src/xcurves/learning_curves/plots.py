@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.axes import INSIDE, SHADE, Style, label_of, legend, style_of
+from xcurves.core.axes import SHADE, Style, label_of, short_level, style_in
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 from xcurves.learning_curves.error_rates import REASONS
@@ -19,11 +19,9 @@ from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 _POINTS = 200
 _TICKS = 7
-_LARGE = 10_000  # from where sizes are written short: 20k, 1.5M
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _LONG = 14  # letters of a name beside which error and data-reliance have no room
 
@@ -38,54 +36,48 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
     curves = predicted_curves(fit, x**-2)
     heights = []
-    for style, curve, name in _curves(fit):
+    for style, curve, _ in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        _draw_curve(ax, x, found, style, name)
+        _draw_curve(ax, x, found, style)
         errors = curve["mean_error"].sel(training=levels)
         ax.plot(levels**-0.5, errors, style.marker, color=style.color, **_EDGE)
         heights += [found["prediction"].to_numpy()[x >= bar], curve["mean_error"].to_numpy()]
     ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
     ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
     ax.set_xlim(0, 1.06 * right)
-    handles = _handles(fit)
-    _leave_room(ax, np.concatenate(heights), len(handles))
+    _leave_room(ax, np.concatenate(heights))
     _mark_sizes(ax, levels)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
     ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
-    legend(ax, handles=handles, loc="upper left")
+    _name_curves(fit, ax)
 
 
-def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style, name: str) -> None:
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style) -> None:
     """Draw one fitted curve with its interval."""
     low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    ax.plot(x, found["prediction"], label=name, color=style.color, linestyle=style.linestyle)
+    ax.plot(x, found["prediction"], color=style.color, linestyle=style.linestyle)
     ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
 
 
-def _handles(fit: xr.Dataset) -> list[Line2D]:
-    """Return an entry of the legend for each curve: its line with its marker."""
-    from matplotlib.lines import Line2D
-
-    named = list(_curves(fit))
-    short = len(named) > INSIDE or max(len(name) for _, _, name in named) > _LONG
-    return [
-        Line2D([], [], label=f"{name}{_legend(curve, short=short)}", **style._asdict(), **_EDGE)
-        for style, curve, name in named
-    ]
+def _name_curves(fit: xr.Dataset, ax: Axes) -> None:
+    """Name each curve by its line with its marker; where the panel stands alone, with its parameters."""
+    alone = len(ax.figure.axes) == 1
+    for style, curve, name in _curves(fit):
+        said = name + _legend(curve, short=len(name) > _LONG) if alone else name.removesuffix(": ")
+        ax.plot([], [], label=said or None, **style._asdict(), **_EDGE)
 
 
-def _leave_room(ax: Axes, heights: Floats, n_named: int) -> None:
-    """Leave room on the y axis around what is drawn, above it for a legend of so many entries."""
+def _leave_room(ax: Axes, heights: Floats) -> None:
+    """Leave room on the y axis around what is drawn."""
     low, high = np.nanmin(heights), np.nanmax(heights)
-    room = 0.1 + 0.08 * n_named * (n_named <= INSIDE)
-    ax.set_ylim(low - 0.1 * (high - low), high + room * (high - low))
+    ax.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
 
 
 def _legend(curve: xr.Dataset, *, short: bool) -> str:
     if curve["unfit"].item():
         return f"not fitted ({REASONS[int(curve['unfit'].item())]})"
-    at = _short(curve["at"].item())
+    at = short_level(curve["at"].item())
     values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
     star = " *" if curve["backtest_error"] > MISSED else ""
     if short:
@@ -105,18 +97,11 @@ def _mark_sizes(ax: Axes, levels: Floats) -> None:
     marks = [(0.0, r"$\infty$")]
     for size in (far, *levels[::-1]):
         if size**-0.5 - marks[-1][0] >= room:
-            marks.append((size**-0.5, _short(size)))
+            marks.append((size**-0.5, short_level(size)))
     if marks[-1][0] < levels[0] ** -0.5:  # the smallest size has the label
         marks = [mark for mark in marks if levels[0] ** -0.5 - mark[0] >= room]
-        marks.append((levels[0] ** -0.5, _short(levels[0])))
+        marks.append((levels[0] ** -0.5, short_level(levels[0])))
     ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
-
-
-def _short(level: float) -> str:
-    """Return a size in few letters."""
-    from matplotlib.ticker import EngFormatter
-
-    return EngFormatter(places=1, sep="")(level).replace(".0", "") if level >= _LARGE else f"{level:g}"
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
@@ -131,7 +116,6 @@ def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
     where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
         setter(label_of(fit[name]).replace("at the size N", where))
-    legend(ax)
 
 
 def _arms(curve: xr.Dataset, name: str) -> Floats:
@@ -143,12 +127,12 @@ def _arms(curve: xr.Dataset, name: str) -> Floats:
 def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
     """Yield the style of each algorithm that has errors, its curve and its name."""
     if "algorithm" not in fit.dims:
-        yield style_of(0), fit, ""
+        yield style_in(fit), fit, ""
         return
     for place, label in enumerate(fit["algorithm"].to_numpy()):
         curve = fit.isel(algorithm=place)
         if curve["n_folds"].any():
-            yield style_of(place), curve, f"{label}: "
+            yield style_in(curve), curve, f"{label}: "
 
 
 def say_curves(fit: xr.Dataset) -> str:

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core import provenance, validation
 from xcurves.core.progress import progress_bar
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_score_weights
+from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.multi_task import joining, options
 from xcurves.multi_task.comparison_block import CORRECTIONS, ComparisonBlock
 from xcurves.multi_task.kinds import ACROSS_TASKS
@@ -136,7 +136,8 @@ def across_tasks(
     curves = check_curves(curves, reserved=ACROSS_TASKS.reserved())
     task = options.check_task(curves, task)
     weights = options.check_task_weights(curves, task, task_weights)
-    levels = check_score_weights(curves, training_weights)
+    asked = check_training_weights(curves, training_weights)
+    levels = asked if isinstance(asked, xr.DataArray) else None
     validation.check_choice("correction", correction, tuple(CORRECTIONS))
     joined = joining.Joined.of(curves, task, reference, task_groups)
     sizes = {"pair": len(joined.pairs), "task_effect": 2, "ci_bound": 2, joining.TASKS: curves.sizes[task]}
@@ -151,7 +152,7 @@ def across_tasks(
     scores = score_runs(joined.ordered, task, levels, final=isinstance(training_weights, str))
     packed = joining.apply(block, scores, task, block.layout.length)
     variables = joined.unpack(block.layout, packed)
-    coords = packed.coords | joined.coords
+    coords = {**packed.coords, **joined.coords}
     if weights is not None:
         variables["task_weights"] = xr.Variable(task, weights)
     if levels is not None:

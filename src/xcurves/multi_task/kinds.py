@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 from xcurves.multi_task import plots, profile_plots, tables, text
 
@@ -70,13 +71,19 @@ ACROSS_TASKS = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("pair", "task_effect"),
     references=_REFERENCES,
+    method="Algorithms were compared over tasks by the mean over tasks of the difference of mean scores, with two "
+    "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
+    "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
+    "pairs by the step-down maximum). P-values of single tasks were adjusted over tasks within a pair by "
+    "{correction}.",
+    unit="whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     table=tables.across_table,
     table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
     "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the "
     "standard deviation of true differences over tasks.",
     sentences=text.across_sentences,
     answer=text.across_answer,
-    part=Part("across_tasks", 5, several_tasks, _OPTIONS),
+    part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
     views={
         "forest": View(
             plots.draw_forest,
@@ -85,12 +92,14 @@ ACROSS_TASKS = ResultKind(
             "for these tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
             plots.say_forest,
             rows=plots.forest_rows,
+            columns=n_pair_columns,
         ),
         "ranks": View(
             plots.draw_ranks,
             "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two "
             "are shown to differ on tasks like these.",
             plots.say_ranks,
+            rows=plots.rank_rows,
             default=False,
         ),
         "prob_greater": View(
@@ -98,6 +107,8 @@ ACROSS_TASKS = ResultKind(
             "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
             "where shown to differ from one half on these tasks.",
             plots.say_improvement,
+            rows=plots.n_algorithms,
+            columns=plots.n_algorithms,
             default=False,
         ),
     },
@@ -126,23 +137,28 @@ PROFILE_ACROSS_TASKS = ResultKind(
     coord_vars=PAIR_COORDS,
     rows=("pair", "budget_fraction"),
     references=_REFERENCES[2:],
+    method="Algorithms were compared at fractions of each task's training budget by the mean over tasks of their "
+    "differences; p-values and bands hold for all fractions together, by turning the signs of whole tasks.",
+    unit="whole tasks",
     table=tables.aggregate_table,
     table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
     "hold for all fractions together and for tasks like these.",
     sentences=text.aggregate_sentences,
     answer=text.aggregate_answer,
-    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS),
+    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS, opens=True),
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,
             "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole "
             "curve for these tasks. Bars at the foot: where a pair differs on tasks like these.",
             profile_plots.say_mean_curves,
+            overlaid="algorithm",
         ),
         "difference": View(
             profile_plots.draw_aggregate_differences,
             "Mean differences over tasks with bands that hold at all fractions together, for tasks like these.",
             profile_plots.say_aggregate_differences,
+            overlaid="pair",
             default=False,
         ),
     },

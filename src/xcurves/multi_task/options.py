@@ -40,7 +40,7 @@ def check_task(curves: xr.DataArray, task: str) -> str:
     if task in extra:
         return task
     if task in labels.DIMS:
-        raise ValueError(f"task must be a dim of tasks; got {task!r}, which is that of {task}s")
+        raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
     cure = f"Name one: task={extra[0]!r}" if extra else "Add one: curves.expand_dims(task=['name'])"
     raise ValueError(f"task={task!r} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
 
@@ -86,10 +86,7 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     if isinstance(given, xr.DataArray):
         if given.dims != (task,):
             raise ValueError(f"{argument} must have the dim {task!r}; got {given.dims}")
-        lacking = [label for label in curves[task].to_numpy().tolist() if label not in given[task].to_numpy().tolist()]
-        if task in given.coords and lacking:
-            raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
-        return np.asarray(given.sel({task: curves[task]}) if task in given.coords else given)
+        return _by_label(curves, task, given, argument) if task in given.coords else given.to_numpy()
     values = np.asarray(given)
     if values.shape != (curves.sizes[task],):
         raise ValueError(
@@ -97,3 +94,14 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
             f"Name tasks with a DataArray of dim {task!r}"
         )
     return values
+
+
+def _by_label(curves: xr.DataArray, task: str, given: xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
+    place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
+    if len(place) < given.size:
+        raise ValueError(f"{argument} names a {task} twice. Keep one: {argument}.drop_duplicates({task!r})")
+    wanted = curves[task].to_numpy().tolist()
+    lacking = [label for label in wanted if label not in place]
+    if lacking:
+        raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
+    return given.to_numpy()[[place[label] for label in wanted]]

@@ -10,7 +10,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, style_of
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, label_of, list_rows, style_in
+from xcurves.core.matrices import MOST_ROWS, SHARES, draw_pairs, n_pair_rows
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -22,7 +23,7 @@ _GREY = "0.55"
 _GAP = 1.6  # rows between two pairs
 _HIGH = 0.32  # of a diamond, in rows
 _LINE_ROW, _NAME_ROW = 0.42, 0.6  # heights of a line that joins algorithms, and of a name
-_MOST = 150  # tasks of all pairs that are drawn
+_MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
 
 
@@ -33,16 +34,62 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 
 def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
-    n_tasks = result.sizes.get(result.attrs["task"], 1) if _shows_tasks(result) else 0
-    return float(result.sizes["pair"] * (n_tasks + 2 + _GAP) * 0.75)
+    if result.sizes["pair"] > MOST_ROWS or not _shows_tasks(result):
+        return n_pair_rows(result)
+    return 0.75 * _n_lines(result)
+
+
+def _n_lines(result: xr.Dataset) -> float:
+    return result.sizes["pair"] * (result.sizes.get(result.attrs["task"], 1) + 2 + _GAP)
 
 
 def _shows_tasks(result: xr.Dataset) -> bool:
-    return result.sizes["pair"] * result.sizes.get(result.attrs["task"], 1) <= _MOST
+    return result.sizes["pair"] == 1 or _n_lines(result) <= _MOST
 
 
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference in every task, sorted, and both claims; pairs stand below each other."""
+    """Draw the difference in every task, sorted, and both claims; pairs stand below each other.
+
+    Where tasks and pairs are many, pairs have a row each with both claims, or two algorithms a cell each.
+    """
+    if result.sizes["pair"] > MOST_ROWS:
+        _draw_matrix(result, ax)
+    elif _shows_tasks(result):
+        _draw_tasks(result, ax)
+    else:
+        _draw_claims(result, ax)
+
+
+def _draw_matrix(result: xr.Dataset, ax: Axes) -> None:
+    p = result["pvalue_adjusted"].sel(task_effect="random").to_numpy()
+    shown, difference = provenance.significant(p, provenance.alpha_of(result)), result["difference"].to_numpy()
+    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
+    ax.set_ylabel("difference of mean scores: this one")
+    ax.set_xlabel("less this one")
+
+
+def _draw_claims(result: xr.Dataset, ax: Axes) -> None:
+    """Draw both claims of every pair in its row."""
+    ax.axvline(0, color="0.6", linewidth=1)
+    ends = result["difference_ci"].to_numpy().ravel()
+    ax.plot(ends, np.zeros(len(ends)), alpha=0)  # so that the axis reaches so far
+    limits = ax.get_xlim()
+    for place in range(result.sizes["pair"]):
+        for claim, shift in (("fixed", -0.2), ("random", 0.2)):
+            _draw_diamond(ax, result.isel(pair=place), claim, place + shift, limits, _HIGH / 2)
+    ax.set_xlim(limits)
+    list_rows(ax, result["pair"].to_numpy().tolist())
+    _label_difference(result, ax)
+
+
+def _label_difference(result: xr.Dataset, ax: Axes) -> None:
+    a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
+    ax.set_xlabel(f"difference of mean scores{_units(result['difference'])}\n{a} − {b}")
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _draw_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw every task of every pair in a row, and both claims below."""
     if result.attrs["task"] not in result.dims:
         result = result.expand_dims(result.attrs["task"])
     ax.axvline(0, color="0.6", linewidth=1)
@@ -53,7 +100,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     top = 0.0
     for place in range(result.sizes["pair"]):
         pair = result.isel(pair=place)
-        own = pair.isel({pair.attrs["task"]: _sorted_places(pair) if _shows_tasks(result) else []})
+        own = pair.isel({pair.attrs["task"]: _sorted_places(pair)})
         y = top + np.arange(float(own["task_difference"].size))
         groups += _intervals(ax, own, y)
         rows += zip(y, map(str, own[pair.attrs["task"]].to_numpy().tolist()), strict=True)
@@ -65,10 +112,9 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
             rows.append((at, "mean, " + which.format(pair.attrs["task"])))
             diamonds.append((pair, claim, at))
         top += len(y) + 1.3 + _GAP
-    if not _shows_tasks(result):
-        for pair, _, at in diamonds:
-            ax.plot(pair["difference_ci"].to_numpy().ravel(), [at] * 4, alpha=0)  # so that the axis reaches so far
     draw_intervals(ax, groups)
+    centres = [pair["difference"].item() for pair, _, _ in diamonds]
+    ax.plot(centres, [at for _, _, at in diamonds], alpha=0)  # so that the axis reaches so far
     limits = ax.get_xlim()
     for pair, claim, at in diamonds:
         _draw_diamond(ax, pair, claim, at, limits)
@@ -76,9 +122,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     size = "small" if len(rows) <= _SMALL else "x-small"
     ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize=size)
     ax.set_ylim(top - _GAP + 0.7, -1.2 if several else -0.8)
-    a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"difference of mean scores{_units(result['difference'])}\n{a} − {b}", fontsize="small")
-    ax.grid(axis="x", alpha=0.3)
+    _label_difference(result, ax)
 
 
 def _sorted_places(pair: xr.Dataset) -> NDArray[np.intp]:
@@ -112,14 +156,16 @@ def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
     ]
 
 
-def _draw_diamond(ax: Axes, pair: xr.Dataset, claim: str, at: float, limits: tuple[float, float]) -> None:
+def _draw_diamond(
+    ax: Axes, pair: xr.Dataset, claim: str, at: float, limits: tuple[float, float], half: float = _HIGH
+) -> None:
     value = pair["difference"].item()
     low, high = pair["difference_ci"].sel(task_effect=claim).to_numpy()
     if not np.isfinite(value) or np.isnan(low):
         return
     low, high = max(low, limits[0]), min(high, limits[1])
     filled = claim == "fixed"
-    ax.fill([low, value, high, value], [at, at - _HIGH, at, at + _HIGH], facecolor=_BLACK if filled else "white",
+    ax.fill([low, value, high, value], [at, at - half, at, at + half], facecolor=_BLACK if filled else "white",
             edgecolor=_BLACK, linewidth=1.2, zorder=3)  # fmt: skip
 
 
@@ -150,9 +196,10 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
         better = position < left
         row = first + _NAME_ROW * (position if better else len(order) - 1 - position)
         edge = sides[0] if better else sides[1]
-        ax.plot([ranks[place], ranks[place], edge], [0, row, row], color=style_of(place).color, linewidth=1.2)
+        color = style_in(result.isel(algorithm=place)).color
+        ax.plot([ranks[place], ranks[place], edge], [0, row, row], color=color, linewidth=1.2)
         ax.annotate(f"{names[place]} {ranks[place]:.2f}", (edge, row), (0, 1.5), fontsize="small",
-                    textcoords="offset points", color=style_of(place).color, va="bottom",
+                    textcoords="offset points", color=color, va="bottom",
                     ha="left" if better else "right")  # fmt: skip
     for row, (low, high) in enumerate(lines):
         ends = [low - 0.01 * n, high + 0.01 * n]
@@ -201,25 +248,21 @@ def say_ranks(result: xr.Dataset) -> str:
 
 def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
-    names = result["algorithm"].to_numpy().tolist()
-    values, shown = np.full((len(names), len(names)), np.nan), np.zeros((len(names), len(names)), bool)
-    alpha = provenance.alpha_of(result)
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
-        a, b = (names.index(pair[name].item()) for name in ("algorithm_a", "algorithm_b"))
-        values[a, b], values[b, a] = pair["prob_greater"].item(), 1 - pair["prob_greater"].item()
-        p = pair["prob_greater_pvalue"].sel(task_effect="fixed").item()
-        shown[a, b] = shown[b, a] = provenance.significant(p, alpha)
-    ax.imshow(values, cmap="RdBu_r", vmin=0, vmax=1)
-    size = "small" if len(names) <= 6 else "x-small" if len(names) <= 10 else 4
-    for row, column in np.argwhere(np.isfinite(values)):
-        ax.text(column, row, f"{values[row, column]:.2f}".lstrip("0"), ha="center", va="center", fontsize=size,
-                fontweight="bold" if shown[row, column] else "normal",
-                color="white" if abs(values[row, column] - 0.5) > 0.33 else "black")  # fmt: skip
-    ax.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
-    ax.set_yticks(range(len(names)), names, fontsize="small")
-    ax.set_xlabel("than this", fontsize="small")
-    ax.set_ylabel("probability that this scores higher", fontsize="small")
+    p, shown = result["prob_greater"].to_numpy(), result["prob_greater_pvalue"].sel(task_effect="fixed").to_numpy()
+    marked = provenance.significant(shown, provenance.alpha_of(result))
+    draw_pairs(ax, result, p, 1 - p, marked, "probability that the first scores higher", **SHARES)
+    ax.set_xlabel("than this")
+    ax.set_ylabel("probability that\nthis scores higher")
+
+
+def n_algorithms(result: xr.Dataset) -> float:
+    """Return the number of algorithms, each a row and a column."""
+    return result.sizes["algorithm"]
+
+
+def rank_rows(result: xr.Dataset) -> float:
+    """Return how many rows the picture of mean ranks has."""
+    return _NAME_ROW * 2 * (result.sizes["algorithm"] / 2 + 1) + _LINE_ROW * 2 * len(_joined_ranks(result))
 
 
 def say_improvement(result: xr.Dataset) -> str:

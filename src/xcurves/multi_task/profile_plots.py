@@ -8,14 +8,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.axes import OTHER_COLOURS, SHADE, label_of, legend, style_of, wrapped
+from xcurves.core.axes import SHADE, style_in, wrapped
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW = 6  # pairs whose bars are named
+_FEW = 6  # pairs that have bars
 _ROW = 0.07  # of the height of the panel, for a bar
 
 
@@ -23,37 +23,37 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
     """Draw the mean curve of every algorithm with its band, and bars where pairs differ."""
     at = 100 * result["budget_fraction"].to_numpy()
     for place, name in enumerate(result["algorithm"].to_numpy().tolist()):
-        own = result.sel(algorithm=name)
-        style = style_of(place)
+        own = result.isel(algorithm=place)
+        style = style_in(own)
         low, high = (own["mean_curve_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
         ax.fill_between(at, low, high, color=style.color, alpha=SHADE, linewidth=0)
         ax.plot(at, own["mean_curve"], linestyle=style.linestyle, marker=style.marker, markersize=3.5,
                 color=style.color, label=str(name))  # fmt: skip
     _mark_pairs(result, at, ax)
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(wrapped(_score_label(result["mean_curve"])))
-    legend(ax, outside=True)
+    ax.set_ylabel(_label("mean score over tasks", result["mean_curve"]))
 
 
-def _score_label(variable: xr.DataArray) -> str:
+def _label(what: str, variable: xr.DataArray) -> str:
     units = str(variable.attrs.get("units", "1"))
-    return "mean score over tasks" + ("" if units in ("", "1") else f" ({units})")
+    return wrapped(what if units in ("", "1") else f"{what} ({units})")
 
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
-    """Draw a bar at the foot for every pair that differs somewhere, over the fractions where it does."""
+    """Draw a bar at the foot for every pair that differs somewhere, where it does, if such pairs are few."""
     shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
     places = np.flatnonzero(shown.any(axis=-1))
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
     low, high = ax.get_ylim()
     row = _ROW * (high - low)
+    if len(places) > _FEW:
+        return
     for number, place in enumerate(places):
-        y, color = low - row * (number + 0.75), OTHER_COLOURS[place % len(OTHER_COLOURS)]
+        y, color = low - row * (number + 0.75), style_in(result.isel(pair=place), "pair").color
         marked = at[shown[place]]
         ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5)
-        if len(places) <= _FEW:
-            ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
-                    fontsize="x-small", color=color)  # fmt: skip
+        ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
+                fontsize="x-small", color=color)  # fmt: skip
     if len(places):
         ax.axhline(low, color="0.8", linewidth=0.8)
         ax.set_ylim(low - row * (len(places) + 0.5), high)
@@ -65,13 +65,12 @@ def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
     for place, name in enumerate(result["pair"].to_numpy().tolist()):
         own = result.isel(pair=place)
-        style = style_of(place, OTHER_COLOURS)
+        style = style_in(own, "pair")
         low, high = (own["difference_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
         ax.fill_between(at, low, high, color=style.color, alpha=SHADE, linewidth=0)
         ax.plot(at, own["difference"], linestyle=style.linestyle, color=style.color, label=str(name))
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(wrapped(label_of(result["difference"])))
-    legend(ax)
+    ax.set_ylabel(_label("mean difference of scores", result["difference"]))
 
 
 def say_mean_curves(result: xr.Dataset) -> str:

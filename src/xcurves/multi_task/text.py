@@ -18,6 +18,7 @@ CLAIMS_IN_WORDS = (
     "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
     "about their mean."
 )
+_NAMED = 4  # pairs that an answer names
 _MANY = 3  # pairs of which each gets one sentence
 _LISTED = 40  # tasks that a summary lists
 ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
@@ -76,10 +77,13 @@ def across_answer(result: xr.Dataset) -> str:
     if len(pairs) == 1:
         return pairs[0][0] + _main_claim(pairs[0][1], result.attrs["task"])
     alpha = provenance.alpha_of(result)
+    pairs.sort(key=lambda named: -abs(named[1]["difference"].item()))  # largest first
     shown = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "random", alpha)]
-    on_these = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "fixed", alpha)]
-    said = f"On tasks like these, {joined(shown, '; ') or 'no pair is shown to differ'}"
-    return f"{said} ({len(shown)} of {len(pairs)} pairs; on these very {result.attrs['task']}s {len(on_these)})."
+    n_here = sum(_shown(pair, "fixed", alpha) for _, pair in pairs)
+    level = f" ({100 * result.attrs['confidence_level']:g} % intervals)" if shown else ""
+    more = [f"and {len(shown) - _NAMED} more"] * (len(shown) > _NAMED)
+    said = f"On tasks like these, {joined([*shown[:_NAMED], *more], '; ') or 'no pair is shown to differ'}{level}"
+    return f"{said}: {len(shown)} of {len(pairs)} pairs; on these very {result.attrs['task']}s {n_here}."
 
 
 def _benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
@@ -145,8 +149,10 @@ def _shown(pair: xr.Dataset, claim: str, alpha: float) -> bool:
 
 
 def _direction(pair: xr.Dataset) -> str:
-    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    return f"{a} higher than {b}" if pair["difference"].item() >= 0 else f"{b} higher than {a}"
+    """Return which algorithm of a pair scores higher and by how much, with the interval for tasks like these."""
+    a, b, value = pair["algorithm_a"].item(), pair["algorithm_b"].item(), pair["difference"].item()
+    first, second = (a, b) if value >= 0 else (b, a)
+    return f"{first} higher than {second} by {abs(value):.3g} ({_interval(pair, 'random', value)})"
 
 
 def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
@@ -295,28 +301,37 @@ def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def aggregate_answer(result: xr.Dataset) -> str:
     """Return in one sentence where pairs differ."""
-    said = [name + _profile_claim(pair) for one, name in _benchmarks(result, "n_tasks") for pair in _pairs(one)]
-    return said[0] if len(said) == 1 else joined(said, " ")
+    pairs = [(name, pair) for one, name in _benchmarks(result, "n_tasks") for pair in _pairs(one)]
+    if len(pairs) == 1:
+        return pairs[0][0] + _profile_claim(pairs[0][1])
+    pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max()))  # largest first
+    said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
+    more = [f"and {len(said) - _NAMED} more"] * (len(said) > _NAMED)
+    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction of the budget"]
+    return f"Over tasks, {joined([*said[:_NAMED], *more, *rest * (len(said) < len(pairs))], '; ')}."
 
 
 def _profile_claim(pair: xr.Dataset) -> str:
-    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
-    n = pair["n_tasks"].item()
-    if not known.sizes["budget_fraction"]:
-        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
-    alpha = provenance.alpha_of(pair)
-    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
-    d = known["difference"].to_numpy()
-    at = known["budget_fraction"].to_numpy()
+    """Return where a pair differs, with the smallest p."""
+    n, smallest = pair["n_tasks"].item(), pair["pvalue_adjusted"].min().item()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    parts = [
+    if smallest != smallest:
+        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
+    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
+
+
+def _where(pair: xr.Dataset) -> str:
+    """Return at which fractions of the budget either of a pair scores higher; "" if at none."""
+    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
+    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), provenance.alpha_of(pair))
+    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    return " and ".join(
         f"{first} scores higher than {second} at {_stretches(at, marked)} of the budget"
         for first, second, marked in ((a, b, shown & (d > 0)), (b, a, shown & (d < 0)))
         if marked.any()
-    ]
-    verdict = " and ".join(parts) or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    smallest = known["pvalue_adjusted"].min().item()
-    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
+    )
 
 
 def _stretches(at: Floats, marked: Floats) -> str:

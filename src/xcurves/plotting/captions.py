@@ -16,16 +16,16 @@ CURVES_CAPTION = (
 
 def curves_alternative(curves: xr.DataArray) -> str:
     """Return what the picture of the curves of one task shows."""
-    n_runs = curves.notnull().any("training").sum("run")
-    means = means_of_all(curves).to_numpy()
+    n_runs = curves.notnull().any("training").sum("run").to_numpy().tolist()
+    means, levels = means_of_all(curves).to_numpy(), curves["training"].to_numpy()
     said = []
-    for place, name in enumerate(curves["algorithm"].to_numpy().tolist()):
-        known = np.flatnonzero(~np.isnan(means[place]))
+    for name, n, mean in zip(curves["algorithm"].to_numpy().tolist(), n_runs, means, strict=True):
+        known = np.flatnonzero(~np.isnan(mean))
         if known.size:
-            first, last = (f"{means[place, at]:.4g} at {curves['training'][at].item():g}" for at in known[[0, -1]])
-            said.append(f"{name} ({n_runs[place].item()} runs) from {first} to {last}")
-        elif n_runs[place]:
-            said.append(f"{name} ({n_runs[place].item()} runs) without a level that all have")
+            first, last = (f"{mean[at]:.4g} at {levels[at]:g}" for at in known[[0, -1]])
+            said.append(f"{name} ({n} runs) from {first} to {last}")
+        elif n:
+            said.append(f"{name} ({n} runs) without a level that all have")
     what = str(curves.attrs.get("long_name", curves.name or "score"))
     training = str(curves["training"].attrs.get("long_name", "training"))
     return f"Line chart of {what} against {training}. Means of runs: {joined(said, '; ')}."
@@ -33,6 +33,10 @@ def curves_alternative(curves: xr.DataArray) -> str:
 
 def means_of_all(curves: xr.DataArray) -> xr.DataArray:
     """Return the means of the runs of one task at the levels that all of an algorithm's runs have, NaN elsewhere."""
-    has = curves.notnull()
-    lacking = (~has & has.any("training")).any("run")
-    return curves.mean("run").where(~lacking).transpose("algorithm", "training")
+    scores = curves.transpose("algorithm", "run", "training").to_numpy()
+    has = ~np.isnan(scores)
+    lacking = (~has & has.any(axis=2, keepdims=True)).any(axis=1) | ~has.any(axis=1)
+    sums, n = np.where(has, scores, 0.0).sum(axis=1), np.maximum(has.sum(axis=1), 1)
+    return (
+        curves.isel(run=0, drop=True).transpose("algorithm", "training").copy(data=np.where(lacking, np.nan, sums / n))
+    )

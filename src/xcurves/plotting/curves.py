@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.axes import SHADE, Style, label_of, legend, scale_training, style_of, wrapped
+from xcurves.core.axes import SHADE, Style, label_of, scale_training, style_in, wrapped
 from xcurves.core.packing import Floats
 from xcurves.kernels import bootstrap
 
@@ -50,8 +50,9 @@ def draw_curves(curves: xr.DataArray, ax: Axes, band: Band) -> None:
         runs = here.isel(algorithm=place).to_numpy()
         runs = runs[~np.isnan(runs).all(axis=1)]
         if len(runs):
-            _draw_runs(training, runs, ax, style_of(place))
-            _draw_mean(training, runs, ax, place, str(name), band)
+            style = style_in(here.isel(algorithm=place))
+            _draw_runs(training, runs, ax, style)
+            _draw_mean(training, runs, ax, place, str(name), style, band)
     ax.margins(x=0.02)
 
 
@@ -65,13 +66,13 @@ def _draw_runs(training: Floats, runs: Floats, ax: Axes, style: Style) -> None:
         ax.plot(training[has], run[has], color=style.color, linestyle="-", **look)
 
 
-def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, band: Band) -> None:
+def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, style: Style, band: Band) -> None:
     """Draw the mean and its band at the levels that all runs have; elsewhere it would be the mean of fewer runs."""
     common = ~np.isnan(runs).any(axis=0)
     levels, shared = training[common], runs[:, common]
     if len(shared) > 1 and len(levels):
         low, high = band.of(shared)
-        shade: dict[str, Any] = {"color": style_of(place).color, "alpha": SHADE, "zorder": 2}
+        shade: dict[str, Any] = {"color": style.color, "alpha": SHADE, "zorder": 2}
         ax.fill_between(levels, low, high, linewidth=0, **shade)
         if len(levels) == 1:
             ax.vlines(levels, low, high, linewidth=6, **shade)
@@ -81,7 +82,7 @@ def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, 
         markevery=_marked(levels, ax, place),
         label=name,
         zorder=2.5,
-        **_look(style_of(place)),
+        **_look(style, ax.xaxis.label.get_fontsize()),
     )
 
 
@@ -94,21 +95,10 @@ def _marked(levels: Floats, ax: Axes, place: int) -> list[int]:
     return sorted({int(np.abs(x - place).argmin()) for place in wanted})
 
 
-def _look(style: Style) -> dict[str, Any]:
-    look = {"linewidth": 1.8, "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.5}
+def _look(style: Style, points: float) -> dict[str, Any]:
+    """Return how a mean is drawn beside letters of a size."""
+    look = {"linewidth": 0.18 * points, "markersize": 0.55 * points, "markeredgecolor": "white", "markeredgewidth": 0.5}
     return {**style._asdict(), **look}
-
-
-def name_algorithms(curves: xr.DataArray, ax: Axes) -> None:
-    """Add one legend for all panels, of the algorithms that have runs."""
-    from matplotlib.lines import Line2D
-
-    present = curves.notnull().any([dim for dim in curves.dims if dim != "algorithm"]).to_numpy()
-    names = curves["algorithm"].to_numpy().tolist()
-    handles = [
-        Line2D([], [], label=str(name), **_look(style_of(place))) for place, name in enumerate(names) if present[place]
-    ]
-    legend(ax, handles=handles)
 
 
 def warn_of_no_mean(curves: xr.DataArray) -> None:

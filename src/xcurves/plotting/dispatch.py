@@ -1,27 +1,39 @@
-"""Pictures of curves and of results: which views there are, and a panel for each view and task."""
+"""Pictures of curves and of results: which views there are, and which panels they have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
-from xcurves.core.axes import make_room, new_axes, say_task
+from xcurves.core import labels as labels_of
+from xcurves.core import validation
+from xcurves.core.axes import MOST_CURVES, drawable
 from xcurves.core.schema import ResultKind, View
-from xcurves.core.validation import Labelled, check_curves
+from xcurves.core.validation import check_curves
 from xcurves.plotting import curves
+from xcurves.plotting.facets import (
+    Grid,
+    Panel,
+    arrange,
+    check_dims,
+    dims_with_panels,
+    figure_size,
+    largest,
+    split,
+)  # fmt: skip
+from xcurves.plotting.look import Look
+from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-_WIDE = 4  # most panels in a row
-_HEIGHT, _AROUND, _ROW = 3.2, 0.9, 0.26  # height in inches of a panel, of the margins around rows, of a row
+_MOST = 10**6  # resamples of a band, which are held in memory
 
 
 def plot(
@@ -29,6 +41,13 @@ def plot(
     view: str | None = None,
     *,
     ax: Axes | None = None,
+    col: Hashable | None = None,
+    row: Hashable | None = None,
+    col_wrap: int | None = None,
+    figsize: tuple[float, float] | None = None,
+    colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+    labels: Mapping[Any, str] | None = None,
+    order: Sequence[Any] | None = None,
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     rng: validation.Rng = None,
@@ -38,12 +57,23 @@ def plot(
     Parameters
     ----------
     data : DataArray, dims (..., algorithm, run, training), Dataset or DataTree
-        Curves, what a method returned, or a whole analysis, with at most one extra dim.
+        Curves, what a method returned, or a whole analysis, with at most two extra dims.
     view : str, optional
         What to draw, see Notes.
     ax : matplotlib.axes.Axes, optional
-        Where to draw it: one view of one task. By default a new figure, with a panel for each view and each label of
-        the extra dim.
+        Where to draw it: one panel. By default a new figure, with a panel for each view and each task.
+    col, row : hashable, optional
+        Dims along whose labels panels stand beside and below each other, as in xarray.
+    col_wrap : int, optional
+        Most panels in a row; by default as many as make a figure of at most 14 inches in either way.
+    figsize : (float, float), optional
+        Width and height of the figure in inches.
+    colors : mapping or sequence, optional
+        Colours of algorithms or pairs, by label or in the order of algorithms.
+    labels : mapping, optional
+        What to write in place of labels of algorithms, pairs and tasks.
+    order : sequence, optional
+        The algorithms to draw, in this order; they keep their colours. Of pairs, those of two such algorithms.
     n_resamples, confidence_level : int and float, optional
         Of curves: number of resamples and confidence level of the bands; 2,000 and 0.95 if left out.
     rng : int, Generator or None
@@ -59,8 +89,9 @@ def plot(
     AttributeError
         If there is no picture of this kind of result; the message says why.
     ValueError, TypeError
-        If `data` is neither curves nor a result, if the view is unknown, if there is more than one extra dim, if
-        several panels are asked of one Axes, or if an option of curves is given with a result.
+        If `data` is neither curves nor a result, if the view is unknown, if there are more than two extra dims, if
+        several panels are asked of one Axes, if the panels have no room in a figure, if an option names what is not
+        there, or if an option of curves is given with a result.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
 
@@ -72,8 +103,8 @@ def plot(
     Notes
     -----
     An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm`
-    coordinate. To keep them for a selection of algorithms, keep the positions of the others:
-    ``curves.sel(algorithm=["sac", "td3"]).reindex(algorithm=curves.algorithm)`` makes the others absent.
+    coordinate. ``order=["sac", "td3"]`` draws some of them, with the same colours. Of more than eight algorithms or
+    pairs, curves have a panel each. Up to four curves are named at their ends, others in a legend beside the panels.
 
     Of curves: ``"runs"``, each run as a thin line up to its last level; the mean of an algorithm's runs as a thick
     line; around it the percentile interval of the mean when whole runs are resampled, for each level by itself. Both
@@ -81,12 +112,13 @@ def plot(
     some runs only. A single run has no band. With few runs bootstrap intervals are too short: conclude from tests.
 
     Of `randomized_anova`: ``"f"``, each F ratio over its critical value, with both error terms, on the null
-    distribution where `keep_null` kept it. Of `pairwise` and `contrast`: ``"difference"`` and ``"estimate"``, with
-    their intervals, with arrows for unbounded sides, and p.
+    distribution where `keep_null` kept it; of more than four tasks, a row for each task. Of `pairwise` and `contrast`:
+    ``"difference"`` and ``"estimate"``, with their intervals, with arrows for unbounded sides, and p.
 
     Of `ss_profile`: ``"fraction"``, the share of each level in the observed simple sum of squares, shaded where chance
     gives as much (which may be more than 1), with a bar under the levels that differ by `pvalue_adjusted`; and
-    ``"cumulative"``, the running sums of the three profiles. Both by default.
+    ``"cumulative"``, the running sums of the three profiles. Both by default; of more than four tasks, a row of cells
+    for each task.
 
     Of `fit_power_law`, all algorithms on one Axes: ``"curve"`` (the default), error against n^-0.5, where an exponent
     of -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at
@@ -94,8 +126,9 @@ def plot(
 
     Of `performance_cdf`, algorithms in one panel: ``"inverse_cdf"`` (score against probability, with pointwise
     intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band
-    or, of a bootstrap, pointwise intervals), ``"statistics"`` (those on the scale of scores, with intervals as far as
-    they are finite). Of `compare_distributions`: ``"prob_greater"`` (the default) and ``"quantile_difference"``.
+    or, of a bootstrap, pointwise intervals), ``"statistics"`` (a panel for each, with intervals as far as they are
+    finite; on one Axes, those on the scale of scores). Of `compare_distributions`: ``"prob_greater"`` (the default)
+    and ``"quantile_difference"``.
 
     Of `type_i_error`, `power` and `runs_needed`: ``"rate"``, the share of rejections against the first
     setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
@@ -113,53 +146,69 @@ def plot(
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
     """
+    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize))
+    look = Look(colors, labels, order)
+    of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
-        return _plot_tree(
-            data, view, ax, {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
-        )
+        return _plot_tree(data, view, canvas, look, of_curves)
     if not isinstance(data, xr.Dataset):
-        return _plot_curves(data, view, ax, n_resamples, confidence_level, rng)
-    for name, value in (("n_resamples", n_resamples), ("confidence_level", confidence_level), ("rng", rng)):
+        return _plot_curves(data, view, canvas, look, **of_curves)
+    for name, value in of_curves.items():
         if value is not None:
             raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
-    return _plot_result(data, view, ax)
+    return _plot_result(data, view, canvas, look)
 
 
-def _plot_tree(tree: xr.DataTree, view: str | None, ax: Axes | None, of_curves: dict[str, Any]) -> Axes | NDArray[Any]:
+def _plot_tree(
+    tree: xr.DataTree, view: str | None, canvas: Canvas, look: Look, of_curves: dict[str, Any]
+) -> Axes | NDArray[Any]:
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
-    parts: dict[str, xr.DataArray | xr.Dataset] = dict(zip(["curves"], arrays, strict=False))
+    parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
     parts |= {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
+    options = {**canvas._asdict(), **look._asdict()}
     if view is not None:
         _check_view(parts, (), view)
-        return plot(parts[view], ax=ax, **(of_curves if view == "curves" else {}))
-    if ax is not None:
+        return plot(parts[view], **options, **(of_curves if view == "curves" else {}))
+    if canvas.ax is not None:
         raise ValueError(
             f"ax is one Axes; got {len(parts)} groups. Name one, view={next(iter(parts))!r}, or leave ax out"
         )
-    columns = {name: _columns(part) for name, part in parts.items()}
-    axes = new_axes(len(parts), max(map(len, columns.values())))
-    for row, (name, tasks) in zip(axes, columns.items(), strict=True):
-        for panel, (title, task) in zip(row, tasks, strict=True):
-            if isinstance(task, xr.DataArray):
-                plot(task, ax=panel, **of_curves)
-            else:
-                plot(task, _default_views(kind_of(task))[0], ax=panel)
-            panel.set_title(title or name)
-    make_room(axes)
-    return axes.item() if axes.size == 1 else axes.squeeze()
+
+    def cell(name: str, panel: Panel[Any]) -> Cell:
+        more = of_curves if name == "curves" else {}
+        shown = None if name == "curves" else _default_views(kind_of(panel.data))[0]
+        return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, **look._asdict(), **more))
+
+    columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
+    n_columns = max(map(len, columns.values()))
+    if n_columns > 1:
+        grid = Grid(len(parts), n_columns, len(parts) * n_columns, two_dims=True)
+        columns = {name: [*own, *[None] * (n_columns - len(own))] for name, own in columns.items()}
+    else:
+        grid = arrange([len(parts)], by_row=False, col_wrap=canvas.col_wrap)
+    size = figure_size(grid, 0, 0)
+    if size is None:
+        raise ValueError(
+            f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
+            "or select a task"
+        )
+    cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
+    return draw_cells(cells, grid, size, canvas)
 
 
-def _columns(part: xr.DataArray | xr.Dataset) -> list[tuple[str, Any]]:
-    """Return title and data of each task of a part of an analysis."""
-    dims = labels.extra_dims(part) if isinstance(part, xr.DataArray) else kind_of(part).task_dims(part)
-    return _tasks(part, [dim for dim in dims if dim != "algorithm"], "tree")
+def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
+    """Return the dims of tasks of a part of an analysis that have panels."""
+    if isinstance(part, xr.DataArray):
+        return list(labels_of.extra_dims(part))
+    return [dim for dim in kind_of(part).panel_dims(part) if dim != "algorithm"]
 
 
 def _plot_curves(
     data: xr.DataArray,
     view: str | None,
-    ax: Axes | None,
+    canvas: Canvas,
+    look: Look,
     n_resamples: int | None,
     confidence_level: float | None,
     rng: validation.Rng,
@@ -169,99 +218,95 @@ def _plot_curves(
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
     band = curves.Band(
-        validation.check_count("n_resamples", n_resamples) or curves.N_RESAMPLES,
+        validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
         validation.check_rng(rng),
     )
-    tasks = _tasks(array, labels.extra_dims(array), "curves")
-    panels = _wrapped_axes(len(tasks)) if ax is None else _given_axes(ax, 1, len(tasks)).ravel()
-    for panel, (title, task) in zip(panels, tasks, strict=True):
-        curves.draw_curves(task, panel, band)
-        panel.set_title(title)
-    for i, panel in enumerate(panels):
-        panel.set_ylabel(panel.get_ylabel() if i % _WIDE == 0 else "")
-        panel.set_xlabel(panel.get_xlabel() if i + _WIDE >= len(panels) else "")
-    curves.name_algorithms(array, panels[min(len(panels), _WIDE) - 1])
-    if ax is None:
-        make_room(panels[None])
+    array = drawable(look.of(array))
+    many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
+    dims = check_dims([*labels_of.extra_dims(array), *many], canvas.col, canvas.row, "curves")
+    grid = arrange([array.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
+    size = figure_size(grid, 0, 0)
+    if size is None and canvas.ax is None and canvas.figsize is None:
+        cure = _no_room("runs", grid, dims, "algorithm" if many else None, [] if many else dims)
+        raise ValueError(f"{cure}; .curves.to_frame() has all numbers")
+    cells = [Cell(panel.title, partial(curves.draw_curves, panel.data, band=band)) for panel in split(array, dims)]
+    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
+    axes = draw_cells(cells, grid, size or (0, 0), canvas, **apart)
     curves.warn_of_no_mean(array)
-    return panels.item() if panels.size == 1 else panels
+    return axes
 
 
-def _plot_result(data: xr.Dataset, view: str | None, ax: Axes | None) -> Axes | NDArray[Any]:
+def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind), view)
-    tasks = _tasks(data, kind.panel_dims(data), "result")
-    if ax is None:
-        rows = [count(data) for name in names if (count := views[name].rows)]
-        height = max([_HEIGHT, *(_AROUND + _ROW * n_rows for n_rows in rows)])
-        if len(names) == 1 and len(tasks) > _WIDE:
-            axes = _wrapped_axes(len(tasks), height)[np.newaxis]
-        else:
-            axes = new_axes(len(names), len(tasks), height=height, sharex=len(names) > 1 and "col")
+    data = drawable(look.of(data))
+    drawn = [_panels(kind, views[name], data, canvas) for name in names]
+    dims, panels = drawn[0][1:]
+    if len(names) == 1:
+        grid = arrange([data.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
+    elif drawn[0][0] in views.values():
+        grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
-        axes = _given_axes(ax, len(names), len(tasks))
-    for column, (title, task) in zip(axes.T, tasks, strict=True):
-        for panel, name in zip(column, names, strict=True):
-            _draw(kind, views[name], task, panel)
-        for panel in column[:-1]:
-            panel.set_xlabel("")
-        column[0].set_title(title)
-    if ax is None:
-        make_room(_page(axes[0]) if len(names) == 1 else axes)
-    return axes.item() if axes.size == 1 else axes.squeeze()
+        grid = Grid(1, len(names), len(names))  # of many tasks
+    rows, columns = (max(largest(getattr(each[0], what), each[2]) for each in drawn) for what in ("rows", "columns"))
+    size = figure_size(grid, rows, columns)
+    if size is None and canvas.ax is None and canvas.figsize is None:
+        of_pairs = "pair" in data.dims and (columns or "pair" in dims)
+        overlaid = "pair" if of_pairs else drawn[0][0].overlaid if drawn[0][0].overlaid in dims else None
+        cure = _no_room(names[0], grid, dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
+        raise ValueError(f"{cure}; .curves.table() has all numbers")
+    cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]
+    shared = drawn[0][0].overlaid in dims
+    title = drawn[0][0].title
+    return draw_cells(
+        cells,
+        grid,
+        size or (0, 0),
+        canvas,
+        shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 else "none",
+        named=data if shared else None,
+        title=title(data) if title else "",
+    )
 
 
-def _draw(kind: ResultKind, view: View, result: xr.Dataset, ax: Axes) -> None:
-    ask(kind, result, lambda result: view.draw(result, ax), "plot")
+def _panels(
+    kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas
+) -> tuple[View, list[Hashable], list[Panel[xr.Dataset]]]:
+    """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
+    dims = dims_with_panels(kind, view, data)
+    if canvas.ax is not None:
+        dims = [dim for dim in dims if dim not in (view.overlaid, *view.panels)] if not view.many else dims
+    n_panels = int(np.prod([data.sizes[dim] for dim in dims]))
+    asked = canvas.col is not None or canvas.row is not None
+    if view.many and not asked and n_panels > (1 if canvas.ax is not None else view.most_panels):
+        return view.many, [], [Panel("", data)]
+    dims = check_dims(dims, canvas.col, canvas.row, "result")
+    return view, dims, split(data, dims)
+
+
+def _drawing(kind: ResultKind, view: View, result: xr.Dataset) -> Any:
+    return lambda ax: ask(kind, result, lambda result: view.draw(result, ax), "plot")
+
+
+def _no_room(view: str, grid: Grid, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
+    """Return why a view cannot be read, and what to select so that it can."""
+    what = f"{grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
+    few = {"algorithm": "8 algorithms: order=[...]", "pair": "4 algorithms: order=[...]"}
+    chosen = [f"at most {few[overlaid]}"] if overlaid in few else []
+    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in few]
+    chosen += [f".isel({', '.join(slices)})"] if slices else []
+    return f"view {view!r} of {what} cannot be read in a figure of 14 by 14 inches. Select {' or '.join(chosen)}"
 
 
 def _default_views(kind: ResultKind) -> tuple[str, ...]:
     return tuple(name for name, view in kind.views.items() if view.default)
 
 
-def _tasks(data: Labelled, dims: Sequence[Hashable], name: str) -> list[tuple[str, Labelled]]:
-    """Return title and data of each panel."""
-    if not dims:
-        return [("", data)]
-    if len(dims) > 1:
-        raise ValueError(f"{name} has the extra dims {tuple(dims)}; one can be drawn. Select: {name}.isel({dims[0]}=0)")
-    (dim,) = dims
-    one_by_one = [data.isel({dim: i}) for i in range(data.sizes[dim])]  # with the other coordinates of the task
-    return [(say_task({dim: task[dim].item()}), task.drop_vars([dim])) for task in one_by_one]
-
-
-def _given_axes(ax: Axes, n_views: int, n_tasks: int) -> NDArray[Any]:
-    if not hasattr(ax, "set_xscale"):
-        got = type(ax).__name__
-        raise TypeError(f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()")
-    if n_views * n_tasks > 1:
-        raise ValueError(
-            f"ax is one Axes; got {n_views} views of {n_tasks} tasks. Select a task, give view=, or leave ax out"
-        )
-    return np.array([[ax]])
-
-
-def _wrapped_axes(n_panels: int, height: float = _HEIGHT) -> NDArray[Any]:
-    """Return new axes, shape (panel,), in rows that fit on a page."""
-    n_columns = min(n_panels, _WIDE)
-    axes = new_axes(-(-n_panels // n_columns), n_columns, height=height).ravel()
-    for unused in axes[n_panels:]:
-        unused.remove()
-    return axes[:n_panels]
-
-
-def _page(panels: NDArray[Any]) -> NDArray[Any]:
-    """Return wrapped panels in their rows and columns; where there is none, the one above."""
-    n_columns = min(len(panels), _WIDE)
-    place = np.arange(-(-len(panels) // n_columns) * n_columns)
-    return np.asarray(panels[np.where(place < len(panels), place, place - n_columns)].reshape(-1, n_columns))
-
-
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
     if view is None:
         return default
     if view not in views:
-        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {view!r}")
+        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}")
     return (view,)

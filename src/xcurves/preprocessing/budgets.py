@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.kernels import ragged
 
 Floats = NDArray[np.float64]
@@ -25,12 +25,13 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
         if not 1 <= int(fractions) <= _MOST:
             raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
-    try:
-        at = np.asarray(fractions, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number of fractions or a sequence; got {fractions!r}. Usual: 20") from None
+    at = validation.numbers_of(fractions)
+    if at is None:
+        raise TypeError(f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20")
     if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
-        raise ValueError(f"{name} must be increasing numbers in (0, 1]; got {fractions!r}. Or give their number: 20")
+        raise ValueError(
+            f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
+        )
     return [float(each) for each in at]
 
 
@@ -60,7 +61,7 @@ def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance
     )
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = made.assign_coords(training=("training", at, attrs))
-    lines = [] if curves.chunks is not None else _left_out(curves, made)
+    lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
     step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
 
@@ -80,6 +81,21 @@ def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float |
             out = ragged.at_levels(ragged.rows_of(flat, levels), len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
     return out.reshape(*scores.shape[:2], len(at))
+
+
+def _shortened(curves: xr.DataArray) -> list[str]:
+    """Return the tasks in which a run ends before 90 % of the longest: it may have crashed."""
+    names, levels = labels.task_names(curves), curves["training"].to_numpy()
+    has = curves.transpose(..., *labels.DIMS).notnull().to_numpy().reshape(len(names), -1, len(levels))
+    last = levels[len(levels) - 1 - has[..., ::-1].argmax(axis=-1)]
+    there = has.any(axis=-1)
+    shortest, longest = (np.where(there, last, far).T for far in (np.inf, -np.inf))
+    ends = zip(names, shortest.min(axis=0), longest.max(axis=0), strict=True)
+    return [
+        f"{name}the budget is {short:.6g}, where its shortest run ends; its longest run ends at {long:.6g}"
+        for name, short, long in ends
+        if short < 0.9 * long
+    ]
 
 
 def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS
+from xcurves.core import provenance
+from xcurves.core.labels import DIMS, shown
+from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
-_CHOICES = ("raise", "first", "last", "mean")
+_EXACT = 2**53  # floats hold every whole number up to it
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -45,9 +47,18 @@ def _from_arrow(frame: Any) -> Callable[[], Any] | None:
     return convert
 
 
+def listed(argument: str, given: str | Sequence[str]) -> list[str]:
+    """Return the names of one or several columns."""
+    if not isinstance(given, str) and not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one")
+    return [given] if isinstance(given, str) else list(given)
+
+
 def names_of(extra: str | Sequence[str]) -> list[str]:
     """Return the columns of further dims, none of them the name of another dim."""
-    names = [extra] if isinstance(extra, str) else list(extra)
+    names = listed("extra", extra)
+    for name in names:
+        _check_name("extra", name)
     taken = [name for name in names if name in DIMS or names.count(name) > 1]
     if taken:
         raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
@@ -56,12 +67,13 @@ def names_of(extra: str | Sequence[str]) -> list[str]:
 
 def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], duplicates: str) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of the dims."""
-    if duplicates not in _CHOICES:
-        raise ValueError(f"duplicates must be one of {', '.join(map(repr, _CHOICES))}; got {duplicates!r}")
+    check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
     asked = {"value": value, **columns}
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
+    for key, column in asked.items():
+        _check_name(key if key in ("value", *DIMS) else "extra", column)
     for key, column in asked.items():
         argument = key if key in ("value", *DIMS) else "extra"
         if column not in frame.columns:
@@ -72,40 +84,68 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
-    for argument in {"value", "training"} & set(asked):
-        _check_numeric(argument, frame[asked[argument]])
+    units = [column for dim, column in columns.items() if dim != "training"]
+    for argument in ("value", "training"):
+        if argument in asked:
+            _check_numeric(argument, frame[asked[argument]], units)
+    if "training" in asked:
+        _check_exact(frame[asked["training"]], units)
     for argument, column in columns.items():
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
                 f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
                 f"null as missing), first row {_plain_label(missing.idxmax())}. "
-                f"Drop them: frame.dropna(subset=[{column!r}])"
+                f"Drop them: frame.dropna(subset=[{column!r}]), or name them: frame.fillna({{{column!r}: 'None'}})"
             )
+
+
+def _check_name(argument: str, column: object) -> None:
+    if not pd.api.types.is_hashable(column):
+        several = f", several columns of scores: to_dataset({shown(column)}, ...)" if argument == "value" else ""
+        raise TypeError(
+            f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns{several}"
+        )
 
 
 def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
     """Return advice how to make the missing column from those that the frame has."""
     column, there = asked[key], [name for name in asked.values() if name in frame]
-    if column in frame.index.names:
+    if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
+    near = [name for name in frame if str(name).strip().casefold() == str(column).strip().casefold()]
+    if near:
+        return f". Did you mean {near[0]!r}?"
+    between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
+    if between:
+        return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
     if key == "value" and missing and len(scores) > 1:
         kept = [name for name in frame if name not in scores]
-        constant = f".assign({asked[missing[1]]}=...)" if len(missing) > 1 else ""
+        constant = _assign(asked[missing[1]], "...").removeprefix("frame") if len(missing) > 1 else ""
         melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
         return f". If it has a column for each {missing[0]}: {melt}"
+    if key == "training":
+        return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
-            f"frame.assign({column}=frame.groupby({rest}).cumcount()), which relies on the order of rows"
+            f"{_assign(column, f'frame.groupby({rest}).cumcount()')}, which relies on the order of rows"
         )
-    return f". If each algorithm has one run: frame.assign({column}=0)" if key == "run" else ""
+    return f". If each algorithm has one run: {_assign(column, '0')}" if key == "run" else ""
 
 
-def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
+def _assign(column: str, value: str) -> str:
+    """Return code that adds a column, whatever its name."""
+    if not isinstance(column, str):
+        return f"frame[{column!r}] = {value}"
+    named = f"{column}={value}" if str(column).isidentifier() else f"**{{{column!r}: {value}}}"
+    return f"frame.assign({named})"
+
+
+def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) -> None:
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
@@ -114,8 +154,46 @@ def _check_numeric(argument: str, column: pd.Series[Any]) -> None:
     first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
     raise TypeError(
         f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
-        f"Convert: pd.to_numeric(frame[{column.name!r}])"
+        f"{_cure_of_text(column, strange.astype(str), units)}"
     )
+
+
+def _cure_of_text(column: pd.Series[Any], strange: pd.Series[str], units: Sequence[str]) -> str:
+    """Return how to convert a column that is not numeric; `strange` are its entries that are no numbers."""
+    name = f"frame[{column.name!r}]"
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return f"Convert to hours since each run began: {_since_start(name, units)} / pd.Timedelta('1h')"
+    if pd.api.types.is_timedelta64_dtype(column):
+        return f"Convert to hours: {name} / pd.Timedelta('1h')"
+    if not len(strange) or pd.api.types.is_bool_dtype(column):
+        beyond = column.dtype == object and pd.to_numeric(column).dtype == object  # 64 bits
+        as_float = beyond or pd.api.types.is_bool_dtype(column)
+        return f"Convert: {name}.astype(float)" if as_float else f"Convert: pd.to_numeric({name})"
+    if strange.str.fullmatch(r"[-+]?\d[\d,.]*").all():
+        decimals, thousands = (f"{name}.str.replace(',', {by!r}).astype(float)" for by in (".", ""))
+        return f"Say what its commas are. Of decimals: {decimals}, of thousands: {thousands}"
+    if column.astype(str).str.fullmatch(r"\d{4}-\d\d-\d\d.*").all():
+        return f"Convert to times: pd.to_datetime({name}, format='ISO8601')"
+    return f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
+
+
+def _check_exact(column: pd.Series[Any], units: Sequence[str]) -> None:
+    """Refuse whole numbers of training that floats do not tell apart, such as times in nanoseconds."""
+    if not pd.api.types.is_integer_dtype(column) or max(int(column.max()), -int(column.min())) <= _EXACT:
+        return
+    rounded = column[[int(float(level)) != level for level in column.tolist()]]
+    if len(rounded):
+        name = f"frame[{column.name!r}]"
+        raise ValueError(
+            f"training column {column.name!r} has whole numbers beyond 2**53, which floats round, first "
+            f"{rounded.iloc[0]} in row {_plain_label(rounded.index[0])}. Count from the start of each run: "
+            f"{_since_start(name, units)}"
+        )
+
+
+def _since_start(name: str, units: Sequence[str]) -> str:
+    column = name.removeprefix("frame")
+    return f"{name}.sub(frame.groupby({list(units)}){column}.transform('min'))"
 
 
 def _plain_label(label: object) -> str:
@@ -153,3 +231,14 @@ def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Return a numeric column of any dtype as floats, NaN where it has no number."""
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def warn_of_blanks(column: str, values: NDArray[Any]) -> None:
+    """Warn of labels that differ only in spaces around them."""
+    _, inverse, counts = np.unique(
+        np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
+    )
+    if len(counts) < len(values):
+        first, second = values[inverse == counts.argmax()][:2].tolist()
+        strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
+        provenance.warn(f"column {column!r} has {first!r} and {second!r}: two labels. If they are one: {strip}")

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from xcurves.core import grid_advice, labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
 from xcurves.preprocessing import grids
-from xcurves.preprocessing.columns import Duplicates, as_pandas, check_frame, label_codes, names_of, numbers
+from xcurves.preprocessing.columns import (
+    Duplicates,
+    as_pandas,
+    check_frame,
+    label_codes,
+    listed,
+    names_of,
+    numbers,
+    warn_of_blanks,
+)
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 from xcurves.preprocessing.independence import warn_of_episodes
 
@@ -201,7 +210,7 @@ def to_dataset(
     >>> curves.success.squeeze().to_numpy()
     array([0.5, nan])
     """
-    names = [values] if isinstance(values, str) else list(values)
+    names = listed("values", values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
     table = as_pandas(frame)
@@ -239,20 +248,9 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
     coded = {dim: label_codes(frame[column]) for dim, column in columns.items() if dim != "training"}
     coords = {dim: values for dim, (values, _) in coded.items()}
     for dim, values in coords.items():
-        _warn_of_blanks(columns[dim], values)
+        warn_of_blanks(columns[dim], values)
     runs = xr.DataArray(np.zeros([len(values) for values in coords.values()]), coords, list(coords))
     return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
-
-
-def _warn_of_blanks(column: str, values: NDArray[Any]) -> None:
-    """Warn of labels that differ only in spaces around them."""
-    _, inverse, counts = np.unique(
-        np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
-    )
-    if len(counts) < len(values):
-        first, second = values[inverse == counts.argmax()][:2].tolist()
-        strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
-        provenance.warn(f"column {column!r} has {first!r} and {second!r}: two labels. If they are one: {strip}")
 
 
 def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:

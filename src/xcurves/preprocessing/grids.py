@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.kernels.ragged import METHODS, Rows
 
 On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
@@ -61,10 +61,10 @@ class GridLevels(NamedTuple):
 
 def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
-    if method is not None and method not in METHODS:
-        raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {method!r}")
+    if method is not None and (not isinstance(method, str) or method not in METHODS):
+        raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}")
     if isinstance(on, str) and on not in _NAMED:
-        raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {on!r}")
+        raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
     if isinstance(on, str) and method is not None and on != "union":
         raise ValueError(
             f"on={on!r} takes levels that all runs have, so method={method!r} has nothing to do. "
@@ -75,18 +75,19 @@ def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | Non
     if tolerance is None and method == "nearest":
         raise ValueError("method='nearest' needs tolerance=, the largest distance from a level, in units of training")
     if tolerance is not None and method is None:
-        raise ValueError(f"tolerance={tolerance!r} has no meaning without a method. Name one, or leave it out")
+        raise ValueError(
+            f"tolerance={labels.shown(tolerance)} has no meaning without a method. Name one, or leave it out"
+        )
     if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < np.inf):
-        raise ValueError(f"tolerance must be an amount of training from 0; got {tolerance!r}")
+        raise ValueError(f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}")
     grid = on if isinstance(on, str) else _check_levels(on)
     return Asked(grid, method, None if tolerance is None else float(tolerance))
 
 
 def _check_levels(on: Any) -> NDArray[np.float64]:
-    try:
-        grid = np.array(on, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {on!r}") from None
+    grid = validation.numbers_of(on)
+    if grid is None:
+        raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise ValueError(
             f"on must be finite training levels in increasing order; got [{_list(grid.ravel())}]. "

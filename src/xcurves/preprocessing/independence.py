@@ -28,7 +28,7 @@ def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
 
 def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     run = columns["run"]
-    if _EPISODES.search(run):
+    if _EPISODES.search(str(run)):
         return "its name says episodes"
     units = [column for dim, column in columns.items() if dim != "training"]
     for other in frame.columns.difference([*columns.values()], sort=False):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import provenance, validation
 
 Reference = float | xr.DataArray
 
@@ -50,12 +50,7 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     >>> scores.curves.normalize(low=0.0, high=high).values.tolist()
     [[0.2, 0.6], [0.2, 0.6]]
     """
-    if isinstance(scores, xr.Dataset):
-        raise TypeError(f"scores must be a DataArray; got a Dataset. {labels.pick_one(scores)}")
-    if not isinstance(scores, xr.DataArray):
-        raise TypeError(f"scores must be an xarray.DataArray; got {type(scores).__name__}")
-    if scores.dtype.kind not in "biuf":
-        raise TypeError(f"scores must be numeric; got dtype {scores.dtype}. Convert: scores.astype(float)")
+    validation.check_array("scores", scores)
     lowest, highest = (check_reference(scores, *each) for each in (("low", low), ("high", high)))
     span = highest - lowest
     _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
@@ -71,8 +66,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
         raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
         return xr.DataArray(validation.check_number(name, given))
-    if given.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numeric; got dtype {given.dtype}. Convert: {name}.astype(float)")
+    validation.check_array(name, given)
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
         raise ValueError(f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}")

@@ -81,7 +81,9 @@ def time_to_threshold(
     curves = check_curves(curves)
     validation.check_flag("higher_is_better", higher_is_better)
     if not isinstance(sustained, Integral) or isinstance(sustained, bool) or sustained < 1:
-        raise ValueError(f"sustained must be a whole number from 1; got {sustained!r}. 1: the first time counts")
+        raise ValueError(
+            f"sustained must be a whole number from 1; got {labels.shown(sustained)}. 1: the first time counts"
+        )
     extra = labels.extra_dims(curves)
     of_task = curves.isel(dict.fromkeys(labels.DIMS, 0), drop=True)
     wanted = check_reference(of_task, "threshold", threshold).broadcast_like(of_task).transpose(*extra)

@@ -11,6 +11,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import labels, validation
+
 Intervals = Sequence[float] | NDArray[np.float64] | pd.IntervalIndex
 _CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
 
@@ -82,12 +84,11 @@ def _count(training: NDArray[np.float64], ends: NDArray[np.float64], *, below: b
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(edges, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"intervals must be edges or a pandas.IntervalIndex; got {edges!r}. {_CURE}") from None
+    values = validation.numbers_of(edges)
+    if values is None:
+        raise TypeError(f"intervals must be edges or a pandas.IntervalIndex; got {labels.shown(edges)}. {_CURE}")
     if values.ndim != 1 or values.size < 2:
-        raise ValueError(f"intervals must have at least two edges; got {edges!r}. {_CURE}")
+        raise ValueError(f"intervals must have at least two edges; got {labels.shown(edges)}. {_CURE}")
     if np.isnan(values).any():
         raise ValueError(f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}")
     for place in np.flatnonzero(np.diff(values) <= 0)[:1]:

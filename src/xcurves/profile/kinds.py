@@ -67,6 +67,10 @@ SS_PROFILE = ResultKind(
         "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
         "Maris & Oostenveld (2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
     ),
+    method="The levels of training at which algorithms differ were found from the simple sums of squares of the split-"
+    "plot analysis of variance, with p-values from reassigning whole runs, adjusted over levels by the maximum of "
+    "the shuffled statistics.",
+    unit="whole runs",
     table=tables.profile_table,
     table_caption="Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
     "the level by itself and adjusted over levels.",
@@ -74,18 +78,33 @@ SS_PROFILE = ResultKind(
     answer=text.profile_answer,
     caution=text.profile_caution,
     digest=tables.profile_digest,
-    part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress")),
+    part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress"), opens=True),
     views={
         "fraction": View(
             plots.draw_fraction,
             "Share of each training level in the observed difference; grey is what chance gives, and a bar at the "
             "bottom marks levels that differ.",
             plots.say_fraction,
+            many=View(
+                plots.draw_fraction_of_tasks,
+                "Share of each training level in the observed difference, a row of cells for each task; a dot marks "
+                "levels that differ.",
+                plots.say_fraction_of_tasks,
+                rows=plots.n_rows,
+                columns=plots.n_levels,
+            ),
         ),
         "cumulative": View(
             plots.draw_cumulative,
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             plots.say_cumulative,
+            many=View(
+                plots.draw_cumulative_of_tasks,
+                "Cumulative share of the simple profile, a row of cells for each task.",
+                plots.say_cumulative_of_tasks,
+                rows=plots.n_rows,
+                columns=plots.n_levels,
+            ),
         ),
     },
 )

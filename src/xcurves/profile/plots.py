@@ -9,13 +9,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import OTHER_COLOURS, scale_training
+from xcurves.core.axes import OTHER_COLOURS, label_of, scale_training, short_level, wrapped
+from xcurves.core.matrices import by_task, draw_cells, task_labels
+from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW = 60  # levels that get a marker each
+_CELLS = 20  # levels whose cells are as wide as columns
 _BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
 _STYLES = {
     "simple": (OTHER_COLOURS[0], "-"),
@@ -43,9 +46,8 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
     if "pvalue_adjusted" in here:
         alpha = provenance.alpha_of(result)
         _mark(ax, training, provenance.significant(here["pvalue_adjusted"].to_numpy(), alpha))
-    ax.set_ylim(0, 1.3 * ax.get_ylim()[1])
+    ax.set_ylim(bottom=0)
     ax.set_ylabel("fraction per level")
-    ax.legend(fontsize="small", ncols=2)
 
 
 def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
@@ -57,7 +59,40 @@ def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
         ax.plot(here["training"], here["cumulative_fraction"].sel(effect=effect), style, color=color, label=effect)
     ax.axhline(1, color="0.5", linewidth=0.8)
     ax.set_ylabel("cumulative fraction")
-    ax.legend(fontsize="small")
+
+
+def n_levels(result: xr.Dataset) -> float:
+    """Return the number of levels that cells show."""
+    return min(result.sizes["training"], _CELLS)
+
+
+def n_rows(result: xr.Dataset) -> float:
+    """Return the number of tasks that cells show."""
+    return result["fraction"].isel(effect=0, training=0).size
+
+
+def draw_fraction_of_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the share of each level in the simple profile of every task, with a dot where it differs."""
+    fraction = by_task(result["fraction"].sel(effect="simple"), "training")
+    marked = np.zeros(fraction.shape, bool)
+    if "pvalue_adjusted" in result:
+        alpha = provenance.alpha_of(result)
+        marked = provenance.significant(by_task(result["pvalue_adjusted"], "training"), alpha)
+    _draw_cells(result, ax, fraction, marked, "fraction per level; dot: differ (adjusted)")
+
+
+def draw_cumulative_of_tasks(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the running sum of the simple profile of every task."""
+    share = by_task(result["cumulative_fraction"].sel(effect="simple"), "training")
+    _draw_cells(result, ax, share, np.zeros(share.shape, bool), "cumulative fraction, simple")
+
+
+def _draw_cells(result: xr.Dataset, ax: Axes, values: Floats, marked: NDArray[np.bool_], said: str) -> None:
+    tasks = task_labels(result["cumulative_fraction"], ["effect", "training"])
+    levels = result["training"].to_numpy()
+    top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+    draw_cells(ax, values, tasks, [short_level(level) for level in levels], limits=(0.0, top), said=said, marked=marked)
+    ax.set_xlabel(wrapped(label_of(result["training"])))
 
 
 def _mark(ax: Axes, training: NDArray[np.float64], marked: NDArray[np.bool_]) -> None:
@@ -97,3 +132,19 @@ def say_cumulative(result: xr.Dataset) -> str:
             half = share["training"].to_numpy()[int((share.to_numpy() >= 0.5 - 1e-12).argmax())]
             said.append(f"{effect} reaches one half at {half:g}")
     return f"Line chart of cumulative shares. {joined(said, '; ') or 'The mean curves are equal'}."
+
+
+def say_fraction_of_tasks(result: xr.Dataset) -> str:
+    """Return what the cells of the simple profiles show."""
+    fraction = result["fraction"].sel(effect="simple").fillna(-1)
+    most = by_task(fraction, "training").argmax(axis=1)
+    at = zip(task_labels(fraction, ["training"]), result["training"].to_numpy()[most], strict=True)
+    return f"Cells of tasks by training levels. Largest share: {joined([f'{task} at {x:g}' for task, x in at], '; ')}."
+
+
+def say_cumulative_of_tasks(result: xr.Dataset) -> str:
+    """Return what the cells of the running sums show."""
+    share = by_task(result["cumulative_fraction"].sel(effect="simple"), "training")
+    half = result["training"].to_numpy()[(share >= 0.5 - 1e-12).argmax(axis=1)]
+    at = zip(task_labels(result["cumulative_fraction"], ["effect", "training"]), half, strict=True)
+    return f"Cells of tasks by training levels. One half by: {joined([f'{task} {x:g}' for task, x in at], '; ')}."

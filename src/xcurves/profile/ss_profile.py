@@ -195,7 +195,7 @@ def _check_positive(name: str, value: float | None, cure: str) -> float | None:
     if value is None:
         return None
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
-        raise ValueError(f"{name} must be a positive number; got {value!r}. {cure}")
+        raise ValueError(f"{name} must be a positive number; got {labels.shown(value)}. {cure}")
     return float(value)
 
 

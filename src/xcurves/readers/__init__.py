@@ -65,7 +65,8 @@ def read(path: str | Path, *, source: str | None = None, folders: str | Sequence
     Parameters
     ----------
     path : path
-        A file, or a folder of runs.
+        A file, or a folder of runs. Hidden files and folders are left out; links that lead out of the folder are
+        followed.
     source : str, optional
         What wrote the logs; recognised if left out. One of "cleanrl", "evaluations", "huggingface", "hydra", "keras",
         "lightning", "marl-eval", "mlflow", "mlflow-database", "monitor", "optuna", "optuna-trials", "rliable", "rllib",
@@ -92,7 +93,8 @@ def read(path: str | Path, *, source: str | None = None, folders: str | Sequence
     Warns
     -----
     UserWarning
-        If a folder holds logs of several sources: which one is read, and how to choose.
+        If a folder holds logs of several sources: which one is read, and how to choose. If a run lacks a column that
+        most runs have, or has no rows.
 
     Examples
     --------

@@ -14,16 +14,25 @@ import pandas as pd
 
 from xcurves.readers.paths import Run
 
-_ENDS = ".csv", ".csv.gz", ".log"
+_TABLES = ".csv", ".csv.gz"
+_GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
+_DELIMITERS = {";": "semicolons", "\t": "tabs"}
+_DECIMAL_COMMA = re.compile(rb"[;\t]\s*-?\d+,\d+\s*(?:[;\t\r\n]|$)")
 _LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
+
+
+def is_table(path: Path) -> bool:
+    """Return whether the name of a file is that of a table."""
+    return path.name.lower().endswith(_TABLES)
 
 
 def header(path: Path) -> list[str]:
     """Return the names in the first line of a CSV file; none if it is no text."""
-    if not path.name.endswith(_ENDS):
+    if not (is_table(path) or path.suffix == ".log"):
         return []
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
+        with path.open("rb") as file:
+            opened = gzip.open if file.read(1) == _GZIP else open
         with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
             return next(csv.reader(lines), [])
     except (OSError, EOFError, ValueError, csv.Error, zlib.error):
@@ -31,9 +40,10 @@ def header(path: Path) -> list[str]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, decompressed."""
+    """Return the content of a file, decompressed if it is of gzip, whatever its name."""
+    data = path.read_bytes()
     try:
-        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return gzip.decompress(data) if data.startswith(_GZIP) else data
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
 
@@ -64,20 +74,34 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
 
 
 def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
-    """Refuse a column named twice, and a row with another number of fields than the header."""
+    """Refuse other delimiters, a column named twice, a header within, and a row with more or fewer fields."""
     lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
-    names = [name.strip() for name in next(lines, [])]
+    head = next(lines, [])
+    _check_delimiter(head, data, path)
+    names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ValueError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
-    odd = next((row for row in lines if row and len(row) != len(names)), None)
+    odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
     if odd is None:
         return
     line = f"line {first_line + lines.line_num - 1}"
+    if odd == head:
+        raise ValueError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
     says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
     if len(odd) < len(names) and not any(lines):
         raise ValueError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
     raise ValueError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
+
+
+def _check_delimiter(head: list[str], data: bytes, path: Path) -> None:
+    for delimiter, called in _DELIMITERS.items():
+        if len(head) == 1 and delimiter in head[0]:
+            decimal = ", decimal=','" * bool(_DECIMAL_COMMA.search(data))
+            raise ValueError(
+                f"{path} has {called} between its fields, not commas. Read it by pandas and go on with the frame: "
+                f"pd.read_csv({str(path)!r}, sep={delimiter!r}{decimal})"
+            )
 
 
 def missing_end(data: bytes, path: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -68,13 +67,6 @@ def training_episodes(root: str | Path, *, folders: str | Sequence[str] = paths.
     return frame
 
 
-class _Log(NamedTuple):
-    began: float
-    env: str | None
-    rows: pd.DataFrame
-    left_out: str
-
-
 def _is_log(path: Path) -> bool:
     return path.name.endswith("monitor.csv")
 
@@ -82,16 +74,18 @@ def _is_log(path: Path) -> bool:
 def _run(files: Sequence[Path]) -> paths.Run:
     """Return the episodes of one run, of parallel environments in the order of time."""
     logs = [_read(path) for path in files]
-    begun = min(log.began for log in logs)
-    rows = pd.concat([log.rows.assign(t=log.rows["t"] + (log.began - begun), env=log.env) for log in logs])
-    rows = rows if len(logs) == 1 else rows.sort_values("t", kind="stable")
-    rows = rows.rename(columns=_NAMES)
-    first = {"env": rows["env"], "episode": range(1, len(rows) + 1), "step": rows["episode_length"].cumsum()}
-    rows = pd.concat([pd.DataFrame(first, index=rows.index), rows.drop(columns="env")], axis=1)
+    rows = logs[0].rows if len(logs) == 1 else pd.concat([log.rows for log in logs], ignore_index=True)
+    if len(logs) > 1:
+        rows["time"] += rows["began"] - rows["began"].min()
+        rows = rows.sort_values("time", kind="stable", ignore_index=True)
+    del rows["began"]
+    rows.insert(1, "episode", range(1, len(rows) + 1))
+    rows.insert(2, "step", rows["episode_length"].cumsum())
     return paths.Run(rows, "; ".join(log.left_out for log in logs if log.left_out))
 
 
-def _read(path: Path) -> _Log:
+def _read(path: Path) -> paths.Run:
+    """Return the episodes of one file, with `began`, the time at which it was begun."""
     header, _, table = csvfile.read_bytes(path).partition(b"\n")
     try:
         about = json.loads(header.removeprefix(b"#"))
@@ -104,12 +98,14 @@ def _read(path: Path) -> _Log:
     whole, cut = csvfile.split_cut_line(table)
     rows = csvfile.parse(whole, path, first_line=2, skipinitialspace=True)
     try:
-        rows = rows.assign(**{name: pd.to_numeric(rows[name]) for name in _NAMES})
-        if rows[[*_NAMES]].isna().to_numpy().any():
+        numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _NAMES.items()}
+        if any(column.isna().any() for column in numbers.values()):
             raise ValueError("a row lacks r, l or t")
     except (ValueError, KeyError) as error:
         raise ValueError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
-    return _Log(began, env, rows, f"{path}: the last line is cut short and left out: {cut!r}" if cut else "")
+    others = {str(name): rows[name] for name in rows}
+    episodes = pd.DataFrame({"env": env} | numbers | others | {"began": began}, index=rows.index)
+    return paths.Run(episodes, f"{path}: the last line is cut short and left out: {cut!r}" if cut else "")
 
 
 SOURCE = Source(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +11,12 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.validation import check_path
 
 FOLDERS = ("algorithm", "run")
+
+_ONE_NAME = "folders=('name',), and split the names with readers.wandb_chart.split_names"
+_THREE_LEVELS = "folders=('task', 'algorithm', 'run')"
 
 
 class Run(NamedTuple):
@@ -22,13 +27,31 @@ class Run(NamedTuple):
 
 
 def files_below(root: str | Path) -> list[Path]:
-    """Return all files below a folder in order, or the file itself."""
-    root = Path(root)
+    """Return all files below a folder in order, or the file itself.
+
+    Hidden files and folders are left out, save those of Hydra. Links out of `root` are followed; links to what is in it
+    or to a parent are not, so that no log is read twice.
+    """
+    root = check_path(root)
     if root.is_file():
         return [root]
     if not root.exists():
         raise FileNotFoundError(f"path {str(root)!r} does not exist. Check the path")
-    return [path for path in sorted(root.rglob("*")) if path.is_file()]
+    home, found = Path(os.path.realpath(root)), list[Path]()
+    for place, folders, names in os.walk(root, followlinks=True):
+        here = Path(place)
+        folders[:] = [name for name in folders if _is_looked_at(here / name, home)]
+        found += [here / name for name in names if _is_looked_at(here / name, home) and (here / name).is_file()]
+    return sorted(found)
+
+
+def _is_looked_at(path: Path, home: Path) -> bool:
+    if path.name.startswith(".") and path.name != ".hydra":
+        return False
+    if not path.is_symlink():
+        return True
+    target = Path(os.path.realpath(path))
+    return not target.is_relative_to(home) and not Path(os.path.realpath(path.parent)).is_relative_to(target)
 
 
 def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> dict[Path, list[Path]]:
@@ -68,7 +91,25 @@ def read_runs(
     if empty.all():
         raise ValueError(f"path {str(root)!r}: its {what} have no rows. Check what was logged")
     provenance.warn_of(empty, list(map(str, logs)), lambda _: " has no rows and is left out", "runs")
-    return join_runs([run.rows.assign(**of) for run, of in zip(runs, named, strict=True) if len(run.rows)], names)
+    kept = [(run.rows, of) for run, of in zip(runs, named, strict=True) if len(run.rows)]
+    frame = pd.concat([rows for rows, _ in kept], ignore_index=True)
+    twice = [name for name in names if name in frame]
+    if twice:
+        raise ValueError(
+            f"folders={names}: a log below {str(root)!r} has a column {twice[0]!r} too. Name that level of folders "
+            "otherwise, or rename the column"
+        )
+    usual = [name for name in frame if 2 * sum(name in rows for rows, _ in kept) > len(kept)]
+    lacks = [[name for name in usual if len(run.rows) and name not in run.rows] for run in runs]
+    provenance.warn_of(
+        np.array(list(map(bool, lacks))),
+        list(map(str, logs)),
+        lambda which: f" has no column {lacks[which][0]!r}, which most have",
+        "runs",
+    )
+    counts = [len(rows) for rows, _ in kept]
+    columns = {name: pd.Series(np.repeat([of[name] for _, of in kept], counts), dtype=str) for name in names}
+    return pd.concat([pd.DataFrame({name: whole_numbers(each) for name, each in columns.items()}), frame], axis=1)
 
 
 def where(root: str | Path) -> str:
@@ -103,16 +144,9 @@ def name_folders(root: str | Path, folder: Path, names: Sequence[str]) -> dict[s
         levels = f"{len(names)} level{'s' * (len(names) != 1)} of folders"
         raise ValueError(
             f"folders={list(names)} names {levels} below {str(root)!r}; {str(Path(*parts))!r} has {len(parts)}. "
-            "Name a column for each, such as folders=('task', 'algorithm', 'run')"
+            f"Name a column for each, such as {_ONE_NAME if len(parts) == 1 else _THREE_LEVELS}"
         )
     return dict(zip(names, parts, strict=True))
-
-
-def join_runs(frames: Iterable[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Put frames below each other, the named columns first and as numbers where they are."""
-    whole = pd.concat(frames, ignore_index=True)
-    columns = {name: whole_numbers(whole[name]) for name in names}
-    return whole.assign(**columns)[[*names, *(column for column in whole if column not in names)]]
 
 
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -49,13 +49,9 @@ def rows(path: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> p
     >>> table.rows(path)["run"].tolist()
     ['01', '1']
     """
-    frame = paths.read_runs(path, _is_log, "CSV files", folders, _run)
+    frame = paths.read_runs(path, csvfile.is_table, "CSV files", folders, _run)
     frame.attrs = {"source": f"CSV {paths.where(path)}"}
     return frame
-
-
-def _is_log(path: Path) -> bool:
-    return path.name.endswith((".csv", ".csv.gz"))
 
 
 def _run(files: Sequence[Path]) -> paths.Run:
@@ -67,7 +63,7 @@ def _run(files: Sequence[Path]) -> paths.Run:
 SOURCE = Source(
     "table",
     "a table of scores (.csv, .csv.gz), or a folder of them",
-    _is_log,
+    csvfile.is_table,
     rows,
     by_folders=True,
     training="training",

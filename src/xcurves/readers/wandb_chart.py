@@ -87,12 +87,12 @@ def chart(path: str | Path) -> pd.DataFrame:
 
 
 def split_names(frame: pd.DataFrame, pattern: str) -> pd.DataFrame:
-    r"""Split the names of runs in a chart into columns.
+    r"""Split the names of runs into columns.
 
     Parameters
     ----------
     frame : DataFrame
-        What `chart` returned.
+        What `chart` returned, or any other with a column `name`: ``readers.read("runs", folders=("name",))``.
     pattern : str
         Regular expression of whole names, with a named group for each column: ``(?P<algorithm>.+)-seed(?P<run>\d+)``.
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import provenance, validation
+from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
@@ -143,7 +143,7 @@ def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
     given = [include] if isinstance(include, str) else list(known if include is None else include)
     for part in given:
         if part not in known:
-            raise ValueError(f"include must be some of {', '.join(map(repr, known))}; got {part!r}")
+            raise ValueError(f"include must be some of {', '.join(map(repr, known))}; got {labels.shown(part)}")
     if not given:
         raise ValueError("include names no part. Leave it out for all")
     return {name: kind for name, kind in known.items() if name in given}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import pandas as pd
 
-_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
+from xcurves.core.labels import escape_controls
+
 _EQUALS = re.compile(r" = (?=[-\d])")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
@@ -17,11 +18,6 @@ _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 def text(words: object) -> str:
     """Return words as text of a page."""
     return escape(escape_controls(str(words)))
-
-
-def escape_controls(words: str) -> str:
-    """Return words with control characters, changes of direction and lone surrogates written as escapes."""
-    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
 def paragraph(words: str, kind: str = "") -> str:
@@ -72,6 +68,11 @@ def section(anchor: str, title: str, *body: str) -> str:
     )
 
 
+def subsection(title: str, *body: str) -> str:
+    """Return a heading within a section, and what follows it."""
+    return f"<h3>{text(title)}</h3>\n" + "\n".join(each for each in body if each)
+
+
 def contents(titles: Iterable[tuple[str, str]]) -> str:
     """Return links to sections, given anchors and titles."""
     links = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title in titles)
@@ -87,15 +88,35 @@ def figure(uri: str, alternative: str, caption: str) -> str:
     )
 
 
-def html_table(frame: pd.DataFrame, caption: str) -> str:
-    """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows."""
+def drawing(width: int, height: int, alternative: str, body: str) -> str:
+    """Return a drawing within the page, whose size follows that of its box."""
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{text(alternative)}">{body}</svg>'
+
+
+def legend(entries: Iterable[tuple[str, str]]) -> str:
+    """Return names, each after its line, drawn 36 wide and 10 high."""
+    lines = (
+        f'<li><svg viewBox="0 0 36 10" width="36" height="10" aria-hidden="true">{line}</svg> {text(name)}</li>'
+        for name, line in entries
+    )
+    return f'<ul class="legend">{"".join(lines)}</ul>'
+
+
+def html_table(
+    frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...], str] | None = None, *, is_landmark: bool = True
+) -> str:
+    """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows.
+
+    `links` has the anchors that the first heading of a row leads to, by the first labels of the row.
+    """
     heads = [name for name in frame.index.names if name is not None]
     named = not isinstance(frame.index, pd.RangeIndex)
     levels = [_cell("th", name, 'scope="col"') for name in (heads or [""] * named)]
     top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
-    rows = "".join(f"<tr>{_row(key if named else (), values)}</tr>\n" for key, values in _rows(frame))
+    rows = "".join(f"<tr>{_row(key if named else (), values, links or {})}</tr>\n" for key, values in _rows(frame))
+    role = "region" if is_landmark else "group"
     return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{text(caption)}"><table>\n'
+        f'<div class="box" role="{role}" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
 
@@ -104,10 +125,15 @@ def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, list[Any]]]:
     return zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True)
 
 
-def _row(key: Any, values: Sequence[Any]) -> str:
+def _row(key: Any, values: Sequence[Any], links: Mapping[tuple[Any, ...], str]) -> str:
     keys = key if isinstance(key, tuple) else (key,)
-    heads = "".join(_cell("th", number(each), 'scope="row"') for each in keys)
-    return heads + "".join(_cell("td", number(value)) for value in values)
+    heads = [text(number(each)) for each in keys]
+    anchor = links.get(keys[: len(next(iter(links), ()))])
+    if anchor:
+        heads[0] = f'<a href="#{anchor}">{heads[0]}</a>'
+    return "".join(f'<th scope="row">{head}</th>' for head in heads) + "".join(
+        _cell("td", number(value)) for value in values
+    )
 
 
 def _cell(tag: str, words: object, attributes: str = "") -> str:

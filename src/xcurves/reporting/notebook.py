@@ -10,16 +10,18 @@ import xarray as xr
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, find_kind, prepare
 
+_ROWS = 40
+_NUMBER = "{:.4g}".format
+
 
 def as_text(result: xr.Dataset) -> str | None:
     """Return question, answer and table as text; None for a Dataset that is no result."""
     kind = find_kind(result)
     if kind is None:
         return None
-    if _is_lazy(result):
-        return f"{kind.question}\nNot computed yet: a lazy result of {kind.name}. Compute it: result.compute()"
-    answer, table = _shown(kind, result)
-    return f"{kind.question}\n{answer}\n{table}"
+    answer, table = _answer(kind, result)
+    shown = [] if table is None else [table.to_string(line_width=100, max_rows=_ROWS, na_rep="", float_format=_NUMBER)]
+    return "\n".join([kind.question, answer, *shown])
 
 
 def as_html(result: xr.Dataset) -> str | None:
@@ -27,18 +29,17 @@ def as_html(result: xr.Dataset) -> str | None:
     kind = find_kind(result)
     if kind is None:
         return None
-    question = f"<p><strong>{escape(kind.question)}</strong></p>"
-    if _is_lazy(result):
-        return f"{question}<p>A lazy result of {kind.name}, not computed yet.</p>"
-    answer, table = _shown(kind, result)
-    return f"{question}<p>{escape(answer)}</p>{table.to_html(border=0, max_rows=40, float_format='{:.4g}'.format)}"
+    answer, table = _answer(kind, result)
+    shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=_NUMBER)
+    return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
-def _shown(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame]:
-    """Return the answer and the table of a result."""
-    _, result = prepare(result)
-    return ask(kind, result, kind.answer, "repr"), ask(kind, result, kind.table, "repr")
-
-
-def _is_lazy(result: xr.Dataset) -> bool:
-    return any(variable.chunks is not None for variable in result.variables.values())
+def _answer(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | None]:
+    """Return answer and table, or why there is none: a lazy result stays as it is, a selection may lack variables."""
+    if any(variable.chunks is not None for variable in result.variables.values()):
+        return f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
+    try:
+        kind, result = prepare(result)
+        return ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
+    except (ValueError, IndexError) as error:  # which a repr must not raise
+        return f"No answer of this selection: {error}", None

@@ -12,21 +12,20 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves import results
 from xcurves.core import labels, provenance, validation
+from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.axes import label_of
-from xcurves.core.schema import ResultKind
 from xcurves.plotting import captions
-from xcurves.reporting import digests, markup, pictures
+from xcurves.reporting import digests, markup, pictures, tasks
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
 
 Parts = Mapping[str, xr.Dataset]
 
-_DRAWN = 12  # tasks whose curves are drawn
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 _SAID = 12  # sentences of a part; more are folded
 _GIVEN = {
@@ -69,10 +68,11 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The page says what was compared, the answer in sentences with what it does not claim, tables and pictures, and the
-    settings and versions that repeat it. With several tasks, tables are short and the curves of the first 12 are drawn;
-    all numbers are in the archive. Pictures need matplotlib (extra ``plot``); without it the page says so. The same
-    tree gives the same page, byte for byte, with the same versions.
+    The page says first which algorithm is better, by how much and where, with what that does not claim; then what was
+    compared, tables and pictures, and the settings and versions that repeat it. With several tasks, what holds over all
+    of them comes first, then each task with its curves and its rows of the tables; all numbers are in the archive.
+    Pictures need matplotlib (extra ``plot``); without it the page says so. The same tree gives the same page, byte for
+    byte, with the same versions.
 
     Examples
     --------
@@ -114,13 +114,20 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 
 
 def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
+    names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
+    single = {name: _single(result) for name, result in parts.items()}
+    over_all = [result for result in single.values() if len(names) > 1 and _n_tasks(result) == 1]
+    by_task = [result for result in single.values() if not any(result is other for other in over_all)]
+    links = tasks.links_of(curves) if curves is not None and len(names) > 1 else {}
     sections = [
-        ("answer", "In short", _answer(attrs, parts)),
-        *([("compared", "What was compared", _compared(curves))] if curves is not None else []),
+        ("answer", "In short", _answer(attrs, list(single.values()), curves)),
+        *([("benchmark", f"Over all {len(names)} tasks", _benchmark(over_all))] if over_all else []),
+        *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
         *(
-            (f"part-{number}", kind_of(result).question, _part(result))
-            for number, result in enumerate(parts.values(), 1)
+            (f"part-{number}", kind_of(result).question, _part(result, links))
+            for number, result in enumerate(by_task, 1)
         ),
+        *([("tasks", "Each task", _each_task(curves, names, by_task))] if curves is not None and links else []),
         ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
@@ -159,81 +166,107 @@ def _lead(curves: xr.DataArray) -> str:
     )
 
 
-def _answer(attrs: Mapping[Any, Any], parts: Parts) -> str:
-    """Return the answers in a few sentences, what they do not say, and which parts are missing."""
-    known = [(kind_of(result), _single(result)) for result in parts.values()]
+def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataArray | None) -> str:
+    """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
+    known = [(kind_of(result), result) for result in single]
+    first = [kind.part is not None and kind.part.opens and _n_tasks(result) == 1 for kind, result in known]
+    said = [kind.answer(result) for kind, result in known]
     cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
     missing = missing_parts(attrs)
+    lower = ["Low scores are better."] if curves is not None and any(first) and is_lower_better(curves) else []
     return "".join(
         [
-            markup.items([kind.answer(result) for kind, result in known]),
+            *(markup.paragraph(each, "verdict") for each, opens in zip(said, first, strict=True) if opens),
+            *(markup.paragraph(each) for each in lower),
+            markup.items(each for each, opens in zip(said, first, strict=True) if not opens) if not all(first) else "",
             *(markup.paragraph(each, "caution") for each in cautions),
             markup.paragraph("Not in this analysis:") + markup.items(missing) if missing else "",
         ]
     )
 
 
-def _compared(curves: xr.DataArray) -> str:
-    names = [name.removesuffix(": ") for name in labels.task_names(curves)]
-    frame = digests.counts(curves) if len(names) == 1 else digests.counts_by_task(curves, names)
-    drawn = _draw_curves(curves, names)
+def _benchmark(over_all: list[xr.Dataset]) -> str:
+    """Return what holds over all tasks, with every picture of it."""
+    return "".join(
+        markup.subsection(
+            kind_of(result).question, _sentences(result), _table(result, {}), _pictures(result, only_default=False)
+        )
+        for result in over_all
+    )
+
+
+def _compared(curves: xr.DataArray, names: list[str], links: Mapping[tuple[Any, ...], str]) -> str:
+    several = len(names) > 1
+    frame = digests.counts_by_task(curves, names) if several else digests.counts(curves)
     history = str(curves.attrs.get("history", ""))
     steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
-    return markup.html_table(frame, f"Runs and training levels. Scores: {label_of(curves)}.") + steps + drawn
+    table = markup.html_table(
+        frame,
+        f"Runs and training levels. Scores: {label_of(curves)}.",
+        links if len(labels.extra_dims(curves)) == 1 else None,
+    )
+    if several:
+        return table + steps
+    task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
+    uri = pictures.draw(task)
+    if uri is None:
+        return table + steps + markup.paragraph(pictures.MISSING)
+    return table + steps + markup.figure(uri, captions.curves_alternative(task), captions.CURVES_CAPTION)
 
 
-def _draw_curves(curves: xr.DataArray, names: list[str]) -> str:
-    extra = labels.extra_dims(curves)
-    sizes = [curves.sizes[dim] for dim in extra]
-    figures = []
-    for place, name in enumerate(names[:_DRAWN]):
-        where = dict(zip(extra, np.unravel_index(place, sizes), strict=True)) if extra else {}
-        task = curves.isel(where, drop=True).transpose(*labels.DIMS)
-        uri = pictures.draw(task)
-        if uri is None:
-            return markup.paragraph(pictures.MISSING)
-        caption = f"{name}." if len(names) > 1 else captions.CURVES_CAPTION
-        figures.append(markup.figure(uri, captions.curves_alternative(task), caption))
-    if len(names) == 1:
-        return figures[0]
-    rest = len(names) - len(figures)
-    more = f" The first {len(figures)} of {len(names)} tasks are drawn; the archive has all." if rest else ""
-    return f'<div class="gallery">{"".join(figures)}</div>' + markup.paragraph(captions.CURVES_CAPTION + more)
+def _each_task(curves: xr.DataArray, names: list[str], by_task: list[xr.Dataset]) -> str:
+    """Return the curves of every task, with its numbers."""
+    frames = [(kind_of(result).question, _frame(result)[0]) for result in by_task]
+    return tasks.gallery(curves, names, frames)
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
     """Return a result in memory; with a single task, without the dims that name it."""
     kind, result = prepare(result)
-    dims = kind.panel_dims(result)
-    if prod(result.sizes[dim] for dim in dims) > 1:
+    if _n_tasks(result) > 1:
         return result
+    dims = kind.panel_dims(result)
     return result.squeeze(dims).drop_vars(dims, errors="ignore")
 
 
-def _part(result: xr.Dataset) -> str:
+def _n_tasks(result: xr.Dataset) -> int:
+    return prod(result.sizes[dim] for dim in kind_of(result).panel_dims(result))
+
+
+def _frame(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+    return digests.of_result(kind_of(result), result, _n_tasks(result))
+
+
+def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
     """Return sentences, table and pictures of one result."""
-    kind, result = kind_of(result), _single(result)
-    tasks = prod(result.sizes[dim] for dim in kind.panel_dims(result))
-    said = results.summary(result).splitlines()
-    sentences = markup.items(said)
-    if len(said) > _SAID:
-        sentences = markup.folded(f"In {len(said)} sentences", sentences)
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    table = markup.html_table(*digests.of_result(kind, result, tasks))
-    return final + sentences + missing + table + _pictures(kind, result, tasks)
+    shown = "" if _n_tasks(result) > 1 else _pictures(result)
+    return final + _sentences(result) + missing + _table(result, links) + shown
 
 
-def _pictures(kind: ResultKind, result: xr.Dataset, tasks: int) -> str:
-    """Return the default pictures of one task's result, each with its alternative text, or why there is none."""
+def _sentences(result: xr.Dataset) -> str:
+    said = results.summary(result).splitlines()
+    sentences = markup.items(said)
+    return markup.folded(f"In {len(said)} sentences", sentences) if len(said) > _SAID else sentences
+
+
+def _table(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
+    """Return the table; a row of one task leads to it."""
+    frame, caption = _frame(result)
+    dims = [str(dim) for dim in kind_of(result).panel_dims(result)]
+    return markup.html_table(frame, caption, links if list(frame.index.names[: len(dims)]) == dims else None)
+
+
+def _pictures(result: xr.Dataset, *, only_default: bool = True) -> str:
+    """Return the pictures of one task's result, each with its alternative text, or why there is none."""
+    kind = kind_of(result)
     if not kind.views:
         return markup.paragraph(kind.no_view)
-    if tasks > 1:
-        return markup.paragraph("Pictures are for one task: select it, and call .curves.plot() of the selection.")
     figures = []
     for name, view in kind.views.items():
-        uri = pictures.draw(result, name) if view.default else None
+        uri = pictures.draw(result, name) if view.default or not only_default else None
         figures.append("" if uri is None else markup.figure(uri, view.alternative(result), view.caption))
     return "".join(figures)
 

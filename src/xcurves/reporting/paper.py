@@ -5,33 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from html import escape
+from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import kinds
 from xcurves.core import provenance, validation
 from xcurves.core.schema import ResultKind
 from xcurves.results import parts_of, prepare, table
 
 Mark = Literal["bold", "italic", "underline"]
 
-_DOI = re.compile(r"(?:,\s*)?doi:\s*(10\.\S+)")
-_DATED = re.compile(r"^(?P<authors>.+?) \((?P<year>\d{4})\), (?P<title>[^,]+)(?:, (?P<rest>.+))?$")
-_UNDATED = re.compile(r"^(?P<authors>(?:[^,&]+, )*[^,&]+ & [^,]+|[^,]+), (?P<title>[^,]+)(?:, (?P<rest>.+))?$")
 _LATEX = str.maketrans(
     {mark: f"\\{mark}" for mark in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 )
+_MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # what would be read as more than text
 _MARKS = {
     "latex": {"bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}", "underline": r"\underline{{{}}}"},
     "markdown": {"bold": "**{}**", "italic": "*{}*", "underline": "<u>{}</u>"},
     "html": {"bold": "<b>{}</b>", "italic": "<i>{}</i>", "underline": "<u>{}</u>"},
 }
 _INFINITE = {"latex": r"$\infty$", "markdown": "∞", "html": "∞"}
-_ADJUSTED = {"holm": "Holm's step-down procedure", "bonferroni": "Bonferroni's correction"}
+_SAID = {
+    "holm": "Holm's step-down procedure",
+    "bonferroni": "Bonferroni's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's procedure",
+}
+_MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+)?(?: \((?P<year>\d{4})\))?")
 
 
 def format_table(
@@ -129,8 +132,9 @@ def _cells(to: str, digits: int) -> Callable[[object], str]:
 
     def cell(value: object) -> str:
         if isinstance(value, str):
-            escaped = {"latex": value.translate(_LATEX), "markdown": value.replace("|", r"\|"), "html": escape(value)}
-            return escaped[to]
+            if to == "markdown":
+                return _MARKDOWN.sub(r"\\\g<0>", value)
+            return value.translate(_LATEX) if to == "latex" else escape(value)
         if value is pd.NA or value is None:
             return ""
         number = float(str(value))
@@ -157,9 +161,9 @@ def describe_methods(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        A paragraph: the method, the data, the reassignments or resamples, the adjustment, the confidence level and the
-        papers; then, after an empty line, one sentence for a reproducibility checklist, with the options, the seed and
-        the version.
+        A paragraph for the methods section: what was done, its papers, the unit, the counts of runs, levels, tasks and
+        reassignments, the confidence level and the version; then, after an empty line, one sentence for a
+        reproducibility checklist: the call with its options, the unit, the counts, the seed and the version.
 
     Raises
     ------
@@ -171,30 +175,51 @@ def describe_methods(result: xr.Dataset) -> str:
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> described = xcurves.describe_methods(scores.curves.randomized_anova(rng=0))
-    >>> print(described[:94])
-    Do the algorithms differ? We used `randomized_anova` of xcurves 0.1.0: Test whether algorithms
+    >>> print(described.split(": ")[0])
+    Algorithms were compared by a randomized analysis of variance of whole performance curves
     """
     kind, result = prepare(result)
-    return f"{' '.join(_paragraph(kind, result))}\n\n{_checklist(kind, result)}"
+    said = {name: _SAID.get(str(value), str(value)) for name, value in _options(kind, result).items()}
+    papers = "; ".join(map(_cited, provenance.references_of([result])))
+    unit = kind.unit.format_map(said)
+    counts = "; ".join(_counts(kind, result))
+    matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
+    version, seed = result.attrs["xcurves_version"], f"seed {result.attrs.get('rng', 'none')}"
+    paragraph = (
+        f"{kind.method.format_map(said).removesuffix('.')} ({papers}).{matched} Unit: {unit}. "
+        f"{counts[:1].upper()}{counts[1:]}{'. ' if counts else ''}Intervals have a confidence level of "
+        f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %. Computed with `{kind.name}` of xcurves "
+        f"{version}."
+    )
+    calls = str(result.attrs["history"]).replace("\n", " | ")
+    rest = "; ".join(filter(None, [f"unit: {unit}", counts, seed, f"xcurves {version}"]))
+    return f"{paragraph}\n\nReproducibility: {calls}; {rest}."
 
 
-def _paragraph(kind: ResultKind, result: xr.Dataset) -> Iterator[str]:
-    attrs = result.attrs
-    first = str(kinds.function(kind.name).__doc__).strip().split("\n\n")[0].strip()
-    yield f"{kind.question} We used `{kind.name}` of xcurves {attrs['xcurves_version']}: {first}"
-    counts = [f"{name.removeprefix('n_').replace('_', ' ')}: {_range(result[name])}" for name in _counts(kind, result)]
-    if counts:
-        yield f"Numbers: {', '.join(counts)}."
-    if attrs.get("paired"):
-        yield "Runs are matched over algorithms."
-    if "correction" in attrs:
-        yield f"P-values are adjusted by {_ADJUSTED.get(str(attrs['correction']), str(attrs['correction']))}."
-    yield f"Confidence level: {100 * float(attrs.get('confidence_level', 0.95)):g} %."
-    yield "Method: " + "; ".join(provenance.references_of([result])) + "."
+def _options(kind: ResultKind, result: xr.Dataset) -> dict[str, object]:
+    """Return the attrs of a result and the options of its own call."""
+    call = re.search(rf"{kind.name}\((.*)\)$", str(result.attrs["history"]).split("\n")[-1])
+    given = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
+    return given | {str(name): value for name, value in result.attrs.items()}
+
+
+def _cited(reference: str) -> str:
+    """Return authors and year of a paper, as they are cited in a text."""
+    found = _MARK.match(reference)
+    if found is None:
+        return reference
+    many = reference[: found.end()].count(",") > 0
+    authors = f"{found['author']} et al." if many else f"{found['author']}{found['more'] or ''}"
+    return ", ".join(filter(None, [authors, found["year"], "longer version" * ("longer version" in reference)]))
 
 
 def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
-    return [name for name in kind.variables if name.startswith("n_") and name in result]
+    """Return each count with its name, such as "number of runs: 10"."""
+    return [
+        f"{variable.long_name}: {_range(result[name])}"
+        for name, variable in kind.variables.items()
+        if name.startswith("n_") and variable.long_name.startswith("number") and name in result
+    ]
 
 
 def _range(counts: xr.DataArray) -> str:
@@ -202,13 +227,6 @@ def _range(counts: xr.DataArray) -> str:
     known = counts.to_numpy()[~np.isnan(counts.to_numpy())]
     ends = sorted({known.min(), known.max()}) if known.size else []
     return " to ".join(f"{end:,.0f}" for end in ends) or "none"
-
-
-def _checklist(kind: ResultKind, result: xr.Dataset) -> str:
-    """Return one sentence from which another can repeat the call."""
-    steps = str(result.attrs["history"]).split("\n")
-    seed = f"seed {result.attrs['rng']}" if "rng" in result.attrs else "no seed"
-    return f"Reproducibility: {' | '.join(steps)}; {seed}; xcurves {result.attrs['xcurves_version']}; {kind.name}."
 
 
 def bibtex(result: xr.Dataset | xr.DataTree) -> str:
@@ -222,8 +240,7 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     Returns
     -------
     str
-        An entry for each paper that the result names, each once, and one for xcurves in its version. What follows the
-        title stands in `note`.
+        An entry for each paper that the result names, each once, and one for xcurves in its version.
 
     Raises
     ------
@@ -235,51 +252,42 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> print(xcurves.bibtex(scores.curves.performance_cdf()).split("\n\n")[1])
-    @misc{Massart1990,
-      author = {Massart},
-      title = {{The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality}},
+    @article{Massart1990,
+      author = {Massart, Pascal},
+      title = {The Tight Constant in the {Dvoretzky-Kiefer-Wolfowitz} Inequality},
+      journal = {The Annals of Probability},
+      volume = {18},
+      pages = {1269--1283},
       year = {1990},
-      note = {Ann. Probab. 18, 1269-1283},
       doi = {10.1214/aop/1176990746}
     }
     """
     parts = parts_of(result).values() if isinstance(result, xr.DataTree) else [prepare(result)[1]]
-    entries: dict[str, str] = {}
-    for reference in provenance.references_of(parts):
-        key, fields = _entry(reference)
-        while key in entries:
-            key += "b"
-        entries[key] = _written(key, fields)
     version = str(next(iter(parts)).attrs["xcurves_version"])
     software = {"author": "{The xcurves developers}", "title": "{xcurves}", "note": f"Version {version}"}
-    return "\n\n".join([*entries.values(), _written("xcurves", software)])
+    known = _known()
+    entries = [
+        known.get(_key(reference)) or _written(f"reference{number}", {"note": _escaped(reference)})
+        for number, reference in enumerate(provenance.references_of(parts), 1)
+    ]
+    return "\n\n".join([*entries, _written("xcurves", software)])
 
 
-def _entry(reference: str) -> tuple[str, dict[str, str]]:
-    """Return the key and the fields of a paper, "Authors (year), Title, Journal 1, 2-3, doi:..."."""
-    doi = _DOI.search(reference)
-    bare = _DOI.sub("", reference)
-    found = _DATED.match(bare) or _UNDATED.match(bare)
-    if found is None:
-        return "reference", {"note": reference}
-    authors = re.split(r", | & ", found["authors"].replace(" et al.", ", others"))
-    year = found.groupdict().get("year")
-    is_journal = re.search(r" \d+$", found["title"])  # of a paper that is named without its title
-    rest = [found["title"], found["rest"]] if is_journal else [found["rest"]]
-    fields = {
-        "author": " and ".join(authors),
-        "title": "" if is_journal else f"{{{found['title']}}}",
-        "year": year,
-        "note": ", ".join(filter(None, rest)),
-        "doi": doi and doi[1],
-    }
-    key = re.sub(r"\W", "", authors[0].split()[-1]) + (year or "")
-    return key, {name: value for name, value in fields.items() if value}
+def _known() -> dict[str, str]:
+    """Return the entries that come with the package, by their keys."""
+    text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
+    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
+
+
+def _key(reference: str) -> str:
+    """Return the first author and the year of a paper."""
+    found = _MARK.match(reference)
+    return f"{found['author']}{found['year'] or ''}" if found else ""
+
+
+def _escaped(words: str) -> str:
+    return words.translate(_LATEX)
 
 
 def _written(key: str, fields: dict[str, str]) -> str:
-    lines = [
-        f"  {name} = {{{value if name == 'doi' else value.replace('&', chr(92) + '&')}}}"
-        for name, value in fields.items()
-    ]
-    return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"
+    return f"@misc{{{key},\n" + ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items()) + "\n}"

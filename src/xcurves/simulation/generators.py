@@ -19,6 +19,7 @@ from xcurves.simulation.modifications import Case, modified, stretched
 
 PerAlgorithm = float | Sequence[float]
 REPLICATION = "replication"
+_MOST = 10**6  # algorithms, runs or levels of a data set
 
 
 def resampled(
@@ -168,14 +169,18 @@ def autoregressive(
     >>> walks.notnull().any("training").sum("run").values[0].tolist()
     [15, 5]
     """
-    m = int(validation.check_count("n_algorithms", n_algorithms, 2) or 2)
-    k = int(validation.check_count("n_levels", n_levels) or 1)
+    m = int(validation.check_count("n_algorithms", n_algorithms, 2, _MOST) or 2)
+    k = int(validation.check_count("n_levels", n_levels, most=_MOST) or 1)
+    correlation = validation.check_number("correlation", correlation)
+    shared = validation.check_number("shared", shared)
+    algorithm_effect = validation.check_number("algorithm_effect", algorithm_effect)
+    interaction_effect = validation.check_number("interaction_effect", interaction_effect)
     sizes = _sizes(n_runs, m)
     spread, offsets = _each("noise", noise, m), _each("offset", offset, m)
     shape = (n_datasets, m, max(sizes))
     innovations = rng.normal(size=(*shape, k))
     lags = np.subtract.outer(np.arange(k), np.arange(k))
-    carried = innovations @ np.where(lags >= 0, float(correlation) ** np.abs(lags), 0.0).T
+    carried = innovations @ np.where(lags >= 0, correlation ** np.abs(lags), 0.0).T
     of_runs = offsets[:, None, None] * rng.normal(size=(*shape, 1))
     values = spread[:, None, None] * (of_runs + carried)
     if shared:
@@ -201,6 +206,7 @@ def pool_of(
     """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""
     curves = check_curves(with_algorithm(curves))
     names = curves["algorithm"].to_numpy().tolist()
+    factor, stretch = validation.check_number("factor", factor), validation.check_number("stretch", stretch)
     changes = modification is not None or stretch != 1
     if changes and len(names) > 1:
         raise ValueError(
@@ -244,12 +250,14 @@ def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
     given: list[Any] = [n_runs] * n_algorithms if not isinstance(n_runs, Sequence | np.ndarray) else list(n_runs)
     if len(given) != n_algorithms:
         raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
-    return [int(validation.check_count("n_runs", size) or 0) for size in given]
+    return [int(validation.check_count("n_runs", size, most=_MOST) or 0) for size in given]
 
 
 def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:
     """Return one number for each algorithm."""
-    values = np.asarray(given, dtype=np.float64)
+    values = validation.numbers_of(given)
+    if values is None:
+        raise TypeError(f"{name} must be one number or one for each of {n_algorithms} algorithms; got {given!r}")
     if values.ndim and values.shape != (n_algorithms,):
         raise ValueError(f"{name} must be one number or one for each of {n_algorithms} algorithms; got {given}")
     if not (np.isfinite(values) & (values >= 0)).all():

@@ -52,7 +52,9 @@ def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise TypeError(f"settings must map names to lists of values; got {settings!r}. Try {{'n_runs': [5, 10]}}")
+        raise TypeError(
+            f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
+        )
     checked = {}
     for name, values in settings.items():
         if name in _TAKEN:
@@ -60,7 +62,7 @@ def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:
                 f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
             )
         if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
-            raise TypeError(f"settings[{name!r}] must be a list of values; got {values!r}. Try [{values!r}]")
+            raise TypeError(f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list")
         checked[str(name)] = list(values)
         known = [_label(value) for value in checked[str(name)]]
         if not known or len(set(known)) < len(known):

@@ -37,6 +37,9 @@ TYPE_I_ERROR = ResultKind(
     rows=("effect", "error_term", "pair"),
     core=(),
     references=REFERENCES,
+    method="The share of simulated data sets without a difference in which the test rejects at the level {alpha} was "
+    "measured, with exact binomial intervals.",
+    unit="simulated data sets",
     table=tables.rate_table,
     table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
     sentences=text.level_sentences,
@@ -61,6 +64,9 @@ POWER = ResultKind(
     rows=("effect", "error_term", "pair"),
     core=(),
     references=REFERENCES,
+    method="The share of simulated data sets with a difference in which the test rejects at the level {alpha} was "
+    "measured, with exact binomial intervals.",
+    unit="simulated data sets",
     table=tables.rate_table,
     table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
     sentences=text.power_sentences,
@@ -93,6 +99,9 @@ RUNS_NEEDED = ResultKind(
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),
     references=(*REFERENCES, EFRON_1979),
+    method="The number of runs per algorithm that gives a power of {power} at the level {alpha} was found by drawing "
+    "data sets from pilot curves.",
+    unit="whole pilot runs",
     table=tables.plan_table,
     table_caption="Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
     "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",

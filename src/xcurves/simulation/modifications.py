@@ -67,8 +67,7 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     curves = check_curves(curves, core=("training",))
     k = curves.sizes["training"]
     validation.check_choice("case", case, ("a", "b", "c", "d"))
-    if not np.isfinite(factor):
-        raise ValueError(f"factor must be finite; got {factor}. 0 leaves curves as they are")
+    factor = validation.check_number("factor", factor)
     if case == "b" and k % 2:
         raise ValueError(
             f"case 'b' needs an even number of training levels; got {k}. "
@@ -115,6 +114,4 @@ def stretched(curves: xr.DataArray, factor: float) -> xr.DataArray:
     >>> float(xcurves.simulation.stretched(score, 1.1).max() / score.max())
     1.1
     """
-    if not np.isfinite(factor):
-        raise ValueError(f"stretch must be finite; got {factor}. 1 leaves curves as they are")
-    return curves.copy(data=curves.data * factor)
+    return curves.copy(data=curves.data * validation.check_number("stretch", factor))

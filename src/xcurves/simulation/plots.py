@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.axes import label_of
+from xcurves.core.axes import label_of, style_of
 from xcurves.core.packing import Floats
 from xcurves.core.sentences import joined
 
@@ -32,7 +32,7 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     lines = list(_lines(result))
     for i, (name, term, line) in enumerate(lines):
         shift = 0.0 if numeric else 0.12 * (i - (len(lines) - 1) / 2)
-        colour = colours.setdefault(name.split(",")[0], f"C{len(colours)}")
+        colour = colours.setdefault(name.split(",")[0], style_of(len(colours)).color)
         fill = "white" if term in _MARKERS else colour
         look = {"color": colour, "markerfacecolor": fill, "marker": _MARKERS.get(term, "o")}
         look["linestyle"] = _STYLES.get(term, "-") if numeric else "none"
@@ -46,8 +46,6 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     is_power = is_plan or result.attrs.get("xcurves_result") == "power"
     ax.set_ylabel("power" if is_power else "share of rejections")
     ax.set_ylim(bottom=0, top=1.02 if is_power else None)
-    if any(name for name, _, _ in lines):
-        ax.legend(fontsize="small", frameon=False)
 
 
 def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from xcurves.core import provenance, validation
+from xcurves.core import labels, provenance, validation
 from xcurves.core.schema import ResultKind
 from xcurves.simulation import counts
 from xcurves.simulation.grid import cells_of, check_settings
@@ -55,6 +55,7 @@ def seed_of(rng: validation.Rng, archive: str | Path | None) -> int:
     """Return the seed of a simulation; one that continues from an archive needs a given one."""
     if archive is not None and not isinstance(rng, Integral):
         raise ValueError(
-            f"an archive needs rng, a whole number, so that the simulation can go on; got {rng!r}. Try rng=0"
+            f"an archive needs rng, a whole number, so that the simulation can go on; got {labels.shown(rng)}. "
+            "Try rng=0"
         )
     return validation.check_rng(rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Real
 
@@ -139,7 +139,7 @@ def runs_needed(
     """
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
-        raise ValueError(f"power must lie between 0 and 1; got {power!r}. Usual: 0.8")
+        raise ValueError(f"power must lie between 0 and 1; got {labels.shown(power)}. Usual: 0.8")
     available = _check_pilots(curves)
     replace = validation.check_flag("replace", replace)
     wanted = _check_runs(n_runs, available, replace=replace)
@@ -213,8 +213,9 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
     if n_runs is None:
         most = _DOUBLING[-1] if replace else available // 2
         n_runs = [size for size in _DOUBLING if size <= most] or list(range(2, available + 1))
-    if not np.ndim(n_runs):
-        raise TypeError(f"n_runs must be a list of numbers of runs; got {n_runs!r}. Try [{n_runs!r}]")
+    if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
+        got = labels.shown(n_runs)
+        raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")
     wanted = [int(validation.check_count("n_runs", size, 2) or 0) for size in n_runs]
     if wanted != sorted(set(wanted)) or not wanted:
         raise ValueError(f"n_runs must rise; got {wanted}. Sort them")

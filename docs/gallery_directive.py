@@ -1,0 +1,140 @@
+"""The directive `xcurves-gallery`: every picture that a kind of result declares, small, with the code that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from xcurves import kinds
+
+_DATA = {
+    "scores": 'scores = xcurves.tutorial.open_dataset("tictactoe")["score"]',
+    "errors": 'errors = xcurves.tutorial.open_dataset("digits_learning")["error"]',
+    "accuracy": 'accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]',
+}
+_TEST = "def test(data, rng):\n    return xcurves.randomized_anova(data, n_resamples=99, rng=rng)\n"
+CALLS = {  # how a result of each kind with pictures is made
+    "across_tasks": ["result = accuracy.curves.across_tasks(rng=0)"],
+    "profile_across_tasks": ["result = accuracy.curves.profile_across_tasks(rng=0)"],
+    "randomized_anova": ["result = scores.curves.randomized_anova(keep_null=True, rng=0)"],
+    "pairwise": ["result = scores.curves.pairwise(rng=0)"],
+    "contrast": ['result = scores.curves.contrast({"rate 0.1": 1, "rate 0.001": -1}, rng=0)'],
+    "ss_profile": ["result = scores.curves.ss_profile(rng=0)"],
+    "sequential": [
+        "looks = scores.curves.assign_looks(5, n_looks=3)",
+        "result = looks.curves.sequential(n_looks=3)",
+    ],
+    "fit_power_law": ["result = errors.curves.fit_power_law()"],
+    "performance_cdf": [
+        "final = scores.isel(training=-1)",
+        "result = final.curves.performance_cdf(scores_at=range(60, 101))",
+    ],
+    "compare_distributions": ["final = scores.isel(training=-1)", "result = final.curves.compare_distributions()"],
+    "type_i_error": [
+        _TEST,
+        "result = xcurves.type_i_error(",
+        "    xcurves.simulation.autoregressive, test, n_replications=100,",
+        '    settings={"n_runs": [4, 8, 12]}, rng=0,',
+        ")",
+    ],
+    "power": [
+        _TEST,
+        "result = xcurves.power(",
+        "    xcurves.simulation.autoregressive, test, n_replications=100,",
+        '    settings={"algorithm_effect": [1, 3, 5]}, rng=0,',
+        ")",
+    ],
+    "runs_needed": [
+        _TEST,
+        "result = xcurves.runs_needed(",
+        "    scores, test=test, n_runs=[5, 10, 20], n_replications=100, replace=True, rng=0",
+        ")",
+    ],
+}
+
+
+class Picture(NamedTuple):
+    """A picture of the gallery: its file name, title, caption, code, and the Axes and text that drawing it gives."""
+
+    name: str
+    title: str
+    caption: str
+    code: str
+    axes: Any
+    alternative: str
+
+
+def pictures() -> Iterator[Picture]:
+    """Draw every view of every kind, after the curves themselves."""
+    code = "\n".join(["import xcurves", "", _DATA["scores"], "scores.curves.plot(rng=0)"])
+    axes = _run(code.replace("scores.curves.plot", "axes = scores.curves.plot"))["axes"]
+    yield Picture("curves", "curves", "Runs, their means and bands.", code, axes, "Curves of three learning rates")
+    for name in kinds.NAMES:
+        kind = kinds.kind(name)
+        if not kind.views:
+            continue
+        data = [line for given, line in _DATA.items() if any(given in each for each in CALLS[name])]
+        made = "\n".join(["import xcurves", "", *data, *CALLS[name]])
+        result = _run(made)["result"]
+        for view, declared in kind.views.items():
+            yield Picture(
+                f"{name}-{view}",
+                f"{name}: {view}",
+                declared.caption,
+                f'{made}\nresult.curves.plot("{view}")',
+                result.curves.plot(view),
+                declared.alternative(result),
+            )
+
+
+def _run(code: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(code, names)
+    return names
+
+
+class Gallery(SphinxDirective):
+    """Draws the pictures into the built site, a card for each."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the cards."""
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        from matplotlib import pyplot as plt
+
+        folder = Path(self.env.app.outdir) / "_images"
+        folder.mkdir(parents=True, exist_ok=True)
+        up = "../" * self.env.docname.count("/")
+        cards = nodes.container(classes=["gallery"])
+        for picture in pictures():
+            path = folder / f"gallery-{picture.name}.png"
+            figure = np.ravel([picture.axes])[0].figure
+            figure.savefig(path, dpi=90, bbox_inches="tight", metadata={"Software": None})
+            plt.close(figure)
+            source = f"{up}_images/{path.name}"
+            image = f'<a href="{source}"><img src="{source}" alt="{escape(picture.alternative)}" loading="lazy"></a>'
+            cards += nodes.container(
+                "",
+                nodes.raw("", image, format="html"),
+                nodes.paragraph("", "", nodes.strong("", picture.title)),
+                nodes.paragraph("", picture.caption),
+                nodes.raw("", "<details><summary>Code</summary>", format="html"),
+                nodes.literal_block(picture.code, picture.code, language="python"),
+                nodes.raw("", "</details>", format="html"),
+                classes=["card-of-gallery"],
+            )
+        return [cards]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directive to the build."""
+    app.add_directive("xcurves-gallery", Gallery)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,143 @@
+"""Heat maps with a cell for each task, pair or training level: many comparisons in one panel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core.labels import task_dims
+from xcurves.core.packing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 45  # pairs that have a row each
+DIVERGING = "RdBu_r"
+SHARES: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}  # how probabilities are drawn
+_LETTERS = 5  # width of a number, in letters
+_POINTS = 72
+_LEAST = 4.5  # points of a number that can be read
+_DARK = 0.33  # share of the colour scale from the middle, from which text is white
+_UPRIGHT = 60  # letters of columns that have room beside each other
+_SCALE = 16  # letters in a line of the name of a colour scale
+_FEW = 20  # rows whose labels have the usual size
+
+
+def draw_cells(
+    ax: Axes,
+    values: Floats,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limits: tuple[float, float],
+    said: str,
+    marked: NDArray[np.bool_] | None = None,
+    steps: Mapping[float, str] | None = None,
+    cmap: str = "viridis",
+    form: str | None = None,
+) -> None:
+    """Draw a cell for each value, shape (row, column), with its number where it has a form and room, else as colour.
+
+    Marked cells are bold or have a dot; `said` names the colour scale, and `steps` its values where they are few.
+    """
+    image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="none")
+    size = _font(ax, values.shape)
+    shown = np.zeros(values.shape, bool) if marked is None else marked
+    if form is not None and size >= _LEAST:
+        _write(ax, values, shown, form, limits, size)
+    else:
+        y, x = np.nonzero(shown)
+        ax.plot(x, y, "o", color="black", markersize=min(3, size / 2))
+        bar = ax.figure.colorbar(image, ax=ax, aspect=30)
+        bar.ax.set_title(fill(said, _SCALE), fontsize="small", loc="left")
+        if steps:
+            bar.set_ticks(list(steps), labels=list(steps.values()))
+    lean: dict[str, Any] = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
+    letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
+    ax.set_xticks(range(len(columns)), columns, **lean, **letters)
+    ax.set_yticks(range(len(rows)), rows, **letters)
+    ax.tick_params(length=0)
+
+
+def draw_pairs(
+    ax: Axes, result: xr.Dataset, value: Floats, other: Floats, shown: NDArray[np.bool_], said: str, **options: Any
+) -> None:
+    """Draw a cell for each two algorithms, that of the row less, or against, that of the column; bold where shown."""
+    names, matrix = _between(result, value, other)
+    _, marked = _between(result, shown.astype(float), shown.astype(float))
+    given = {"limits": symmetric(matrix), "cmap": DIVERGING, "form": "{:.3g}", **options}
+    draw_cells(ax, matrix, names, names, said=said, marked=marked == 1, **given)
+
+
+def draw_signs(ax: Axes, signs: Floats, shown: NDArray[np.bool_], tasks: Sequence[str], pairs: Sequence[str]) -> None:
+    """Draw a cell for each task and pair, shape (task, pair): which one scores higher, and whether it is shown."""
+    values = np.where(shown, 1.0, 0.3) * signs
+    steps = {-1.0: "second, shown", -0.3: "second", 0.3: "first", 1.0: "first, shown"}
+    limits = (-1.2, 1.2)
+    draw_cells(ax, values, tasks, pairs, limits=limits, said="which one scores higher", steps=steps, cmap=DIVERGING)
+
+
+def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
+    """Return the labels of the tasks of a variable, in C order."""
+    dims = task_dims(variable, core)
+    return [", ".join(map(str, each)) for each in product(*(variable[dim].to_numpy().tolist() for dim in dims))]
+
+
+def by_task(variable: xr.DataArray, dim: str) -> Floats:
+    """Return values of all tasks, shape (task, dim)."""
+    return np.asarray(variable.transpose(..., dim).to_numpy().reshape(-1, variable.sizes[dim]))
+
+
+def n_pair_rows(result: xr.Dataset) -> float:
+    """Return the number of rows of a picture of pairs: pairs, or algorithms where pairs are many."""
+    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else result.sizes["pair"]
+
+
+def n_pair_columns(result: xr.Dataset) -> float:
+    """Return the number of columns of a picture of pairs: none, or algorithms where pairs are many."""
+    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else 0
+
+
+def _font(ax: Axes, shape: tuple[int, ...]) -> float:
+    """Return the size of a number that fits into a cell, in points."""
+    box = ax.get_window_extent()
+    high, wide = (each / ax.figure.dpi * _POINTS for each in (box.height / shape[0], box.width / shape[1]))
+    return float(min(8.5, 0.75 * high, wide / (0.6 * _LETTERS)))
+
+
+def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, limits: Any, size: float) -> None:
+    middle, half = (limits[0] + limits[1]) / 2, (limits[1] - limits[0]) or 1
+    for row, column in np.argwhere(np.isfinite(values)):
+        value = values[row, column]
+        ax.text(column, row, form.format(value).replace("0.", ".", 1), ha="center", va="center", fontsize=size,
+                fontweight="bold" if bold[row, column] else "normal",
+                color="white" if abs(value - middle) > _DARK * half else "black")  # fmt: skip
+
+
+def _names(result: xr.Dataset) -> list[Any]:
+    """Return the algorithms of a result of pairs."""
+    if "algorithm" in result.coords and result["algorithm"].ndim:
+        return list(result["algorithm"].to_numpy().tolist())
+    return list(dict.fromkeys([*result["algorithm_a"].to_numpy().tolist(), *result["algorithm_b"].to_numpy().tolist()]))
+
+
+def _between(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list[str], Floats]:
+    """Return the algorithms of the pairs of a result, and a matrix with a value of each pair and of its reverse."""
+    names = _names(result)
+    matrix = np.full((len(names), len(names)), np.nan)
+    a, b = ([names.index(each) for each in result[side].to_numpy()] for side in ("algorithm_a", "algorithm_b"))
+    matrix[a, b], matrix[b, a] = value, other
+    return [str(name) for name in names], matrix
+
+
+def symmetric(values: Floats) -> tuple[float, float]:
+    """Return limits of a colour scale about 0."""
+    known = np.abs(values[np.isfinite(values)])
+    top = float(known.max()) if known.size and known.max() > 0 else 1.0
+    return -top, top

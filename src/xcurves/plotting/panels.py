@@ -1,0 +1,147 @@
+"""Draw panels in a new figure, or one in given Axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.plotting.facets import LARGEST, Grid
+from xcurves.plotting.names import name_curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_SMALL = 3.0  # inches of a panel with few ticks
+_FEW_TICKS = 4
+
+
+class Canvas(NamedTuple):
+    """Where to draw: given Axes, or a figure with panels along dims."""
+
+    ax: Axes | None = None
+    col: Hashable | None = None
+    row: Hashable | None = None
+    col_wrap: int | None = None
+    figsize: tuple[float, float] | None = None
+
+    def by_row(self, dims: Sequence[Hashable]) -> bool:
+        """Return whether the panels of a single dim stand below each other."""
+        return list(dims) == [self.row]
+
+
+class Cell(NamedTuple):
+    """A panel: its title and what draws it."""
+
+    title: str
+    draw: Callable[[Axes], object]
+
+
+def draw_cells(
+    cells: Sequence[Cell | None],
+    grid: Grid,
+    size: tuple[float, float],
+    canvas: Canvas,
+    *,
+    shared: Literal["none", "all", "col"] = "none",
+    named: xr.DataArray | xr.Dataset | None = None,
+    title: str = "",
+) -> Axes | NDArray[Any]:
+    """Draw each cell in its panel, and name curves once, without those of `named`, which titles name."""
+    if canvas.ax is not None:
+        panels = _draw_all(cells, _given_axes(canvas, len(cells)))
+        name_curves(panels, known=_names(named), width=None)
+        return canvas.ax
+    size = size if canvas.figsize is None else canvas.figsize
+    with grid.letters(size):
+        axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
+        panels = _draw_all(cells, axes)
+        for ax in panels:
+            _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
+        _label_outer(axes, cells, grid, shared=shared != "none")
+        if title:
+            _add_title(panels, title)
+        name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
+    return axes.item() if len(axes) == 1 else grid.shaped(axes)
+
+
+def check_figsize(figsize: Any) -> tuple[float, float] | None:
+    """Return the width and height of a figure."""
+    if figsize is None:
+        return None
+    try:
+        width, height = (float(inches) for inches in figsize)
+    except (TypeError, ValueError):
+        raise TypeError(f"figsize must be two numbers; got {figsize!r}. Give inches: figsize=(6.5, 4)") from None
+    if not 0.5 <= min(width, height) <= max(width, height) <= 200:
+        raise ValueError(f"figsize must be from 0.5 to 200 inches; got {figsize!r}. Usual: figsize=(6.5, 4)")
+    return width, height
+
+
+def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
+    ax = canvas.ax
+    if not hasattr(ax, "set_xscale"):
+        got = type(ax).__name__
+        raise TypeError(f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()")
+    if canvas.figsize is not None:
+        raise ValueError(f"figsize is of a new figure; got {canvas.figsize} with ax. Leave one of them out")
+    if n_panels > 1:
+        raise ValueError(f"ax is one Axes; got {n_panels} panels. Select a task, give view=, or leave ax out")
+    return np.array([ax])
+
+
+def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any]) -> list[Axes]:
+    """Draw cells in Axes, and remove those of no cell."""
+    panels = []
+    for cell, ax in zip(cells, axes, strict=True):
+        if cell is None:
+            ax.remove()
+            continue
+        cell.draw(ax)
+        if cell.title:
+            ax.set_title(cell.title, fontsize="medium")
+        panels.append(ax)
+    return panels
+
+
+def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
+    """Return the names of algorithms and pairs that titles have."""
+    dims = ("algorithm", "pair")
+    found = [] if named is None else [named[dim].to_numpy() for dim in dims if dim in named.coords]
+    return {str(name) for names in found for name in np.ravel(names)}
+
+
+def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
+    """Give small panels few ticks."""
+    from matplotlib.ticker import AutoLocator
+
+    for axis, inches in ((ax.xaxis, wide), (ax.yaxis, high)):
+        if inches < _SMALL and isinstance(axis.get_major_locator(), AutoLocator):
+            ax.locator_params(axis.axis_name, nbins=_FEW_TICKS)  # type: ignore[arg-type]  # "x" or "y"
+
+
+def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *, shared: bool) -> None:
+    """Label the axes of panels on the left and at the bottom only, where those beside and above have the same label."""
+    for place, (ax, cell) in enumerate(zip(axes, cells, strict=True)):
+        if cell is None:
+            continue
+        left = axes[place - 1] if place % grid.n_columns else None
+        below = place + grid.n_columns
+        if left is not None and left.yaxis.label.get_text() == ax.get_ylabel():
+            ax.yaxis.label.set_visible(False)
+        if below < len(axes) and cells[below] and axes[below].get_xlabel() == ax.get_xlabel():
+            ax.xaxis.label.set_visible(False)
+        elif shared:
+            ax.tick_params(labelbottom=True)
+
+
+def _add_title(panels: Sequence[Axes], title: str) -> None:
+    """Add a title, above all panels if there are several."""
+    if len(panels) == 1:
+        panels[0].set_title(panels[0].get_title() or title)
+    else:
+        panels[0].figure.suptitle(title, fontsize="large")

@@ -1,0 +1,254 @@
+"""What each method should reach, measured in processor time beside its peers: `python tests/benchmarks/goals.py`.
+
+In every round each contender of a goal has its turn; a run takes the best of its rounds, and the ratio of the best. Of
+three runs the smallest, middle and largest ratio are printed. Processor time is that of all threads; BLAS has one.
+`--write` puts the table into docs/benchmarks.md; words as arguments choose the goals whose names contain one of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # before numpy
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import distributions, learning, profiles, test_experiments, test_frames, workloads
+from benchmarks.table import EXACT, LARGE, PAPER, print_machine, show
+from benchmarks.workloads import WORKLOADS, Workload
+from xcurves.kernels import contrasts
+
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
+RUNS, ROUNDS, SECONDS = 3, 15, 12  # of a goal in a run: at most so many rounds, and about so many seconds
+
+
+class Goal(NamedTuple):
+    """One line of the table.
+
+    Attributes
+    ----------
+    name : str
+    ours, peer : callable
+        The same work; without a peer, the aim is in seconds.
+    aim : float
+        The smallest ratio of the peer's time by ours, or the largest number of seconds.
+    scale : float
+        How often the peer's part has to be done for the whole.
+    """
+
+    name: str
+    ours: Callable[[], Any]
+    peer: Callable[[], Any] | None
+    aim: float
+    scale: float = 1.0
+
+
+@cache
+def curves(n_tasks: int, n_algorithms: int, n_runs: int, n_levels: int) -> xr.DataArray:
+    """Return curves of tasks; without the dim of a single one."""
+    return Workload("", n_algorithms, n_runs, n_levels, None, 1, n_tasks).curves
+
+
+def anova_goals() -> list[Goal]:
+    """Return the goals of fixed costs and of many runs."""
+    three, twenty = curves(1, 3, 10, 8), curves(20, 2, 10, 100)
+    few, many = curves(1, 2, 2_000, 8), curves(1, 2, 4_000, 8)
+    random = {"n_resamples": 1_000, "rng": 0}
+    jobs = {name: workloads.job(peer, WORKLOADS[name]) for name, peer in GOALS_OF_PEERS}
+    of_peers = [
+        Goal(f"`randomized_anova`, {name}: {peer}", partial(workloads.call, WORKLOADS[name]), job, aim, job.scale)
+        for ((name, peer), aim), job in zip(GOALS_OF_PEERS.items(), jobs.values(), strict=True)
+    ]
+    return [
+        *of_peers,
+        Goal(
+            "`pairwise` of 3 algorithms, 10 runs, 8 levels, 1,000", partial(three.curves.pairwise, **random), None, 8e-3
+        ),
+        Goal(
+            "`pairwise` of 20 tasks of 10 v 10: `randomized_anova` of these, exact",
+            partial(twenty.curves.pairwise, rng=0),
+            partial(twenty.curves.randomized_anova, rng=0),
+            0.5,
+        ),
+        Goal(
+            "`randomized_anova` of 2 × 2,000 runs, 8 levels: the same of 2 × 4,000",
+            partial(few.curves.randomized_anova, **random),
+            partial(many.curves.randomized_anova, **random),
+            0.0,
+        ),
+    ]
+
+
+GOALS_OF_PEERS = {(PAPER, "scipy default"): 1.0, (EXACT, "scipy default"): 100.0, (LARGE, "scikit-bio"): 6.0}
+
+
+def profile_goals() -> list[Goal]:
+    """Return the goals of profiles."""
+    large, usual = curves(1, 10, 30, 1_000), profiles.make_curves(5, 10, 1_000)
+    return [
+        Goal("`ss_profile` of 10 × 30 × 1,000, 9,999", partial(large.curves.ss_profile, rng=0), None, 4.9 / 3),
+        Goal(
+            "`ss_profile` of 5 × 10 × 1,000, 1,000: mne, clusters alone",
+            partial(profiles.infer, usual, step_down=True),
+            partial(profiles.mne_clusters, usual),
+            10.0,
+        ),
+    ]
+
+
+def distribution_goals() -> list[Goal]:
+    """Return the goals of large samples. Ours makes quantiles, statistics and all intervals too."""
+    trials = distributions.trials()
+    ours = partial(distributions.describe, trials)
+    peers = {
+        "statsmodels `ECDF`": (distributions.statsmodels_cdf, 1.5),
+        "`scipy.stats.ecdf`": (distributions.scipy_cdf, 8.0),
+        "statsmodels `ECDF` and its inverse": (distributions.statsmodels_both, 4.0),
+        "`np.sort` alone": (lambda scores: np.sort(scores.to_numpy()), 0.0),
+    }
+    return [
+        Goal(f"`performance_cdf` of 2 × 3,000,000: {name}", ours, partial(peer, trials), aim)
+        for name, (peer, aim) in peers.items()
+    ]
+
+
+def frame_goals() -> list[Goal]:
+    """Return the goals of ragged runs; ours checks labels, order and repeated rows too."""
+    frame = test_frames.make_frame(250)
+    ten_million = cache(partial(test_frames.make_frame, 1_667))
+    return [
+        Goal(
+            "1.5 million rows of frames to arrays: `groupby` and `np.interp`",
+            partial(test_frames.by_xcurves, frame),
+            partial(test_frames.by_loop, frame),
+            1.0,
+        ),
+        Goal("10 million rows of frames to arrays", lambda: test_frames.by_xcurves(ten_million()), None, 3.0),
+    ]
+
+
+def learning_goals() -> list[Goal]:
+    """Return the goals of fits; ours makes covariances, intervals and the backtest too."""
+    errors = learning.make_curves()
+    peers = {"curve_fit": ("`curve_fit` in a loop", 100.0), "xarray curvefit": ("`DataArray.curvefit`", 1_000.0)}
+    return [
+        Goal(
+            f"`fit_power_law` of 1,000 curves: {title}",
+            partial(learning.call, errors),
+            partial(learning.PEERS[name], errors[: learning.PEERS_DO[name]]),
+            aim,
+            len(errors) / learning.PEERS_DO[name],
+        )
+        for name, (title, aim) in peers.items()
+    ]
+
+
+def task_goals() -> list[Goal]:
+    """Return the goals of many tasks, and of looks."""
+    tasks = curves(60, 5, 10, 200)
+    nested = curves(1, 5, 30, 20).assign_coords(look=("run", np.repeat(np.arange(1, 7), 5)))
+    looks = partial(nested.curves.sequential, n_looks=6, n_resamples=10_000, rng=0)
+    return [
+        Goal("`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task", partial(across, tasks), None, 1.0),
+        Goal("`profile_across_tasks` of the same", partial(tasks.curves.profile_across_tasks, rng=0), None, 2.0),
+        Goal("`sequential`, 10,000 nested assignments, 6 looks, 10 pairs", looks, None, 1.0),
+    ]
+
+
+def across(tasks: xr.DataArray) -> xr.Dataset:
+    """Compare across tasks, with constants in place of the test and interval of each task."""
+    made = contrasts.contrast_tests
+    contrasts.contrast_tests = lambda design, *_: _no_intervals(design)
+    try:
+        return tasks.curves.across_tasks(rng=0)
+    finally:
+        contrasts.contrast_tests = made
+
+
+def _no_intervals(design: contrasts.ContrastDesign) -> dict[str, np.ndarray]:
+    n_tasks = len(design.u)
+    one = ("statistic", "pvalue", "estimate", "estimate_ci_gap")
+    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {"estimate_ci": np.zeros((n_tasks, 2))}
+
+
+def experiment_goals() -> list[Goal]:
+    """Return the goal of many quick trials: ours saves each, which the loop does not."""
+
+    def ours() -> None:
+        with TemporaryDirectory() as folder:
+            test_experiments.kept_trials(Path(folder) / "trials")
+
+    return [
+        Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", ours, test_experiments.plain_trials, 1.0)
+    ]
+
+
+FAMILIES = (
+    anova_goals, profile_goals, distribution_goals, frame_goals, learning_goals, task_goals, experiment_goals,
+)  # fmt: skip
+
+
+def measure(goal: Goal) -> np.ndarray:
+    """Return the ratio (peer by ours), or our seconds, of each run."""
+    contenders = [goal.ours, goal.peer] if goal.peer else [goal.ours]
+    for contender in contenders:
+        contender()
+    once = sum(_seconds(contender) for contender in contenders)
+    rounds = int(np.clip(SECONDS / once, 1, ROUNDS))
+    times = np.array([[[_seconds(each) for each in contenders] for _ in range(rounds)] for _ in range(RUNS)]).min(
+        axis=1
+    )
+    return times[:, 1] * goal.scale / times[:, 0] if goal.peer else times[:, 0]
+
+
+def _seconds(contender: Callable[[], Any]) -> float:
+    start = time.process_time()
+    contender()
+    return time.process_time() - start
+
+
+def row(goal: Goal) -> str:
+    """Measure a goal; return its row."""
+    try:
+        found = measure(goal)
+    except ImportError as error:
+        return f"| {goal.name} | | not measured: {error} | | | |"
+    met = (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
+    unit = "" if goal.peer else " s"
+    aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "limit"
+    cells = [goal.name, aim, *(show(each) + unit for each in np.sort(found))]
+    return f"| {' | '.join(cells)} | {'' if not goal.aim else 'met' if met else '**not met**'} |"
+
+
+def main(*words: str, write: bool = False) -> None:
+    """Print the table, row by row, and write it to the page if asked."""
+    warnings.simplefilter("ignore")
+    lines = ["| goal: peer | aim | smallest | middle | largest | |", "|---|---|---|---|---|---|"]
+    print(*lines, sep="\n")
+    for family in FAMILIES:
+        for goal in family():
+            if not words or any(word in goal.name for word in words):
+                lines.append(row(goal))
+                print(lines[-1], flush=True)
+    print_machine()
+    if write:
+        before, rest = PAGE.read_text().split(MARKS[0])
+        after = rest.split(MARKS[1])[1]
+        PAGE.write_text(before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after)
+
+
+if __name__ == "__main__":
+    main(*(word for word in sys.argv[1:] if word != "--write"), write="--write" in sys.argv)

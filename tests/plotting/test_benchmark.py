@@ -1,0 +1,35 @@
+"""The figure of a benchmark shows what the methods find."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from pictures import faults
+from synthetic_results import synthetic_curves
+
+
+@pytest.mark.filterwarnings("ignore:.*few")
+def test_a_benchmark_in_one_figure():
+    curves = synthetic_curves(6, 2, n_runs=5)
+    axes = curves.curves.plot_benchmark(target=1000, n_resamples=99, rng=0, labels={"SAC": "ours"})
+    last = curves.isel(training=-1)
+    for ax, expected in ((axes[0], last.median(["task", "run"])), (axes[2], last.mean(["task", "run"]))):
+        np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines], expected)
+    gap = (1000 - last).clip(min=0).mean(["task", "run"])
+    np.testing.assert_allclose([line.get_xdata()[0] for line in axes[3].lines], gap)
+    across = curves.curves.across_tasks(n_resamples=99, rng=0)
+    assert f"{across.prob_greater.item():.2f}".replace("0.", ".") in [text.get_text() for text in axes[5].texts]
+    profile = curves.curves.profile_across_tasks(n_resamples=99, rng=0)
+    np.testing.assert_allclose(axes[6].lines[0].get_ydata(), profile.mean_curve[0])
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["ours", "TD3"]
+    assert faults(axes[0].figure) == []
+    assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
+    plt.close("all")
+
+
+def test_more_than_eight_algorithms_are_refused():
+    with pytest.raises(ValueError, match=r"order must name at most 8 algorithms; got 9\. Name some: order="):
+        synthetic_curves(2, 9).curves.plot_benchmark()

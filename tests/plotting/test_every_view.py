@@ -1,0 +1,66 @@
+"""Every view of every kind can be read at any number of tasks and algorithms, or says what to select.
+
+``--contact-sheet FOLDER`` writes all pictures there, a page for each view.
+"""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from pictures import faults, page
+from synthetic_results import synthetic_curves, synthetic_result
+from xcurves import kinds
+
+VIEWS = [("curves", "runs"), *((name, view) for name in kinds.NAMES for view in kinds.kind(name).views)]
+N_TASKS, N_ALGORITHMS = (1, 5, 20, 60), (2, 8, 28)
+COLUMN = 3.3  # inches of a column of a paper
+IN_A_COLUMN = [(1, 2), (1, 8)]
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def draw(name, view, n_tasks, n_algorithms, **options):
+    """Return the figure of a view, or the words with which it is refused."""
+    curves = name == "curves"
+    shown = synthetic_curves(n_tasks, n_algorithms) if curves else synthetic_result(name, n_tasks, n_algorithms)
+    try:
+        axes = shown.curves.plot(view, **options, **({"rng": 0, "n_resamples": 99} if curves else {}))
+    except ValueError as error:
+        return str(error)
+    return np.ravel([axes])[0].figure
+
+
+@pytest.mark.parametrize(("name", "view"), VIEWS)
+def test_a_few_tasks_of_two_algorithms(name, view):
+    assert faults(draw(name, view, 2, 2)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "view"), VIEWS)
+def test_any_number_of_tasks_and_algorithms(name, view, request):
+    found, pictures = {}, []
+    for n_algorithms in N_ALGORITHMS:
+        for n_tasks in N_TASKS:
+            drawn = draw(name, view, n_tasks, n_algorithms)
+            if isinstance(drawn, str):
+                assert "cannot be read in a figure of 14 by 14 inches. Select" in drawn
+                assert ".curves.table()" in drawn or ".curves.to_frame()" in drawn
+                assert n_tasks > 1 or n_algorithms > 8, drawn
+                continue
+            found[n_tasks, n_algorithms] = faults(drawn)
+            pictures.append(drawn)
+            plt.close(drawn)
+    for n_tasks, n_algorithms in IN_A_COLUMN:
+        drawn = draw(name, view, n_tasks, n_algorithms, figsize=(COLUMN, 0.8 * COLUMN))
+        pictures.append(drawn)
+        if n_algorithms == 2:
+            found["column"] = faults(drawn)
+    page(pictures, request.config.getoption("--contact-sheet"), f"{name}-{view}")
+    assert {case: faults for case, faults in found.items() if faults} == {}
