@@ -1,3 +1,5 @@
+import itertools
+
 import dask
 import numpy as np
 import pytest
@@ -256,3 +258,35 @@ def test_weights_of_both_signs_are_used_as_they_are(curves):
     np.testing.assert_allclose(test.training_weights, slope)
     by_hand = (curves.mean("run") * slope).sum("training")
     np.testing.assert_allclose(test.estimate, by_hand.sel(algorithm="a0") - by_hand.sel(algorithm="a2"))
+
+
+@pytest.mark.parametrize("training_weights", [None, [0, 0, 1, 1], [1, 3, 0, 2], [-1, 0, 0, 1]])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(training_weights, alternative):
+    """Three algorithms of unequal numbers of runs with a weight, a fourth without."""
+    sizes, weights = [3, 2, 3], [1, -0.25, -0.75]
+    curves = absent(make_curves(np.random.default_rng(3).normal(size=(4, 4, 4))), [*sizes, 4])
+    named = dict(zip(["a0", "a1", "a2"], weights, strict=True))
+    test = xcurves.contrast(curves, named, training_weights=training_weights, alternative=alternative)
+    b = np.array([1.0] * 4 if training_weights is None else training_weights)
+    b = b / b.sum() if (b >= 0).all() else b
+    u = [float(curves[i, j].to_numpy() @ b) for i in range(3) for j in range(sizes[i])]
+
+    def t_of(owners):
+        groups = [[value for value, owner in zip(u, owners, strict=True) if owner == i] for i in range(3)]
+        means = [sum(group) / len(group) for group in groups]
+        squares = [sum((value - mean) ** 2 for value in group) for group, mean in zip(groups, means, strict=True)]
+        variances = [s / (len(g) - 1) / len(g) for s, g in zip(squares, groups, strict=True)]
+        variance = sum(a * a * v for a, v in zip(weights, variances, strict=True))
+        return sum(a * mean for a, mean in zip(weights, means, strict=True)) / variance**0.5
+
+    owners = [i for i in range(3) for _ in range(sizes[i])]
+    null, observed = [t_of(each) for each in set(itertools.permutations(owners))], t_of(owners)
+    reached = {
+        "two-sided": [abs(t) >= abs(observed) - 1e-9 for t in null],
+        "less": [t <= observed + 1e-9 for t in null],
+        "greater": [t >= observed - 1e-9 for t in null],
+    }[alternative]
+    assert test.n_assignments == len(null) == 560
+    np.testing.assert_allclose(test.statistic, observed)
+    np.testing.assert_allclose(test.pvalue, sum(reached) / len(reached))

@@ -60,6 +60,13 @@ ODD = (
     np.datetime64("2020-01-01"),
     print,
     3.0,
+    np.ones((2, 2)),
+    xr.DataArray(np.ones((2, 2))),
+    pd.Series([1.0, 2.0]),
+    pd.DataFrame({"a": [1, 2]}),
+    pd.NaT,
+    [[1], [1, 2]],
+    ([],),
 )
 LABELS = (
     ["a0", "a1", "a2", "a3"],

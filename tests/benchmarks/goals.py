@@ -32,7 +32,7 @@ from xcurves.kernels import contrasts
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
-RUNS, ROUNDS, SECONDS = 3, 15, 12  # of a goal in a run: at most so many rounds, and about so many seconds
+RUNS, ROUNDS, SECONDS = 3, 15, 5  # of a goal in a run: at most so many rounds, and about so many seconds
 
 
 class Goal(NamedTuple):

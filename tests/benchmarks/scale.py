@@ -101,6 +101,7 @@ JOBS: dict[str, Callable[[], xr.Dataset]] = {
     ),
     "pairwise, 500": lambda: tasks(500, 10).curves.pairwise(n_resamples=SHUFFLES, rng=0),
     "contrast, 2,000": lambda: tasks(2_000).curves.contrast({1: 1, 2: -1}, n_resamples=SHUFFLES, rng=0),
+    "across_tasks, 10,000": lambda: tasks(10_000).curves.across_tasks(n_resamples=SHUFFLES, rng=0),
     "ss_profile, 2,000": lambda: tasks(2_000).curves.ss_profile(n_resamples=SHUFFLES, rng=0),
     "fit_power_law, 100,000 curves": lambda: errors(100_000).curves.fit_power_law(sigma0_sq=1.0),
     "leave_one_size_out, 20,000 curves": lambda: errors(20_000).curves.leave_one_size_out(sigma0_sq=1.0),

@@ -150,5 +150,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     os.killpg(loop.pid, signal.SIGKILL)
     loop.wait()
     assert len(list(broken.glob("batch-2-*.csv"))) == 1
+    subprocess.run([sys.executable, "train.py", "1", "actor-critic", "PPO"], cwd=broken, check=True)
+    assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}  # a look never sees half of a batch
     assert start(broken).wait(timeout=500) == 0
     assert strict((broken / "look.json").read_text()) == decision

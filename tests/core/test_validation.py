@@ -340,3 +340,32 @@ def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
     _cured(xr.DataArray([curves.to_numpy()], {"training": [1, 2, 4]}, (0, *curves.dims)), TypeError)
     _cured(curves.expand_dims(effect=[1]), ValueError)
     _cured(curves.astype(object), TypeError)
+
+
+@pytest.mark.parametrize("value", [1e141, -1e300, 10**400, np.inf, np.nan, 1j, "1", None, True])
+def test_numbers_are_finite_and_not_too_large_to_be_squared(value):
+    with pytest.raises((ValueError, OverflowError), match=r"^x must be (a finite number|at most 1e\+140 in size); got"):
+        validation.check_number("x", value)
+    assert validation.check_number("x", np.float32(0.5)) == 0.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), bounds=(-1e308, 1e308)),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), threshold=[0.0, -1e308]),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), scores_at=1e200),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0) * 1e307),
+        lambda curves: xcurves.time_to_threshold(curves, 1e200),
+        lambda curves: xcurves.normalize(curves, low=0.0, high=1e200),
+        lambda curves: xcurves.ss_profile(curves, margin=1e200, n_resamples=9),
+        lambda curves: xcurves.plot(curves * 1e307),
+        lambda curves: xcurves.fit_power_law(abs(curves) + 1, units="loss", sigma_hat_sq=1e200, gamma=-0.5),
+        lambda curves: xcurves.fit_power_law(abs(curves) * 1e160, units="loss", gamma=-0.5),
+        lambda curves: xcurves.leave_one_size_out(abs(curves) * 1e160, units="loss", sigma_hat_sq=1.0),
+        lambda curves: xcurves.contrast(curves, {"a0": 1e200, "a1": -1e200}),
+    ],
+)
+def test_what_would_overflow_is_refused_without_a_warning(curves, call):
+    with pytest.raises(ValueError, match=r"1e|e\+"):
+        call(curves.assign_coords(training=[1.0, 2.0, 4.0]))

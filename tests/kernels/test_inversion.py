@@ -171,3 +171,31 @@ def test_positive_roots_are_those_of_numpy():
         all_roots = np.roots(column[::-1])
         expected = np.sort(all_roots.real[(abs(all_roots.imag) < 1e-9) & (all_roots.real > 0)])
         np.testing.assert_allclose(roots[np.isfinite(roots)], expected, rtol=1e-7)
+
+
+def bisect(coefs, low, high):
+    """Halve the bracket of one polynomial until no number is left between its ends."""
+    while low < (low + high) / 2 < high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.polyval(coefs[::-1], middle) >= 0 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_sign_changes_are_those_of_bisection(degree):
+    rng = np.random.default_rng(degree)
+    coefs = rng.normal(size=(degree + 1, 400))
+    coefs[0] = np.abs(coefs[0])
+    coefs[1:, :50] *= 1e-9  # almost flat
+    coefs[-1] -= coefs.sum(axis=0) + rng.exponential(size=400)  # negative at 1
+    found = inversion._sign_change(coefs, np.zeros(400), np.ones(400))
+    roots = [np.roots(column[::-1]) for column in coefs.T]
+    single = [np.count_nonzero((abs(r.imag) < 1e-6) & (r.real > -1e-6) & (r.real < 1 + 1e-6)) == 1 for r in roots]
+    assert sum(single) > 300
+    expected = [bisect(column, 0.0, 1.0) for column in coefs.T]
+    np.testing.assert_allclose(found[single], np.array(expected)[single], rtol=1e-9, atol=1e-12)
+
+
+def test_sign_change_at_a_triple_root():
+    found = inversion._sign_change(np.array([[0.125], [-0.75], [1.5], [-1.0]]), np.zeros(1), np.ones(1))  # (1/2 - y)^3
+    assert found == pytest.approx(0.5, abs=1e-4)

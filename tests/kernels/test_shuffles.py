@@ -93,6 +93,18 @@ def test_a_random_block_is_the_same_in_whatever_order(paired):
     assert (other.block(4) != late).any()
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_block_is_the_same_each_time(monkeypatch, exact, kept):
+    monkeypatch.setattr(shuffles, "_KEPT", 2**26 if kept else 0)
+    plan = shuffles.plan_shuffles((3, 2, 2), None if exact else 50)
+    first = plan.block(0)
+    expected = first.copy()
+    first[:] = 0  # what a caller does to its own copy
+    assert len(plan._orders) == kept
+    np.testing.assert_array_equal(plan.block(0), expected)
+
+
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=5), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_every_random_order_is_a_permutation(sizes, entropy):

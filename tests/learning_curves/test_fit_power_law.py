@@ -364,9 +364,9 @@ REFUSED = [
         "do not vary between folds and sigma0_sq is 0",
     ),
     (lambda e: e - 60, {}, "errors must not be negative; got -"),
-    (lambda e: e, {"sigma0_sq": True}, "sigma0_sq must be a number from 0; got True"),
-    (lambda e: e, {"sigma0_sq": -1}, "sigma0_sq must be a number from 0; got -1"),
-    (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0; got nan"),
+    (lambda e: e, {"sigma0_sq": True}, "sigma0_sq must be a number from 0 to 1e.140; got True"),
+    (lambda e: e, {"sigma0_sq": -1}, "sigma0_sq must be a number from 0 to 1e.140; got -1"),
+    (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0 to 1e.140; got nan"),
     (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
     (lambda e: e, {"gamma": "fixed"}, "gamma must be 'search' or a negative number; got 'fixed'"),
     (

@@ -259,3 +259,11 @@ def test_methods_a_result_does_not_have_are_named(fit):
         fit.curves.predict(10).curves.plot()
     with pytest.raises(AttributeError, match=r"It has \.curves\.table\(\), \.curves\.summary\(\), \.curves\.plot\(\)"):
         _ = fit.curves.align
+
+
+def test_one_left_out_size_has_its_table():
+    sizes = [25.0, 50.0, 100.0, 200.0, 400.0]
+    errors = make_errors([[50.8, 40.5, 32.9, 27.9, 24.6], [51.0, 41.0, 33.0, 28.0, 25.0]], sizes)
+    tried = xcurves.leave_one_size_out(errors, sigma_hat_sq=20)
+    chosen = xcurves.table(tried.isel(training=-1))
+    assert chosen["400"].tolist() == xcurves.table(tried)["400"].tolist()

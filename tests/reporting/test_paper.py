@@ -7,6 +7,7 @@ import sys
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import test_kinds
@@ -239,3 +240,14 @@ def test_a_whole_analysis_has_its_references_once(curves):
     tree = curves.curves.analyze(include=["anova", "pairwise"], rng=0)
     assert tree.curves.bibtex() == xcurves.bibtex(tree)
     assert tree.curves.bibtex().count("Piater1998,") == 1
+
+
+@pytest.mark.parametrize("odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"])
+def test_marks_are_chosen_by_name(results, odd):
+    with pytest.raises(ValueError, match=r"^best and ties must be 'bold', 'italic' or 'underline'; got "):
+        xcurves.format_table(results[0], best=odd)
+
+
+def test_a_table_has_so_many_digits(results):
+    with pytest.raises(ValueError, match=r"^precision must be at most 17; got 1000"):
+        xcurves.format_table(results[0], precision=1000)

@@ -146,7 +146,7 @@ class _PairBlock(Block):
         check_moments(parts[0], [name for name in names for _ in self.pairs])
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
-        comparable = present.any(axis=2).all(axis=1)
+        comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
         for places in alike(present, np.where(comparable, parts[0].n_levels, 0)):
             task, pair = np.divmod(places, n_pairs)
             if self.paired:

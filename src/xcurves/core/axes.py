@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from xcurves.core.labels import escape_controls
 from xcurves.core.packing import Floats
+from xcurves.core.validation import Labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
 SHADE = 0.2
 MOST_CURVES = 8  # that one panel shows; more have a panel each
@@ -58,7 +57,7 @@ class IntervalGroup(NamedTuple):
     label: str | None = None
 
 
-def with_styles(data: T_Data, colours: Mapping[str, str]) -> T_Data:
+def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
     """Return data with a style for each algorithm and pair, as coordinates, by place; some colours are given."""
     palettes = {"algorithm": ALGORITHM_COLOURS, "pair": OTHER_COLOURS}
     for dim, palette in palettes.items():
@@ -158,12 +157,13 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     ax.set_xlim(limits)
 
 
-def drawable(data: T_Data) -> T_Data:
+def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn."""
     words = {name: coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
     data = data.assign_coords({name: coord.copy(data=_drawn(coord)) for name, coord in words.items()})
-    variables = data.data_vars.values() if isinstance(data, xr.Dataset) else ()
-    for variable in (data, *data.coords.values(), *variables):
+    variables: list[Any] = [data, *data.coords.values()]
+    variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
+    for variable in variables:
         variable.attrs = {key: _text(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 

@@ -87,6 +87,13 @@ def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "c
         )
 
 
+def check_largest(values: NDArray[np.float64], names: Sequence[str], name: str = "curves") -> None:
+    """Refuse tasks, of shape (task, ...), with finite values so large that their sums and differences overflow."""
+    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
+    for task in np.flatnonzero(largest > 1e300)[:1]:
+        raise ValueError(f"{names[task]}{name} has values of {largest[task]:.3g}. Rescale: {name} / abs({name}).max()")
+
+
 def check_groups(
     present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
 ) -> None:

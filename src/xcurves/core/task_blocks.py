@@ -34,12 +34,19 @@ class Block:
         self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
     ) -> shuffles.Plan:
         """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""
-        options = {"paired": self.paired, "labelled": labelled, "allow_exact": allow_exact, "work": work}
-        asked = (sizes, *options.values())
+        asked = (sizes, labelled, allow_exact, work)
         plan = self._plan.get(asked)
         if plan is None:
             self._plan.clear()
-            plan = self._plan[asked] = shuffles.plan_shuffles(sizes, self.n_resamples, entropy=self.entropy, **options)
+            plan = self._plan[asked] = shuffles.plan_shuffles(
+                sizes,
+                self.n_resamples,
+                paired=self.paired,
+                labelled=labelled,
+                allow_exact=allow_exact,
+                work=work,
+                entropy=self.entropy,
+            )
         return plan
 
     @cached_property

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.labels import DIMS, RESERVED, pick_one, shown
 
+LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
@@ -66,8 +67,16 @@ def check_total(name: str, value: int) -> int:
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
+    number = float(value) if isinstance(value, float | np.floating) else value  # one of a short dtype has no 1e140
+    if (
+        not isinstance(value, Real)
+        or isinstance(value, bool | np.timedelta64)
+        or number != number
+        or abs(number) == np.inf
+    ):
         raise ValueError(f"{name} must be a finite number; got {shown(value)}")
+    if abs(number) > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size; got {shown(value)}. Rescale it, and the scores")
     return float(value)
 
 

@@ -14,7 +14,6 @@ from xcurves.core import labels, validation
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 
 _SHOWN = 10  # labels that a message lists
-_LARGEST = 1e140
 
 
 def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.DataArray:
@@ -35,8 +34,8 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
     got = labels.shown(numbers.tolist())
     if not np.isfinite(numbers).all():
         raise ValueError(f"{argument} must be finite; got {got}")
-    if numbers.size and np.abs(numbers).max() > _LARGEST:
-        raise ValueError(f"{argument} must be at most {_LARGEST:g}; got {got}. Divide them by the largest")
+    if numbers.size and np.abs(numbers).max() > validation.LARGEST:
+        raise ValueError(f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest")
     spread = np.zeros(len(known))
     spread[slice(None) if named is None else _places(known, named, dim, argument)] = numbers
     return xr.DataArray(spread, {dim: known}, (dim,))

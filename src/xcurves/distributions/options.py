@@ -78,7 +78,7 @@ def check_design(
             got = value if isinstance(value, int) or len(value) > 1 else value[0]
             raise ValueError(
                 f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
-                f"{name}={got!r}. Use interval='percentile' or 'bca'"
+                f"{name}={labels.shown(got)}. Use interval='percentile' or 'bca'"
             )
     return within, outer
 
@@ -142,7 +142,7 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     """Return the smallest and the largest possible score."""
     if bounds is None:
         return -np.inf, np.inf
-    low, high = _pair(bounds)
+    low, high = (each if np.isinf(each) else validation.check_number("bounds", each) for each in _pair(bounds))
     if not low < high:
         raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
     return low, high
@@ -164,6 +164,8 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     numbers = np.atleast_1d(numbers.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
+    for number in numbers[np.isfinite(numbers) & (np.abs(numbers) > validation.LARGEST)][:1]:
+        validation.check_number(name, number.item())
     for number in numbers[~np.isfinite(numbers)][:1]:
         raise ValueError(f"{name} must be finite; got {number:g}. Give a number or a list of them")
     return numbers

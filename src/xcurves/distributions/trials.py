@@ -99,6 +99,7 @@ class DistributionBlock:
         return self.layout.pack(found | facts, numbers.shape)
 
     def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
+        run_checks.check_largest(x, names, "scores")
         least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
         for task in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
             raise ValueError(

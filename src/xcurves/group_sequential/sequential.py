@@ -70,7 +70,7 @@ def sequential(
     confidence_level : float, default 0.95
         1 - α: of the decisions, the boundary and the intervals.
     intervals : bool, default True
-        Find `difference_ci`. Without it, as for a simulation, the rest takes a fifth of the time.
+        Find `difference_ci`, which takes most of the time: without it, as for a simulation, a quarter or less.
     rng : int, Generator or None, default 0
         Seed of the random assignments. The same seed at every look: then earlier looks repeat digit for digit.
 

@@ -42,8 +42,10 @@ def check_model(
         raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
     numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     for name, value in numbers.items():
-        if value is not None and (isinstance(value, bool) or not (isinstance(value, Real) and 0 <= value < np.inf)):
-            raise ValueError(f"{name} must be a number from 0; got {labels.shown(value)}. Leave it out for the default")
+        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= validation.LARGEST
+        if value is not None and not fits:
+            most, got = f"{validation.LARGEST:g}", labels.shown(value)
+            raise ValueError(f"{name} must be a number from 0 to {most}; got {got}. Leave it out for the default")
     exponent = None if searched else float(gamma)
     bounded = asymptote == "nonnegative"
     return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength, bounded)

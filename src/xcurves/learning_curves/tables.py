@@ -57,6 +57,7 @@ def prediction_table(result: xr.Dataset) -> pd.DataFrame:
 
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
+    result = result if "training" in result.dims else result.expand_dims("training")  # one size was selected
     levels = result["training"].to_numpy()
     by_size = {f"{level:g}": result["rmse"].isel(training=i, drop=True) for i, level in enumerate(levels)}
     columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}

@@ -37,12 +37,13 @@ class TaskFamilies(NamedTuple):
 def check_task(curves: xr.DataArray, task: str) -> str:
     """Return the dim of tasks, which curves must have."""
     extra = labels.extra_dims(curves)
-    if task in extra:
+    named = isinstance(task, str)
+    if named and task in extra:
         return task
-    if task in labels.DIMS:
+    if named and task in labels.DIMS:
         raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
     cure = f"Name one: task={extra[0]!r}" if extra else "Add one: curves.expand_dims(task=['name'])"
-    raise ValueError(f"task={task!r} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
+    raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:

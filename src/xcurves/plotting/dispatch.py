@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels as labels_of
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.axes import MOST_CURVES, drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import check_curves
@@ -217,6 +217,7 @@ def _plot_curves(
     array = check_curves(data).compute()
     if np.isinf(array).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
+    run_checks.check_largest(array.to_numpy(), labels_of.task_names(array))
     band = curves.Band(
         validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),

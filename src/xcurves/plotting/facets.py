@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, prod, sqrt
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 import xarray as xr
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.axes import MOST_CURVES, say_task
 from xcurves.core.schema import ResultKind, View
-
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
+from xcurves.core.validation import Labelled
 
 LARGEST = 14.0  # inches, of a figure in either way
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
@@ -29,11 +28,11 @@ _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is b
 
 
 @dataclass(frozen=True)
-class Panel(Generic[T_Data]):
+class Panel(Generic[Labelled]):
     """What one panel shows."""
 
     title: str
-    data: T_Data
+    data: Labelled
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
     return list(dims)
 
 
-def split(data: T_Data, dims: Sequence[Hashable]) -> list[Panel[T_Data]]:
+def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
     """Return what each panel shows, in C order over the dims; a dim of algorithms or pairs keeps its one label."""
     panels = []
     for place in product(*(range(data.sizes[dim]) for dim in dims)):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import with_styles
+from xcurves.core.validation import Labelled
 
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 _SIDES = ("algorithm_a", "algorithm_b")
 
 
@@ -22,7 +22,7 @@ class Look(NamedTuple):
     labels: Mapping[Any, str] | None = None
     order: Sequence[Any] | None = None
 
-    def of(self, data: T_Data) -> T_Data:
+    def of(self, data: Labelled) -> Labelled:
         """Return data in the order and with the labels asked for, and a style for each algorithm and pair."""
         data = with_styles(data, self._colours(data))
         return self._labelled(self._ordered(data))
@@ -42,7 +42,7 @@ class Look(NamedTuple):
                 raise ValueError(f"colors must be colours of matplotlib; got {colour!r} for {name!r}. Give '#0072B2'")
         return {str(name): colour for name, colour in given.items()}
 
-    def _ordered(self, data: T_Data) -> T_Data:
+    def _ordered(self, data: Labelled) -> Labelled:
         if self.order is None:
             return data
         if not isinstance(self.order, Sequence) or isinstance(self.order, str) or not len(self.order):
@@ -62,7 +62,7 @@ class Look(NamedTuple):
             data = data.isel(pair=sorted(kept, key=lambda place: [places[name] for name in pairs[place]]))
         return data
 
-    def _labelled(self, data: T_Data) -> T_Data:
+    def _labelled(self, data: Labelled) -> Labelled:
         if self.labels is None:
             return data
         if not isinstance(self.labels, Mapping) or not all(isinstance(said, str) for said in self.labels.values()):

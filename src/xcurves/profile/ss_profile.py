@@ -194,7 +194,7 @@ def ss_profile(
 def _check_positive(name: str, value: float | None, cure: str) -> float | None:
     if value is None:
         return None
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= validation.LARGEST:
         raise ValueError(f"{name} must be a positive number; got {labels.shown(value)}. {cure}")
     return float(value)
 

@@ -85,7 +85,7 @@ def format_table(
     | rate 0.8 - rate 0.1   |        -1.44 |   -4.59 |    1.70 |          0.69 |            1.00 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
-    digits = validation.check_count("precision", precision, 0)
+    digits = validation.check_count("precision", precision, 0, 17)
     frame = table(result)
     cell = _cells(to, 3 if digits is None else digits)
     written = frame.map(cell)
@@ -114,9 +114,10 @@ def _marked(
     result: xr.Dataset, frame: pd.DataFrame, marks: dict[str, Mark | None]
 ) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
-    if not any(marks.values()):
+    marks = {rank: mark for rank, mark in marks.items() if mark is not None}
+    if not marks:
         return
-    for asked in filter(None, marks.values()):
+    for asked in marks.values():
         validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
     kind, result = prepare(result)
     if kind.ranking is None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.labels import escape_controls
+from xcurves.core.validation import Labelled
 from xcurves.plotting.dispatch import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
-T_Data = TypeVar("T_Data", xr.DataArray, xr.Dataset)
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
 _ALGORITHMS = ("algorithm", "algorithm_a", "algorithm_b")  # have the same names
@@ -43,7 +43,7 @@ def draw(data: xr.DataArray | xr.Dataset, view: str | None = None) -> str | None
             plt.close(figure)
 
 
-def _plain(data: T_Data) -> T_Data:
+def _plain(data: Labelled) -> Labelled:
     """Return data whose names fit and are drawn literally: a dollar begins no formula, an underscore hides no label."""
     named = {
         str(name): coord
