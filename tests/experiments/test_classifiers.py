@@ -112,6 +112,7 @@ def faces(tmp_path_factory):
     return home
 
 
+@pytest.mark.slow
 def test_faces_of_a_local_copy_are_projected_on_eigenvectors_of_the_training_data(faces):
     (train, classes), (test, others) = tasks.sample_data("faces", faces=faces)(np.random.default_rng(0))
     assert (train.shape, test.shape) == ((162, 150), (108, 150))

@@ -100,6 +100,7 @@ def test_equal_curves_differ_nowhere_and_unknown_ones_are_nan():
     assert np.isnan(compare.equal_sizes(same, unknown, LOW, HIGH, ALPHA)).all()
 
 
+@pytest.mark.slow
 def test_many_pairs_are_compared_as_each_alone():
     rng = np.random.default_rng(1)
     theta = np.column_stack([rng.uniform(20, 24, 1100), rng.uniform(2, 20, 1100), rng.uniform(-0.9, -0.1, 1100)])
