@@ -30,7 +30,8 @@ def test_coordinates_equal_those_that_xarray_makes():
     for given in (stacked, plain, without):
         found = make(RANDOMIZED_ANOVA, **given.coords)
         for name, each in given.coords.items():
-            assert found[name].dims == each.dims and (found[name].to_numpy() == each.to_numpy()).all()
+            assert found[name].dims == each.dims
+            assert (found[name].to_numpy() == each.to_numpy()).all()
         assert set(found.xindexes) == set(given.xindexes) | {"task", "effect", "error_term"}
 
 
