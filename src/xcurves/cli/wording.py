@@ -40,10 +40,10 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"If it has a column for each (\w+): frame\.melt\(.*": (
         r"If it has a column for each \1, make a row of each score first, with pandas melt(...)"
     ),
-    r"with commas, or read it with pd\.read_csv\(.*": "with commas, and decimals with points",
+    r"Read it by pandas and go on with the frame: .*": "Write it with commas, and decimals with points",
     r"\. Scores without training, .*": "",
-    r"If commas are decimal points, read it again: .*": "If commas are decimal points, write points",
-    r"Take what is no number as missing: .*": "Leave fields empty that have no number",
+    r"Say what its commas are\. Of decimals: .*": "If commas are decimal points, write points",
+    r"Correct it, or make gaps of such rows: .*": "Leave fields empty that have no number",
     r"Leave one of them out: curves\.where\(.*": "Leave one of them out: --select run=...",
     r"fewer levels, on=\[\.\.\.\], method=\.\.\., or select": "fewer levels, --align LEVELS --method ..., or --select",
     r"\bon=\[\.\.\.\]": "--align LEVELS",

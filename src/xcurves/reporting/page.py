@@ -242,7 +242,7 @@ def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    shown = "" if _n_tasks(result) > 1 else _pictures(result)
+    shown = "" if kind_of(result).views and _n_tasks(result) > 1 else _pictures(result)
     return final + _sentences(result) + missing + _table(result, links) + shown
 
 
