@@ -1,7 +1,7 @@
 """Every view of every kind can be read at any number of tasks and algorithms, or says what to select.
 
-``-m slow --contact-sheet FOLDER`` draws 1 to 60 tasks of 2 to 28 algorithms, which takes a quarter of an hour, and writes
-the pictures there, a page for each view; without it, a few of these.
+``-m slow --contact-sheet FOLDER`` draws 1 to 60 tasks of 2 to 28 algorithms, which takes a quarter of an hour, and
+writes the pictures there, a page for each view; without it, a few of these.
 """
 
 from itertools import product
@@ -23,6 +23,7 @@ SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 COLUMN = 3.3  # inches of a column of a paper
 IN_A_COLUMN = [(1, 2), (1, 8)]
+HIGHER = {"statistics": {"figsize": (COLUMN, 11.0), "col_wrap": 1}}  # a panel for each
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,7 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
         pictures.append(drawn)
         plt.close(drawn)
     for n_tasks, n_algorithms in IN_A_COLUMN:
-        drawn = draw(name, view, n_tasks, n_algorithms, figsize=(COLUMN, 0.8 * COLUMN))
+        drawn = draw(name, view, n_tasks, n_algorithms, **HIGHER.get(view, {"figsize": (COLUMN, 0.8 * COLUMN)}))
         pictures.append(drawn)
         if n_algorithms == 2:
             found["column"] = faults(drawn)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _FEW = 4  # curves that are named at their ends
 _NARROW = 5.0  # inches of a figure whose legend is below
-_LETTER = 0.62  # width of a letter, of its height
+LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
 _FAR = 1.0  # lines that a name may be away from the end of its curve
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
@@ -57,7 +57,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     for height, (name, line) in zip(heights, handles.items(), strict=True):
         ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
                     color=line.get_color(), fontsize=_points(ax), annotation_clip=False)  # fmt: skip
-    longest = max(map(len, handles)) * _LETTER * _points(ax) / 72
+    longest = max(map(len, handles)) * LETTER * _points(ax) / 72
     _widen(figure, longest, widest)
     return True
 
@@ -86,7 +86,7 @@ def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> No
     ax = panels[0]
     width, height = figure.get_size_inches()
     points = _points(ax)
-    longest = max(len(str(handle.get_label())) for handle in handles) * _LETTER * points / 72 + 4 * points / 72
+    longest = max(len(str(handle.get_label())) for handle in handles) * LETTER * points / 72 + 4 * points / 72
     if width < _NARROW or _has_beside(panels):
         columns = max(1, int(0.95 * width / longest))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, **{**_STYLE, "fontsize": points})

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.plotting.facets import LARGEST, Grid
-from xcurves.plotting.names import name_curves
+from xcurves.plotting.names import LETTER, name_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +63,7 @@ def draw_cells(
         for ax in panels:
             _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
         _label_outer(axes, cells, grid, shared=shared != "none")
+        _label_once(panels, size[0] / grid.n_columns)
         if title:
             _add_title(panels, title)
         name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
@@ -137,6 +138,17 @@ def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *
             ax.xaxis.label.set_visible(False)
         elif shared:
             ax.tick_params(labelbottom=True)
+
+
+def _label_once(panels: Sequence[Axes], wide: float) -> None:
+    """Label the x axes of all panels together where their one label is wider than a panel."""
+    label = panels[0].xaxis.label
+    letters = float(label.get_fontsize())
+    same = len({ax.get_xlabel() for ax in panels}) == 1
+    if len(panels) > 1 and same and len(label.get_text()) * LETTER * letters / 72 > wide:
+        panels[0].figure.supxlabel(label.get_text(), fontsize=letters)
+        for ax in panels:
+            ax.xaxis.label.set_visible(False)
 
 
 def _add_title(panels: Sequence[Axes], title: str) -> None:
