@@ -45,6 +45,8 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
         result = result.drop_vars(dim)
         result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
+        beside = [name for name, var in kind.coord_vars.items() if var.dims == (dim,) and name in result.coords]
+        result = result.assign_coords({name: (dim, np.atleast_1d(result[name])) for name in beside})
     _refuse_changed(kind, result)
     return kind, result
 

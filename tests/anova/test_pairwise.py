@@ -34,6 +34,14 @@ def quiet(curves, **options):
         return xcurves.pairwise(curves, **{"rng": 0, **options})
 
 
+def test_the_intervals_of_a_task_do_not_depend_on_the_others():
+    values = np.random.default_rng(5).normal(size=(12, 4, 5, 8)).cumsum(axis=-1)
+    tasks = make_curves(values, task=list("abcdefghijkl"))
+    together = quiet(tasks, n_resamples=500)
+    parts = [quiet(tasks.isel(task=slice(start, start + 3)), n_resamples=500) for start in range(0, 12, 3)]
+    xr.testing.assert_equal(xr.concat(parts, "task").difference_ci, together.difference_ci)
+
+
 def test_result_has_the_variables_and_labels_of_the_contract(curves):
     result = xcurves.pairwise(curves, n_resamples=200, rng=0)
     assert {name: variable.dims for name, variable in result.data_vars.items()} == {

@@ -181,6 +181,11 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
         uneven.curves.assign_looks(5)
 
 
+def test_one_selected_pair_has_its_sentences(found):
+    said = found.sel(pair="td3 - ddpg").curves.summary().splitlines()[0]
+    assert "td3 v ddpg is still open: run 5 more of each of td3 and ddpg" in said
+
+
 def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     said = found.curves.summary().split("\n")
     p = found.pvalue_adjusted.sel(pair="sac - td3").values[2]

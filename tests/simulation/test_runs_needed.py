@@ -63,6 +63,13 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
     assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) < 20
 
 
+def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(pilots):
+    plan = xcurves.runs_needed(pilots, n_runs=[6, 20], n_replications=100, rng=0)
+    needed = plan.runs_needed.sel(effect="algorithm", error_term="split_plot").item()
+    said = plan.drop_sel(n_runs=int(needed)).curves.summary()
+    assert f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection" in said
+
+
 def test_a_plan_says_its_caveats(pilots):
     plan = xcurves.runs_needed(pilots, n_runs=[10, 20], **QUICK)
     said = plan.curves.summary()

@@ -115,7 +115,7 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     """Refuse curves without a whole number from 1 to `n_looks` for every run."""
     if not isinstance(look, Hashable) or look not in curves.coords or curves[look].dims != ("run",):
         raise ValueError(
-            f"look must be a coordinate of run; curves has no {look!r} on dim 'run'. Five runs at a time: "
+            f"look must be a coordinate of run; curves has no {labels.shown(look)} on dim 'run'. Five runs at a time: "
             "da.curves.assign_looks(5)"
         )
     values = curves[look].to_numpy()

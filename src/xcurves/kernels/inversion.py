@@ -124,15 +124,18 @@ class Inversion:
         if self.line is not None:
             possible &= _is_positive(self.line, side)
         beyond = self.reached[:, side] & possible  # side -1 is the last of three
+        every = np.ones(self.n_tasks, bool)
         bracket = _Bracket(self.n_tasks, self.start, self.most, self.besides, others)
-        outside, inside = (each[:, np.newaxis] for each in bracket.judge(np.count_nonzero(beyond, axis=-1)))
+        outside, inside = (each[:, np.newaxis] for each in bracket.judge(np.count_nonzero(beyond, axis=-1), every))
         kept = np.flatnonzero(np.where(outside, possible & ~beyond, np.where(inside, beyond, possible)))
         task, coefs = kept // possible.shape[1], self.coefs.reshape(5, -1).take(kept, axis=1)
         for _ in range(2 * _STEPS):
-            if np.isfinite(bracket.high[task]).all() and np.bincount(task, minlength=1).max() <= _FEW:
+            n_left = np.bincount(task, minlength=self.n_tasks)
+            wide = (n_left > 0) & (~np.isfinite(bracket.high) | (n_left > _FEW))
+            if not wide.any():
                 break
             beyond = _value(coefs, side * bracket.trial[task]) >= 0
-            outside, inside = (each[task] for each in bracket.judge(np.bincount(task, beyond, self.n_tasks)))
+            outside, inside = (each[task] for each in bracket.judge(np.bincount(task, beyond, self.n_tasks), wide))
             keep = np.where(outside, ~beyond, ~inside | beyond)
             task, coefs = task[keep], coefs[:, keep]
         roots = _sign_change(_mirrored(coefs, side), bracket.low[task], bracket.high[task])
@@ -175,13 +178,18 @@ class _Bracket:
         self.trial, self.above = np.full(n_tasks, start), np.full(n_tasks, float(besides))
         self.most, self.others = most, others
 
-    def judge(self, n_between: Floats | Places) -> tuple[Flags, Flags]:
-        """Return in which tasks `trial` is surely outside or inside, given how many cross between it and `high`."""
+    def judge(self, n_between: Floats | Places, wide: Flags) -> tuple[Flags, Flags]:
+        """Return in which tasks `trial` is surely outside or inside, given how many cross between it and `high`.
+
+        Only tasks whose bracket is `wide` go on, so that the limits of each do not depend on the others.
+        """
         n_beyond = self.above + n_between
-        outside, inside = n_beyond + self.others(self.trial) <= self.most, n_beyond > self.most
+        outside = wide & (n_beyond + self.others(self.trial) <= self.most)
+        inside = wide & (n_beyond > self.most)
         self.low, self.high = np.where(inside, self.trial, self.low), np.where(outside, self.trial, self.high)
         self.above = np.where(outside, n_beyond, self.above)
-        self.trial = np.where(np.isfinite(self.high), (self.low + self.high) / 2, 2 * self.trial)
+        following = np.where(np.isfinite(self.high), (self.low + self.high) / 2, 2 * self.trial)
+        self.trial = np.where(wide, following, self.trial)
         return outside, inside
 
 

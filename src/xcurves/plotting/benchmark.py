@@ -111,7 +111,7 @@ def plot_benchmark(
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)
     aggregates = performance_cdf(
         last, dim=(task, "run"), strata=task, interval="percentile", target=target, scores_at=at,
-        n_resamples=n_resamples or _N_RESAMPLES, **options,
+        n_resamples=validation.check_count("n_resamples", n_resamples) or _N_RESAMPLES, **options,
     )  # fmt: skip
     options |= {"task": task, "n_resamples": n_resamples}
     drawn: list[tuple[str, xr.Dataset]] = [

@@ -137,6 +137,10 @@ def _needed(task: xr.Dataset) -> str:
     if not np.isfinite(needed):
         most = task["rate"].isel(n_runs=-1).item()
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g} ({might})."
+    if needed not in tested:
+        return (
+            f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
+        )
     got = task["rate"].sel(n_runs=needed).item()
     at_most = ""
     if "expected_runs" in task:
