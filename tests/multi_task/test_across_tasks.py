@@ -248,6 +248,14 @@ def test_sentences():
     assert "With 5 runs a side and 20 tasks no single task can be shown: its adjusted p cannot reach 0.05." in few
 
 
+@pytest.mark.parametrize("size", [1.0, 1e17])
+def test_an_infinite_score_is_above_all_others_of_any_size(size):
+    curves = make(8, (4, 4, 4), n_levels=1) * size
+    curves[2, 0, 1] = np.inf
+    plain = curves.where(np.isfinite(curves), 6 * size)
+    np.testing.assert_array_equal(across(curves).prob_greater, across(plain).prob_greater)
+
+
 def test_infinite_scores_count_by_their_ranks():
     curves = make(8, (4, 4, 4), n_levels=1)
     curves[2, 0, 1] = np.inf

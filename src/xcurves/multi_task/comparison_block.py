@@ -53,7 +53,7 @@ def make_pairs(scores: Floats, pairs: Sequence[tuple[int, int]], weights: Floats
     front = np.argsort(~present, axis=-1, kind="stable")
     if never.any():
         highest = np.where(present & ~never, scores, -np.inf).max(axis=(1, 2), keepdims=True)
-        scores = np.where(never, np.where(np.isfinite(highest), highest + 1, 0.0), scores)
+        scores = np.where(never, np.where(np.isfinite(highest), np.nextafter(highest, np.inf), 0.0), scores)
     compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
     first, second = np.array(pairs).T
     counts = present.sum(axis=-1).T
