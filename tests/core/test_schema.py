@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+import xcurves
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.core.schema import ResultKind
 
@@ -40,3 +41,11 @@ def test_given_coordinates_keep_their_attributes():
     found = make(RANDOMIZED_ANOVA, **given.coords)
     found["task"].attrs["comment"] = "of the result"
     assert not given["task"].attrs
+
+
+def test_results_share_no_labels():
+    scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    first = scores.curves.randomized_anova(n_resamples=19, rng=0)
+    first["effect"].values[0] = "changed"
+    second = scores.curves.randomized_anova(n_resamples=19, rng=0)
+    assert second["effect"].values.tolist() == ["algorithm", "interaction"]

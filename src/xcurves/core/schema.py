@@ -259,8 +259,10 @@ def _coordinates(coords: Mapping[Hashable, Any], fixed: Mapping[str, xr.DataArra
     """Return coordinates with the indexes that they have already; making them again is slow."""
     arrays = {name: each for name, each in coords.items() if isinstance(each, xr.DataArray) and name in each.xindexes}
     others = xr.Coordinates({name: each for name, each in coords.items() if name not in arrays})
-    indexed = arrays | {name: each for name, each in fixed.items() if name not in coords}
-    variables = {name: each.variable for name, each in indexed.items()} | dict(others.variables)
+    named = {name: each for name, each in fixed.items() if name not in coords}
+    indexed = arrays | named
+    own = {name: each.variable.copy() for name, each in named.items()}  # results share no labels
+    variables = {name: each.variable for name, each in arrays.items()} | own | dict(others.variables)
     indexes = {name: each.xindexes[name] for name, each in indexed.items()} | dict(others.xindexes)
     return xr.Coordinates(variables, indexes)
 
