@@ -1,8 +1,9 @@
 """Confidence limits by inverting a studentized permutation test of two equal groups, or of two within runs.
 
 The squares of all numbers, if paired of all differences, add up to the same in every reassignment, so that
-``|T_g| >= |T|`` where the contrasts have ``|N_g| >= |N|``. After a shift by ``y`` standard errors from the estimate these
-are ``mean - slope y`` and ``-y``. So a reassignment reaches the observed statistic up to one distance on each side.
+``|T_g| >= |T|`` where the contrasts have ``|N_g| >= |N|``. After a shift by ``y`` standard errors from the estimate
+they are ``mean - slope y`` and ``-y``. So there is one distance on each side up to which a reassignment reaches the
+observed statistic.
 """
 
 from __future__ import annotations
