@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels.assignments import members
 from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats, is_factor
 from xcurves.kernels.shuffles import Order, Plan
@@ -90,14 +91,10 @@ def _by_members(design: AnovaDesign) -> Callable[[Order], Floats]:
     """Sum features over the members of all groups but the last, whose sum is minus that of the others."""
     features = _features(design)
     sizes = np.array(design.sizes)
-    ends = np.cumsum(sizes)[:-1]
 
     def evaluate(order: Order) -> Floats:
-        rows, n_curves = order.shape
-        member = np.zeros((len(ends), rows, n_curves))
-        for group, chosen in enumerate(np.split(order, ends, axis=1)[:-1]):
-            np.put_along_axis(member[group], chosen, 1.0, axis=1)
-        sums = (member.reshape(-1, n_curves) @ features).reshape(len(features), len(ends), rows, -1)
+        member = members(order, design.sizes)
+        sums = (member.reshape(-1, order.shape[1]) @ features).reshape(len(features), *member.shape[:2], -1)
         return _squares(sums, sizes[:-1]) + _squares(sums.sum(axis=1, keepdims=True), sizes[-1:])
 
     return evaluate
