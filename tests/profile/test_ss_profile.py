@@ -13,7 +13,7 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels import assignments, clusters, levels, profiles, stepdown
+from xcurves.kernels import assignments, clusters, levels, profiles, shuffles, stepdown
 from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
@@ -134,6 +134,20 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_dow
         cluster[places], p[places] = number, oracles.share_at_least(masses, mass, 1e-8)
     np.testing.assert_array_equal(result.cluster, cluster)
     np.testing.assert_allclose(result.cluster_pvalue, p, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2,) * 8, (1, 2, 3, 1, 2, 3, 2)])
+def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes):
+    plan = shuffles.plan_shuffles(sizes, 9)
+    scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
+    scores -= scores.mean(axis=1, keepdims=True)
+    scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
+    found = levels._shares(scores[np.newaxis], assignments.Assignments(plan, 4))[0]
+    between, within = len(sizes) - 1, sum(sizes) - len(sizes)
+    for order, share in zip(plan.block(0), found.T, strict=True):
+        parts = np.split(order, np.cumsum(sizes)[:-1])
+        f = np.array(oracles.level_f([scores[:, part].T.tolist() for part in parts], False))
+        np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
 
 
 def test_random_p_counts_the_observed_assignment(curves):

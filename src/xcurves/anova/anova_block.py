@@ -26,9 +26,9 @@ class AnovaBlock(Block):
 
     def __call__(self, *arrays: Any) -> Floats:
         """Test tasks, given packed moments, shape (..., 1, moment), within runs too if paired, and their numbers."""
-        *packed, numbers = arrays
+        *by_parts, numbers = arrays
         n_curves = len(self.algorithms) * len(self.runs)
-        parts = [moments.unpack(each.reshape(numbers.size, -1), n_curves) for each in packed]
+        parts = [moments.unpack(each.reshape(numbers.size, -1), n_curves) for each in by_parts]
         part = parts[0]
         names = [self.names[number] for number in numbers.ravel()]
         present = self.present(part.counts, part.n_levels, names)
@@ -37,47 +37,37 @@ class AnovaBlock(Block):
         for tasks in groups:
             run_checks.check_groups(present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
         found = [self._group(parts, present[tasks[0]], tasks) for tasks in groups]
-        layout = self.layout if self.lazy else self.layout.resized(resample=_longest_null(found))
-        out = layout.blank(len(names))
-        out["n_levels"] = part.n_levels
-        out["n_runs"] = present.sum(axis=-1, dtype=float)
+        resized = self.keep_null and not self.lazy
+        layout = self.layout.resized(resample=_longest_null(found)) if resized else self.layout
+        packed = np.full((len(names), layout.length), np.nan)
+        out = layout.views(packed)
+        out["n_levels"][:] = part.n_levels
+        out["n_runs"][:] = present.sum(axis=-1, dtype=float)
         out["n_resamples"][:] = 0
-        for tasks, fields in zip(groups, found, strict=True):
-            if self.keep_null:
-                null_f = fields.pop("null_distribution")
-                out["null_distribution"][tasks, ..., : null_f.shape[-1]] = null_f
-            for name, values in fields.items():
-                out[name][tasks] = values
-        return layout.pack(out, numbers.shape)
+        for tasks, (by_f, by_welch) in zip(groups, found, strict=True):
+            for name, values in by_f.items():
+                out[name][_at(tasks, (), np.shape(values)[1:])] = values  # of two error terms
+            for name, values in by_welch.items():
+                out[name][_at(tasks, (0, 2), values.shape[1:])] = values
+        return packed.reshape(*numbers.shape, -1)
 
     def _group(
         self, parts: list[moments.Moments], present: NDArray[np.bool_], tasks: NDArray[np.intp]
-    ) -> dict[str, Any]:
-        """Test tasks in which the same curves are present at equally many levels."""
+    ) -> tuple[dict[str, Any], dict[str, Floats]]:
+        """Test tasks in which the same curves are present at equally many levels, by F and by Welch's statistic."""
         design = design_of(parts, present, tasks)
         sizes = design.sizes
         plan = self.plan(sizes, allow_exact=not (self.keep_null and self.lazy))
         found = null.f_tests(design, plan, self.alpha, keep=self.keep_null, batch=self.batch, progress=self.progress)
-        by_term = {**sums.sums_of_squares_table(design, parts[0].level_ss[tasks]), **found}
-        table = {name: by_term.pop(name) for name in ("ss", "df")}
-        keep = "null_distribution" in found
-        by_welch = {} if self.paired else welch.welch_tests(design.means, plan, self.alpha, keep=keep)
-        return {
-            **table,
-            **{name: _with_welch(values, by_welch.get(name)) for name, values in by_term.items()},
-            **({} if self.paired else _spreads(design)),
+        by_f = {
+            **sums.sums_of_squares_table(design, parts[0].level_ss[tasks]),
+            **found,
             "n_resamples": plan.n_resamples,
             "n_assignments": as_float(plan.n_assignments),
         }
-
-
-def _with_welch(values: Floats, by_welch: Floats | None) -> Floats:
-    """Append Welch's row, or NaN, to the two error terms of values, shape (task, effect, 2, ...)."""
-    both = np.full((*values.shape[:2], 3, *values.shape[3:]), np.nan)
-    both[:, :, :2] = values
-    if by_welch is not None:
-        both[:, 0, 2] = by_welch
-    return both
+        if self.paired:
+            return by_f, {}
+        return by_f | _spreads(design), welch.welch_tests(design.means, plan, self.alpha, keep=self.keep_null)
 
 
 def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
@@ -89,11 +79,13 @@ def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
     return {"sd_ratio": ratio, "sd_ratio_limit": spreads.ratio_quantile(tuple(sorted(several)), 0.95)}
 
 
-def _longest_null(found: list[dict[str, Any]]) -> int:
-    return max(
-        (fields["null_distribution"].shape[-1] for fields in found if "null_distribution" in fields),
-        default=0,
-    )
+def _at(tasks: NDArray[np.intp], places: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the index of values of some tasks, with fewer null values than there is room for or as many."""
+    return (tasks, *places, *map(slice, shape))
+
+
+def _longest_null(found: list[tuple[dict[str, Any], dict[str, Floats]]]) -> int:
+    return max((by_f["null_distribution"].shape[-1] for by_f, _ in found), default=0)
 
 
 def check_moments(part: moments.Moments, names: list[str]) -> None:

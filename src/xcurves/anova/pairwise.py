@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from xcurves.anova.anova_block import check_moments, design_of
 from xcurves.anova.kinds import PAIRWISE
-from xcurves.anova.reduction import moments_for
+from xcurves.anova.reduction import apply_to_moments
 from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.chunking import in_memory
 from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_label_order
+from xcurves.core.task_blocks import Block, alike, as_float, block_options, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import contrasts, moments, null, sums
 from xcurves.kernels.adjustments import ADJUSTMENTS
@@ -108,8 +109,7 @@ def pairwise(
         pairs=pairs,
         correction=correction,
     )
-    arrays = moments_for(ordered, [list(pair) for pair in pairs], paired=block.paired)
-    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
+    packed = apply_to_moments(block, ordered, given, [list(pair) for pair in pairs])
     attrs = provenance.result_attrs(
         PAIRWISE.name,
         curves,
@@ -123,7 +123,7 @@ def pairwise(
     )
     coords = {**packed.coords, **labels.pair_coords(curves, reference)}
     result = PAIRWISE.dataset(block.layout.unpack(packed), coords, attrs, curves)
-    if curves.chunks is None:
+    if in_memory(curves):
         _warn_pairs(result, block)
         provenance.record_exact_rng(result, rng)
     return result

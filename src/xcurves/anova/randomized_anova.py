@@ -7,11 +7,12 @@ import xarray as xr
 
 from xcurves.anova.anova_block import AnovaBlock
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
-from xcurves.anova.reduction import moments_for
+from xcurves.anova.reduction import apply_to_moments
 from xcurves.core import labels, provenance, validation
+from xcurves.core.chunking import in_memory
 from xcurves.core.packing import Layout
 from xcurves.core.progress import progress_bar
-from xcurves.core.task_blocks import apply_block, block_options, in_label_order
+from xcurves.core.task_blocks import block_options, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import shuffles
 
@@ -132,7 +133,7 @@ def randomized_anova(
     """
     given, curves = curves, check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
     ordered = in_label_order(curves)
-    lazy = curves.chunks is not None
+    lazy = not in_memory(curves)
     keep_null = validation.check_flag("keep_null", keep_null)
     options = block_options(curves, ordered, n_resamples, paired, confidence_level, rng)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
@@ -146,9 +147,8 @@ def randomized_anova(
         batch=validation.check_count("batch", batch),
         progress=progress_bar(validation.check_flag("progress", progress) and not lazy),
     )
-    arrays = moments_for(ordered, paired=block.paired)
-    packed = apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
-    variables = _unpack(packed, block.layout)
+    packed = apply_to_moments(block, ordered, given)
+    variables = _layout_of(packed, block.layout, keep_null).unpack(packed)
     if ordered is not curves:
         place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
         variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
@@ -168,10 +168,12 @@ def randomized_anova(
     return result
 
 
-def _unpack(packed: xr.DataArray, layout: Layout) -> dict[str, xr.Variable]:
-    """Cut the packed results into variables, of an eager call with as many null values as were evaluated."""
+def _layout_of(packed: xr.DataArray, layout: Layout, keep_null: bool) -> Layout:
+    """Return the layout of packed results: of an eager call with as many null values as were evaluated."""
+    if not keep_null:
+        return layout
     fixed = layout.resized(resample=0).length
-    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 6).unpack(packed)
+    return layout.resized(resample=(packed.sizes["_packed"] - fixed) // 6)
 
 
 def _warn(result: xr.Dataset, block: AnovaBlock) -> None:

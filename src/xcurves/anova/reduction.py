@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,18 +11,36 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.chunking import coarsen
+from xcurves.core.chunking import coarsen, in_memory
 from xcurves.core.labels import DIMS
+from xcurves.core.task_blocks import apply_block
 from xcurves.kernels import moments
 
 Subset = slice | list[int]
 
 
-def moments_for(
-    curves: xr.DataArray, subsets: Sequence[Subset] = (slice(None),), *, paired: bool
-) -> list[xr.DataArray]:
-    """Return what a test needs: moments of the curves and, if paired, of their differences from their run's mean."""
-    return [curve_moments(curves, subsets, within_runs=within_runs) for within_runs in (False, True)[: 1 + paired]]
+def apply_to_moments(
+    block: Any, curves: xr.DataArray, given: xr.DataArray, subsets: Sequence[Subset] = (slice(None),)
+) -> xr.DataArray:
+    """Call a `Block` on moments of checked curves and, if paired, of their differences from their run's mean."""
+    both = (False, True)[: 1 + block.paired]
+    if in_memory(curves):
+        return apply_block(_Reduced(block, subsets, both), [curves], [DIMS], block.layout.length, given)
+    arrays = [curve_moments(curves, subsets, within_runs=within_runs) for within_runs in both]
+    return apply_block(block, arrays, [["_subset", "_moment"]] * len(arrays), block.layout.length, given)
+
+
+@dataclass(frozen=True)
+class _Reduced:
+    """A block function of moments as one of curves."""
+
+    block: Callable[..., NDArray[np.float64]]
+    subsets: Sequence[Subset]
+    within_runs: Sequence[bool]
+
+    def __call__(self, curves: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Reduce curves, shape (..., algorithm, run, training), and call the block."""
+        return self.block(*(_reduce(curves, self.subsets, within_runs) for within_runs in self.within_runs), numbers)
 
 
 def curve_moments(

@@ -17,6 +17,11 @@ _BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
 
 
+def in_memory(array: xr.DataArray) -> bool:
+    """Return whether an array has no chunks; its property `chunks` takes far longer."""
+    return getattr(array.data, "chunks", None) is None
+
+
 def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     """Merge the chunks of an array along its extra dims where they are many and small; change no other."""
     if array.chunks is None:

@@ -6,7 +6,7 @@ array does neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -61,12 +61,12 @@ class Layout:
 
     def unpack(self, packed: xr.DataArray) -> dict[str, xr.Variable]:
         """Cut a packed array, dims (..., _packed), into variables; lazy if it is."""
-        return dict(self._cut(packed))
-
-    def _cut(self, packed: xr.DataArray) -> Iterator[tuple[str, xr.Variable]]:
-        cut = _part if packed.chunks is None else _lazy_part
-        for name, start, stop, shape in self.places:
-            yield name, xr.Variable((*packed.dims[:-1], *self.dims[name]), cut(packed.data, start, stop, shape))
+        lead, data = packed.dims[:-1], packed.data
+        cut = _part if isinstance(data, np.ndarray) else _lazy_part
+        return {
+            name: xr.Variable((*lead, *self.dims[name]), cut(data, start, stop, shape))
+            for name, start, stop, shape in self.places
+        }
 
 
 def _part(packed: Floats, start: int, stop: int, shape: tuple[int, ...]) -> Floats:

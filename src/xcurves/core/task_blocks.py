@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,10 @@ def apply_block(
 
     An error about incomplete runs names a call that works on `curves`, by default the first array.
     """
+    core = tuple(core_dims[0])
+    if len(arrays) == 1 and chunking.in_memory(arrays[0]) and arrays[0].dims[-len(core) :] == core:
+        with run_checks.with_cure(arrays[0] if curves is None else curves):
+            return _apply_in_memory(block, arrays[0], core)
     tasks = labels.task_numbers(arrays[0], [dim for dim in arrays[0].dims if dim not in core_dims[0]])
     # xarray before 2025 clears the attrs of coordinates that go with core dims, in the caller's array too.
     bare = [
@@ -140,6 +145,16 @@ def apply_block(
             dask_gufunc_kwargs={"output_sizes": {"_packed": length}, "allow_rechunk": True},
         )
     return packed
+
+
+def _apply_in_memory(block: Callable[..., Floats], array: xr.DataArray, core: tuple[str, ...]) -> xr.DataArray:
+    """Do what `apply_ufunc` does, without what a single array does not need: alignment and broadcasting."""
+    n_extra = array.ndim - len(core)
+    numbers = np.arange(prod(array.shape[:n_extra])).reshape(array.shape[:n_extra])
+    packed = xr.Variable((*array.dims[:n_extra], "_packed"), block(array.data, numbers))
+    kept = {name: each for name, each in array.coords.variables.items() if not set(each.dims) & set(core)}
+    indexes = {name: index for name, index in array.xindexes.items() if name in kept}
+    return xr.DataArray(packed, xr.Coordinates(kept, indexes))
 
 
 def in_label_order(curves: xr.DataArray) -> xr.DataArray:

@@ -247,7 +247,7 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
             f"Number them: da.reset_index({name!r}, drop=True)"
         )
     known = curves.coords.variables
-    labels = known[name].to_numpy() if name in known else np.arange(curves.sizes[name])
+    labels = known[name].values if name in known else np.arange(curves.sizes[name])
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind in "OT":
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
@@ -305,7 +305,7 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
         raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
-    values = levels.to_numpy()
+    values = levels.values
     for start in range(0, len(values), _AT_ONCE):
         _check_increasing(values[start : start + _AT_ONCE + 1].astype(np.float64))
 

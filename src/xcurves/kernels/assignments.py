@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.shuffles import Order, Plan
 
 _KEPT = 2**27  # bytes of groups kept
 _ROWS = 256  # shuffles in a batch
@@ -24,23 +26,45 @@ class Assignments:
         self.plan = plan
         self._rows = min(batch or _ROWS, _ROWS)
         self.observed: Groups = np.repeat(np.arange(len(plan.sizes), dtype=np.int16), plan.sizes)
-        small = plan.n_resamples * self.observed.nbytes <= _KEPT
-        self._kept = list(self._made()) if small else None
 
     @property
     def width(self) -> int:
         """How many levels of the curves to multiply with a batch at once."""
         return max(_LEVELS, PRODUCT // (self._rows * sum(self.plan.sizes)))
 
+    def orders(self) -> Iterator[tuple[slice, Order]]:
+        """Yield which shuffles a batch has, and their orders, shape (shuffle, curve)."""
+        first = 0
+        for block in self.plan.blocks():
+            for order in (block[start : start + self._rows] for start in range(0, len(block), self._rows)):
+                yield slice(first, first + len(order)), order
+                first += len(order)
+
     def batches(self) -> Iterator[tuple[slice, Groups]]:
         """Yield which shuffles a batch has, and the group of every curve in them, shape (shuffle, curve)."""
-        start = 0
-        for groups in self._made() if self._kept is None else self._kept:
-            yield slice(start, start + len(groups)), groups
-            start += len(groups)
+        yield from self._made() if self._kept is None else self._kept
 
-    def _made(self) -> Iterator[Groups]:
-        for order in self.plan.blocks():
+    @cached_property
+    def _kept(self) -> list[tuple[slice, Groups]] | None:
+        small = self.plan.n_resamples * self.observed.nbytes <= _KEPT
+        return list(self._made()) if small else None
+
+    def _made(self) -> Iterator[tuple[slice, Groups]]:
+        for shuffles, order in self.orders():
             groups = np.empty(order.shape, self.observed.dtype)
-            np.put_along_axis(groups, order, self.observed, axis=1)
-            yield from (groups[start : start + self._rows] for start in range(0, len(groups), self._rows))
+            groups.ravel()[_flat(order)] = self.observed
+            yield shuffles, groups
+
+
+def members(order: Order, sizes: tuple[int, ...]) -> Floats:
+    """Return 0/1 matrices of the members of every group but the last, shape (group, reassignment, curve)."""
+    member = np.zeros((len(sizes) - 1, order.size))
+    for group, places in zip(member, np.split(_flat(order), np.cumsum(sizes)[:-1], axis=1)[:-1], strict=True):
+        group[places] = 1.0
+    return member.reshape(-1, *order.shape)
+
+
+def _flat(order: Order) -> Order:
+    """Return places in the flattened array: this is three times as fast as `put_along_axis`."""
+    rows, n_curves = order.shape
+    return np.asarray(order + n_curves * np.arange(rows)[:, np.newaxis])

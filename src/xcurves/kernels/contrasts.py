@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels import inversion
+from xcurves.kernels import inversion, linear_inversion
 from xcurves.kernels.groupsums import group_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import TIE, Order, Plan
@@ -44,6 +44,11 @@ class ContrastDesign(NamedTuple):
         if self.paired:
             return np.ones(1), np.array([float(self.sizes[0])])
         return self.weights, np.array(self.sizes, float)
+
+    @property
+    def linear(self) -> bool:
+        """Whether ``T²`` increases with the squared contrast: two groups of one size, or two within runs."""
+        return len(self.sizes) == 2 and self.sizes[0] == self.sizes[1]
 
     @property
     def direction(self) -> Floats:
@@ -119,20 +124,24 @@ def _evaluate(design: ContrastDesign, plan: Plan, alternative: Alternative, alph
     if min(design.groups[1]) < 2:
         return found | {"estimate_ci_gap": gap.astype(float)}
     unit = np.where(error > 0, error, 1.0)
-    shifted = _shift(design, plan, estimate, error)
-    line = None if alternative == "two-sided" else np.stack(np.broadcast_arrays(shifted.mean, -shifted.slope))
-    most = np.floor(alpha * plan.n_total + 1e-9)
-    inverse = inversion.Inversion(_quartics(shifted), besides, most, -estimate / unit, line)
-    count = inverse.count
-    if alternative != "two-sided":
-        count = besides + np.count_nonzero(_reaches(shifted, -estimate / unit, alternative), axis=-1)
+    at, most = -estimate / unit, np.floor(alpha * plan.n_total + 1e-9)
+    sides = {"two-sided": (-1, 1), "greater": (-1,), "less": (1,)}[alternative]
+    if design.linear and len(sides) == 2:
+        numbers = (design.u - estimate[:, np.newaxis] * design.direction) / unit[:, np.newaxis]
+        count, *distances = linear_inversion.invert(_two_contrasts(design, plan, numbers), at, besides, most)
+    else:
+        shifted = _shift(design, plan, estimate, error)
+        line = None if len(sides) == 2 else np.stack(np.broadcast_arrays(shifted.mean, -shifted.slope))
+        inverse = inversion.Inversion(_quartics(shifted), besides, most, at, line)
+        count = inverse.count
+        if len(sides) == 1:
+            count = besides + np.count_nonzero(_reaches(shifted, at, alternative), axis=-1)
+        distances, gaps = map(list, zip(*map(inverse.furthest, sides), strict=True))
+        gap = np.logical_or.reduce(gaps)
     found["pvalue"] = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
-    for bound, side, other in ((0, -1, "less"), (1, 1, "greater")):
-        if alternative != other:
-            distance, gaps = inverse.furthest(side)
-            distance = np.where((error == 0) & np.isfinite(distance), 0.0, distance)
-            ends[:, bound] = estimate + side * unit * distance
-            gap |= gaps
+    for side, distance in zip(sides, distances, strict=True):
+        distance[(error == 0) & np.isfinite(distance)] = 0.0
+        ends[:, max(side, 0)] = estimate + side * unit * distance
     return found | {"estimate_ci_gap": gap.astype(float)}
 
 
@@ -215,6 +224,22 @@ def _between_groups(design: ContrastDesign, plan: Plan, w: Floats) -> Iterator[_
         else:
             more = np.einsum("rgs,g->rs", sums[n_tasks + 1 :], (factors - factors[-1])[: sums.shape[1]])
             yield u, direction, fixed[0] + more[:n_tasks], fixed[1] + more[n_tasks:-1], fixed[2] + more[-1]
+
+
+def _two_contrasts(design: ContrastDesign, plan: Plan, w: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the contrasts of numbers and that of the direction of the shift, of two groups of one size."""
+    size = design.sizes[0]
+    if not design.paired:
+        scale = np.subtract(*design.weights) / size  # the sum over the second group is minus that over the first
+        features = np.concatenate([w, [design.direction]])
+        for sums in group_sums(scale * (features - features.mean(axis=-1, keepdims=True)), plan):
+            yield sums[:-1, 0], sums[-1, 0]
+        return
+    features = np.einsum("fgj,g->fj", np.concatenate([w, [design.direction]]).reshape(-1, 2, size), design.weights)
+    for order in plan.blocks():
+        signs = np.where(order[:, :size] < size, 1 / size, -1 / size)
+        contrasts = features @ signs.T
+        yield contrasts[:-1], contrasts[-1]
 
 
 def _within_runs(design: ContrastDesign, plan: Plan, w: Floats) -> Iterator[_Sums]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from xcurves.kernels.assignments import members
 from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
@@ -40,10 +41,7 @@ def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[
 
     There is one product for each feature, so that its rounding does not depend on the other features.
     """
-    member = np.zeros((len(sizes) - 1, *order.shape))
-    for group, chosen in enumerate(np.split(order, np.cumsum(sizes)[:-1], axis=1)[:-1]):
-        np.put_along_axis(member[group], chosen, 1.0, axis=1)
-    sums = np.matmul(features[:, np.newaxis], member.reshape(-1, order.shape[1]).T).reshape(
+    sums = np.matmul(features[:, np.newaxis], members(order, sizes).reshape(-1, order.shape[1]).T).reshape(
         len(features), -1, len(order)
     )
     if len(sizes) == 2:

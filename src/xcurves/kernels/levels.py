@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import clusters, stepdown
 from xcurves.kernels.assignments import Assignments
+from xcurves.kernels.many_curves import sparse_members
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import Progress
 from xcurves.kernels.shuffles import TIE, Plan
 
 _HELD = 2**22  # doubles of the table of levels by shuffles held at once
+_FEW_GROUPS = 6  # up to which contrasts are faster than sums
+_SUMMED = 64  # levels whose sums are computed at once
 
 
 class ProfileDesign(NamedTuple):
@@ -249,11 +252,18 @@ def _critical(table: Floats, plan: Plan, rules: Rules) -> Floats:
 
 def _shares(curves: Floats, assignments: Assignments) -> Floats:
     """Return the shuffled R of scaled curves, shape (task, level, curve), as (task, level, shuffle)."""
+    flat = curves.reshape(-1, curves.shape[-1])
+    table = np.empty((len(flat), assignments.plan.n_resamples))
+    fill = _fill_by_contrasts if len(assignments.plan.sizes) <= _FEW_GROUPS else _fill_by_sums
+    fill(table, flat, assignments)
+    return table.reshape(*curves.shape[:2], -1)
+
+
+def _fill_by_contrasts(table: Floats, flat: Floats, assignments: Assignments) -> None:
+    """Add up squared contrasts of groups, which are products of dense matrices."""
     sizes = np.array(assignments.plan.sizes)
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
     contrasts = complete[:, 1:].T / np.sqrt(sizes)  # of the groups: orthonormal over the curves, orthogonal to the mean
-    flat = curves.reshape(-1, curves.shape[-1])
-    table = np.empty((len(flat), assignments.plan.n_resamples))
     for shuffles, groups in assignments.batches():
         first, *others = [contrast[groups].T for contrast in contrasts]
         for start in range(0, len(flat), assignments.width):
@@ -265,4 +275,14 @@ def _shares(curves: Floats, assignments: Assignments) -> Floats:
                 sums = rows @ other
                 sums *= sums
                 part += sums
-    return table.reshape(*curves.shape[:2], -1)
+
+
+def _fill_by_sums(table: Floats, flat: Floats, assignments: Assignments) -> None:
+    """Add up squared sums of groups; a curve is added to one group only, however many there are."""
+    sizes = assignments.plan.sizes
+    weights = 1 / np.sqrt(sizes)
+    for shuffles, order in assignments.orders():
+        groups = sparse_members(order, sizes, weights)
+        for some in (slice(start, start + _SUMMED) for start in range(0, len(flat), _SUMMED)):
+            sums = (groups @ np.ascontiguousarray(flat[some].T)).reshape(len(order), len(sizes), -1)
+            table[some, shuffles] = np.einsum("sgl,sgl->ls", sums, sums)

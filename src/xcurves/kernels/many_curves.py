@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.shuffles import Order, Plan
 
 
 def sums_over_groups(plan: Plan, number: int, features: Floats) -> Floats:
@@ -20,10 +20,16 @@ def sums_over_groups(plan: Plan, number: int, features: Floats) -> Floats:
     if len(plan.sizes) == 2:
         return np.asarray(plan.first_group(number).astype(np.float64) @ features)[:, np.newaxis]
     order = plan.block(number)
+    return np.asarray(sparse_members(order, plan.sizes) @ features).reshape(len(order), len(plan.sizes), -1)
+
+
+def sparse_members(order: Order, sizes: tuple[int, ...], weights: Floats | None = None) -> scipy.sparse.csr_matrix:
+    """Return the members of all groups of reassignments, shape (reassignment and group, curve).
+
+    Members of a group have its weight, by default 1.
+    """
     n_rows, n_curves = order.shape
-    starts = np.cumsum((0, *plan.sizes[:-1]))
-    pointers = np.append(np.add.outer(n_curves * np.arange(n_rows), starts), order.size)
-    members = scipy.sparse.csr_matrix(
-        (np.ones(order.size), order.ravel(), pointers), shape=(n_rows * len(starts), n_curves), copy=False
-    )
-    return np.asarray(members @ features).reshape(n_rows, len(starts), -1)
+    pointers = np.append(np.add.outer(n_curves * np.arange(n_rows), np.cumsum((0, *sizes[:-1]))), order.size)
+    data = np.ones(order.size) if weights is None else np.tile(np.repeat(weights, sizes), n_rows)
+    shape = (n_rows * len(sizes), n_curves)
+    return scipy.sparse.csr_matrix((data, order.ravel(), pointers), shape=shape, copy=False)

@@ -9,6 +9,7 @@ the centred curves themselves, so that no array grows with the square of the num
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -53,10 +54,9 @@ def pack(moments: Moments) -> Floats:
 
 def unpack(packed: Floats, n_curves: int) -> Moments:
     """Unpack what `pack` returned."""
-    ends = np.cumsum([1, 1, 1, n_curves, n_curves])
-    levels, mean, ss, counts, means, comoment = np.split(packed, ends, axis=-1)
+    counts, means, comoment = (packed[..., i:j] for i, j in pairwise((3, 3 + n_curves, 3 + 2 * n_curves, None)))
     by_curve = comoment.reshape(*comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves)
-    return Moments(levels[..., 0], mean[..., 0], ss[..., 0], counts, means, by_curve)
+    return Moments(packed[..., 0], packed[..., 1], packed[..., 2], counts, means, by_curve)
 
 
 def is_factor(comoment: Floats) -> bool:

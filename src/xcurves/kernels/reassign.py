@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels.assignments import members
 from xcurves.kernels.many_curves import sums_over_groups
 from xcurves.kernels.moments import Floats, is_factor
 from xcurves.kernels.shuffles import Order, Plan
@@ -90,14 +91,10 @@ def _by_members(design: AnovaDesign) -> Callable[[Order], Floats]:
     """Sum features over the members of all groups but the last, whose sum is minus that of the others."""
     features = _features(design)
     sizes = np.array(design.sizes)
-    ends = np.cumsum(sizes)[:-1]
 
     def evaluate(order: Order) -> Floats:
-        rows, n_curves = order.shape
-        member = np.zeros((len(ends), rows, n_curves))
-        for group, chosen in enumerate(np.split(order, ends, axis=1)[:-1]):
-            np.put_along_axis(member[group], chosen, 1.0, axis=1)
-        sums = (member.reshape(-1, n_curves) @ features).reshape(len(features), len(ends), rows, -1)
+        member = members(order, design.sizes)
+        sums = (member.reshape(-1, order.shape[1]) @ features).reshape(len(features), *member.shape[:2], -1)
         return _squares(sums, sizes[:-1]) + _squares(sums.sum(axis=1, keepdims=True), sizes[-1:])
 
     return evaluate
@@ -178,12 +175,12 @@ def _sparse(
 
 def _all_splits(design: AnovaDesign, at_once: int, progress: Progress) -> Iterator[Floats]:
     """Evaluate every distinct split of the curves into two groups, for equal groups only one of each pair."""
-    features = _features(design)
+    # The other group's sum is minus the first's.
+    features = np.sqrt(sum(1 / size for size in design.sizes)) * _features(design)
     n_curves, n_first = features.shape[1], design.sizes[0]
     half = n_curves // 2
     left, right = subset_sums(features[:, :half]), subset_sums(features[:, half:])
     n_left, n_right = popcounts(half), popcounts(n_curves - half)
-    scale = sum(1 / size for size in design.sizes)  # the other group's sum is minus the first's
     # With equal groups the first curve is in the first group.
     allowed = np.arange(len(n_left)) % 2 == 1 if len(set(design.sizes)) == 1 else np.ones(len(n_left), bool)
     for n_chosen in progress(range(max(0, n_first - int(n_right.max())), min(half, n_first) + 1)):
@@ -193,7 +190,7 @@ def _all_splits(design: AnovaDesign, at_once: int, progress: Progress) -> Iterat
         rows = max(1, at_once // columns)
         for row in range(0, some.shape[1], rows):
             for column in range(0, others.shape[1], columns):
-                yield scale * _combine(some[:, row : row + rows], others[:, column : column + columns])
+                yield _combine(some[:, row : row + rows], others[:, column : column + columns])
 
 
 def subset_sums(features: Floats) -> Floats:
@@ -214,8 +211,12 @@ def popcounts(n_bits: int) -> NDArray[np.int64]:
 
 def _combine(left: Floats, right: Floats) -> Floats:
     """Return the squared sums of all pairs of a left and a right subset, shape (effect, task, pair)."""
-    algorithm = (left[:, :, np.newaxis, 0] + right[:, np.newaxis, :, 0]) ** 2
+    found = np.empty((2, *left.shape[:2], right.shape[1]))
+    algorithm, interaction = found
+    np.add(left[:, :, np.newaxis, 0], right[:, np.newaxis, :, 0], out=algorithm)
+    algorithm *= algorithm
     a, b = left[..., 1:], right[..., 1:]
-    interaction = 2 * (a @ b.swapaxes(-1, -2))
-    interaction += np.einsum("tsf,tsf->ts", a, a)[:, :, np.newaxis] + np.einsum("tsf,tsf->ts", b, b)[:, np.newaxis]
-    return np.stack([part.reshape(len(left), -1) for part in (algorithm, interaction)])
+    np.matmul(2 * a, b.swapaxes(-1, -2), out=interaction)
+    interaction += np.einsum("tsf,tsf->ts", a, a)[:, :, np.newaxis]
+    interaction += np.einsum("tsf,tsf->ts", b, b)[:, np.newaxis]
+    return found.reshape(2, len(left), -1)
