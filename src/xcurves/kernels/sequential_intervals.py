@@ -24,6 +24,7 @@ _GROWTH = 1.1  # of the limit of p-values, from a look to the look before
 _MANY = 20  # assignments rejected before, from which that is tried
 _SAME = 1e-8
 _WINDOW = 4
+_BEYOND = 1.04  # times the distance at which an end is expected
 
 
 class _Part(NamedTuple):
@@ -199,8 +200,9 @@ class _End:
             while self._at(centre + side * distance).rejected:
                 distance /= 2
         else:
-            crossing = self._crossing()
-            if (crossing is None or not self._at(crossing + step).rejected) and not self._at(before).rejected:
+            crossing = self._crossing(moving=False)
+            beyond = before if crossing is None else centre + _BEYOND * (crossing - centre)
+            if not (abs(beyond - centre) < self._width() and self._at(beyond).rejected or self._at(before).rejected):
                 return before
         return self._close_in(step)
 
@@ -234,10 +236,11 @@ class _End:
     def _width(self) -> float:
         return abs(self.outside - self.inside)
 
-    def _crossing(self) -> float | None:
+    def _crossing(self, *, moving: bool = True) -> float | None:
         """Return the shift nearest to the last one at which T equals that of the assignment next to the boundary.
 
-        That is a root of the quartic ``D_0² V_g - D_g² V_0``.
+        That is a root of the quartic ``D_0² V_g - D_g² V_0``. Far from the boundary the assignment next to it is often
+        another one, but T there is nearly the same: then the T of this one is not `moving` with the shift.
         """
         other = self.boundary.below if self.boundary.rejected else self.boundary.above
         if other < 1:
@@ -245,6 +248,8 @@ class _End:
         d, v, at = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]], self.shift
         d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
+        if not moving:
+            d[1:, 1], v[1:, 1] = 0, 0
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
         roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
         roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
