@@ -20,7 +20,7 @@ _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
 _NOISE = 1.3  # by which random assignments may exceed the share spent on enumerated ones
-_GROWTH = 1.1  # of the limit of p-values, from a look to the look before
+_GROWTH = 1.04  # of the limit of p-values, from a look to the look before
 _MANY = 20  # assignments rejected before, from which that is tried
 _SAME = 1e-8
 _WINDOW = 4
@@ -72,6 +72,7 @@ class ShiftedRuns:
                 t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
                 if k < last:
                     q = small_pvalues(t, q, budget, part.limit)
+                    q[q <= self.alpha + LEVEL_TIE] = 0  # how small they are does not matter; found sooner
             known = part.limit
         found = boundary(t, q, budget, self.alpha + LEVEL_TIE)
         below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[1:])
