@@ -20,10 +20,10 @@ _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
 _NOISE = 1.3  # by which random assignments may exceed the share spent on enumerated ones
-_GROWTH = 1.04  # of the limit of p-values, from a look to the look before
-_MANY = 20  # assignments rejected before, from which that is tried
-_SAME = 1e-8
-_WINDOW = 4
+_GROWTH = 1.04  # of the limit of p-values from a look to the look before, if more than `_MANY` are rejected there
+_MANY = 20
+_SAME = 1e-8  # relative rounding
+_WINDOW = 4  # the assignments that matter are kept for shifts within a quarter of the distance from the centre
 _BEYOND = 1.04  # times the distance at which an end is expected
 
 
@@ -59,7 +59,11 @@ class ShiftedRuns:
     alpha: float
 
     def boundary(self, shift: float, parts: list[_Part]) -> Boundary | None:
-        """Return which assignments are rejected at the look of the last part, None if that needs larger limits."""
+        """Return which assignments are rejected at the look of the last part, None if that needs larger limits.
+
+        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``. So where those with ``q_{k-1} <= limit`` leave at most
+        ``x (s_k - s_{k-1}) B`` of ``limit s_k B`` to others, values of ``q_{k-1}`` above x decide nothing.
+        """
         q, known, last = np.full(0, np.inf), np.inf, len(parts) - 1
         for k, part in enumerate(parts):
             q = np.append(q, np.inf)[part.before]
@@ -72,7 +76,7 @@ class ShiftedRuns:
                 t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
                 if k < last:
                     q = small_pvalues(t, q, budget, part.limit)
-                    q[q <= self.alpha + LEVEL_TIE] = 0  # how small they are does not matter; found sooner
+                    q[q <= self.alpha + LEVEL_TIE] = 0  # all are rejected; counts with few values converge faster
             known = part.limit
         found = boundary(t, q, budget, self.alpha + LEVEL_TIE)
         below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[1:])
@@ -80,10 +84,12 @@ class ShiftedRuns:
 
     def decide(self, shift: float, look: int, parts: list[_Part]) -> Boundary:
         """Return which assignments are rejected at a look at which there is something to test."""
-        return self.boundary(shift, parts) or self.boundary(shift, self.parts(shift, shift, look, few=False))
+        while (found := self.boundary(shift, parts)) is None:
+            parts = self.parts(shift, shift, look, few=False)
+        return found
 
     def parts(self, low: float, high: float, look: int, *, few: bool = True) -> list[_Part]:
-        """Return the assignments that matter for shifts from `low` to `high`; all that may where not `few`."""
+        """Return the assignments that matter for shifts from `low` to `high`; `few` as in `_limits`."""
         out: list[_Part] = []
         place, n_before = np.zeros(1, np.intp), 0
         for k, limit in enumerate(self._limits(look, few=few)):
@@ -127,7 +133,7 @@ class ShiftedRuns:
     def _limits(self, look: int, *, few: bool) -> Floats:
         """For the decision at a look, return the value up to which the p-values of every look until then matter.
 
-        These are enough if nothing was rejected before. If `few` they are smaller, as nearly all is spent.
+        If `few`, values that are enough where nearly all that may be spent is spent; else enough in any case.
         """
         limit = np.full(look + 1, self.alpha * (1 + 1e-9))
         for k in range(look, 0, -1):
@@ -171,6 +177,8 @@ class _End:
         Where the test was evaluated last.
     boundary : Boundary
         What it said.
+    window, parts : tuple of float, list of _Part
+        The shifts for which the assignments that matter are known, and these.
     """
 
     test: ShiftedRuns
@@ -203,7 +211,8 @@ class _End:
         else:
             crossing = self._crossing(moving=False)
             beyond = before if crossing is None else centre + _BEYOND * (crossing - centre)
-            if not (abs(beyond - centre) < self._width() and self._at(beyond).rejected or self._at(before).rejected):
+            nearer = abs(beyond - centre) < self._width()
+            if not (nearer and self._at(beyond).rejected) and not self._at(before).rejected:
                 return before
         return self._close_in(step)
 
