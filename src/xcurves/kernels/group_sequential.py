@@ -127,7 +127,7 @@ def studentized_terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
 
 
 def _no_terms(n_assignments: int) -> Terms:
-    return Terms(*(np.zeros(shape) for shape in ((2, n_assignments), (3, n_assignments), (3, n_assignments), 3)))
+    return Terms(np.zeros((2, n_assignments)), np.zeros((3, n_assignments)), np.zeros((3, n_assignments)), np.zeros(3))
 
 
 def is_defined(runs: Runs) -> NDArray[np.bool_]:

@@ -61,8 +61,8 @@ class ShiftedRuns:
     def boundary(self, shift: float, parts: list[_Part]) -> Boundary | None:
         """Return which assignments are rejected at the look of the last part, None if that needs larger limits.
 
-        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``. So where those with ``q_{k-1} <= limit`` leave at most
-        ``x (s_k - s_{k-1}) B`` of ``limit s_k B`` to others, values of ``q_{k-1}`` above x decide nothing.
+        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``. So where those with ``q_{k-1} <= limit`` leave to
+        others at most ``x (s_k - s_{k-1}) B`` of ``limit s_k B``, values of ``q_{k-1}`` above x decide nothing.
         """
         q, known, last = np.full(0, np.inf), np.inf, len(parts) - 1
         for k, part in enumerate(parts):
