@@ -6,6 +6,7 @@ import xarray as xr
 import xcurves
 from lazy import refuse_to_compute
 from xcurves.kernels import bootstrap, task_profiles, training_bands
+from xcurves.kernels.ecdf import CentredSums
 from xcurves.kernels.summaries import Summaries
 
 SETTINGS = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 299, "rng": 0}
@@ -51,7 +52,9 @@ def test_the_band_is_that_of_a_plain_loop():
     largest = np.sort((np.abs(drawn - drawn.mean(axis=0)) / (sd * spread)).max(axis=1))
     half = largest[int(np.ceil(0.95 * 200)) - 1] * sd
     wanted = Summaries(np.array([0.5]), False, True, np.zeros(0), np.zeros(0), True)
-    found = training_bands.statistic_bands(x.reshape(12, 2).T, np.array([4, 4, 4]), wanted.observe, n, 0.05, 7)
+    found = training_bands.statistic_bands(
+        x.reshape(12, 2).T, np.array([4, 4, 4]), lambda x, n: wanted.observe(x, CentredSums(x, n)), n, 0.05, 7
+    )
     np.testing.assert_allclose(found[:, 3], np.stack([iqm(x) - half, iqm(x) + half], axis=-1), rtol=1e-10)
 
 

@@ -16,7 +16,7 @@ N = 200_000
 
 def statistic(wanted, sample):
     x = np.sort(sample)[np.newaxis]
-    return wanted.observe(x, np.array([x.shape[-1]]))[0]
+    return wanted.observe(x, ecdf.CentredSums(x, np.array([x.shape[-1]])))[0]
 
 
 def within_monte_carlo_error(drawn, limits, alpha, z=4.0):

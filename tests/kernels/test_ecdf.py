@@ -58,14 +58,30 @@ def test_sums_up_to_ranks_are_those_of_a_loop(samples, seed):
         [sum(row[: int(rank)]) + (rank % 1) * (row[int(rank)] if rank % 1 else 0) for rank in own]
         for row, own in zip(x, ranks, strict=True)
     ]
-    np.testing.assert_allclose(ecdf.partial_sums(x, ranks), expected, atol=1e-12)
+    sums = ecdf.CentredSums(x, n)
+    np.testing.assert_allclose(sums.up_to(ranks) + sums.centre * ranks, expected, atol=1e-12)
+
+
+def test_sums_of_many_trials_are_those_of_exact_arithmetic():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.normal(1e6, 1, size=(2, 100_000)))
+    x[1, 70_000:] = np.nan
+    ranks = np.array([[0, 2.5, 2**15, 65_535.25, 99_999, 100_000], [70_000, 2**16, 2**16 + 0.5, 69_999.5, 1, 40_000]])
+    sums = ecdf.CentredSums(x, np.array([100_000, 70_000]))
+    for row, centre, own, found in zip(x, sums.centre, ranks, sums.up_to(ranks), strict=True):
+        differences = [Fraction(value) - Fraction(centre.item()) for value in row[: int(own.max())].tolist()]
+        expected = [
+            float(sum(differences[: int(rank)]) + Fraction(rank % 1) * (differences[int(rank)] if rank % 1 else 0))
+            for rank in own.tolist()
+        ]
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 70_000])
 def test_deviations_are_numpys(n):
     x = np.sort(np.random.default_rng(0).normal(1e6, 1, size=(2, n)))
     x = np.concatenate([x, np.full((2, 3), np.nan)], axis=1)
-    found = ecdf.deviations(x, np.array([n, n]), np.nanmean(x, axis=1))
+    found = ecdf.CentredSums(x, np.array([n, n])).deviations(np.nanmean(x, axis=1))
     np.testing.assert_allclose(found, [np.std(row[:n], ddof=1) if n > 1 else np.nan for row in x], rtol=1e-9)
 
 

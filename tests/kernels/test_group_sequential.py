@@ -13,8 +13,9 @@ from scipy import optimize, stats
 import oracles_sequential
 from places import SHARED
 from xcurves.kernels import sequential_pvalues
-from xcurves.kernels.group_sequential import centre_batches, normal_scale
+from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
 from xcurves.kernels.nested_assignments import nest
+from xcurves.kernels.sequential_intervals import ShiftedRuns
 from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, spent, tie_ranks
 from xcurves.kernels.sequential_tests import sequential_tests
 
@@ -157,6 +158,26 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
             n_ends += 1
         before = np.where(np.isfinite(ends), ends, before)
     assert n_ends >= 3
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
+def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
+    u, look, counts = arrays(drawn(sizes, 3, whole))
+    looks, share, weights = nest(counts, 1999, 0), spent("square", 4), np.ones(1)
+    runs = centre_batches(u, look, looks, weights)
+    test = ShiftedRuns(runs, looks, studentized_terms(runs, looks), share, 0.05)
+    n_rejected = 0
+    for k in (2, 3):
+        for low, high in ((-0.5, -0.3), (0.6, 2.0), (2.0, 2.4)):
+            parts = test.parts(low, high, k)
+            assert len(parts[k].rows) < looks[k].n_assignments / 2
+            for shift in np.linspace(low, high, 4):
+                moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
+                p = sequential_tests(moved, look, looks, weights, share, 0.05, interval=False)["pvalue"][k]
+                assert test.decide(shift, k, parts).rejected == (p <= 0.05 + 1e-12)
+                n_rejected += p <= 0.05
+    assert 4 <= n_rejected <= 20
 
 
 @pytest.mark.parametrize("interval", [False, True])

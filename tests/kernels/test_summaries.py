@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles_distribution as oracles
+from xcurves.kernels.ecdf import CentredSums
 from xcurves.kernels.summaries import Summaries
 
 LEVELS = [0.0, 0.25, 0.5, 0.7, 0.9]
@@ -21,7 +22,7 @@ def summaries(*, conditional=False, trim=True, higher=True, target=0.5):
 def observe(sample, **options):
     x = np.full((1, len(sample) + 2), np.nan)
     x[0, : len(sample)] = sorted(sample)
-    return summaries(**options).observe(x, np.array([len(sample)]))[0]
+    return summaries(**options).observe(x, CentredSums(x, np.array([len(sample)])))[0]
 
 
 def mirrored(sample, *, conditional, trim):
@@ -63,8 +64,9 @@ def test_a_tenth_of_ten_trials_is_one():
 
 
 def test_no_trial_has_no_statistics():
-    assert np.isnan(summaries().observe(np.full((1, 3), np.nan), np.array([0]))).all()
-    assert np.isnan(summaries(conditional=True).observe(np.full((1, 3), np.nan), np.array([0]))).all()
+    x = np.full((1, 3), np.nan)
+    assert np.isnan(summaries().observe(x, CentredSums(x, np.array([0])))).all()
+    assert np.isnan(summaries(conditional=True).observe(x, CentredSums(x, np.array([0])))).all()
 
 
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=9), st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
@@ -86,7 +88,9 @@ def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditio
 @pytest.mark.parametrize("ends", [(-5.0, 9.0), (-math.inf, math.inf), (-5.0, math.inf)])
 def test_bounds_are_integrals_of_the_band(epsilon, ends, higher):
     sample = [-4.0, -1.0, -1.0, 0.0, 2.0, 3.0, 3.0, 8.0]
-    found = summaries(higher=higher).bounds(np.array([sample]), np.array([8]), np.array([float(epsilon)]), *ends)[0]
+    x = np.array([sample])
+    sums = CentredSums(x, np.array([8]))
+    found = summaries(higher=higher).bounds(x, sums, np.array([float(epsilon)]), *ends)[0]
     tails = [(oracles.decimal(level), Fraction(1)) for level in LEVELS]
     lower_tails = [(Fraction(0), 1 - oracles.decimal(level)) for level in LEVELS]
     both = [*tails, *lower_tails] if higher else [*lower_tails, *tails]

@@ -162,7 +162,7 @@ def text_of(value: Value) -> str:
 
 def _joined(parts: Sequence[xr.Dataset]) -> xr.Dataset:
     """Put parts together by index; a column of numbers joins one of texts as texts."""
-    parts = sorted(parts, key=lambda part: int(part["run"].min()))
+    parts = sorted(parts, key=lambda part: int(part.variables["run"].values[0]))  # indices rise in every part
     run = np.concatenate([part["run"].to_numpy() for part in parts]).astype(np.int64)
     index, first = np.unique(run, return_index=True)
     columns = {}

@@ -26,9 +26,9 @@ from xcurves.core.progress import progress_bar
 Trial = Callable[[int], Mapping[str, Any]]
 
 
-def stream(entropy: int, index: int) -> np.random.SeedSequence:
-    """Return the seed sequence of one trial, a child of that of the whole simulation."""
-    return np.random.SeedSequence(entropy, spawn_key=(index,))
+def stream(entropy: int, *index: int) -> np.random.SeedSequence:
+    """Return the seed sequence of one trial, a child of that of the whole simulation, or a child of it."""
+    return np.random.SeedSequence(entropy, spawn_key=index)
 
 
 def run_trials(
@@ -91,6 +91,7 @@ def run_trials(
     """
     n_trials, batch = _at_least_1("n_trials", n_trials), _at_least_1("batch", batch)
     folder = None if path is None else Path(path)
+    batch = n_trials if folder is None else batch  # nothing is written
     with alone(folder):
         archive = Archive(folder, {} if settings is None else settings)
         if archive.done and max(archive.done) >= n_trials:
@@ -157,8 +158,10 @@ def check_name(name: object) -> str:
 
 def plain(value: object) -> Value:
     """Return what a file can hold: a number, None, or the text of anything else."""
-    if value is None or isinstance(value, Real | np.bool_):
-        return None if value is None else float(value)
+    if value is None or type(value) is float:
+        return value
+    if isinstance(value, Real | np.bool_):
+        return float(value)
     return str(value).encode(errors="replace").decode().replace("\0", "")
 
 

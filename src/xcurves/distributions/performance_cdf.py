@@ -211,7 +211,7 @@ def performance_cdf(
     if training:
         result = simultaneous_intervals(result, scores, core, block)
     if scores.chunks is None:
-        cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims))
+        cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims) if within else [])
     return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
 
 

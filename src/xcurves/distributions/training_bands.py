@@ -14,6 +14,7 @@ from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
 from xcurves.distributions.trials import DistributionBlock
 from xcurves.kernels import training_bands
+from xcurves.kernels.ecdf import CentredSums, Ints
 from xcurves.kernels.summaries import Summaries
 
 SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
@@ -74,9 +75,12 @@ class _BandBlock:
             if known.any() and sizes.min() > 1:
                 x = own[known][:, present]
                 values[known] = training_bands.statistic_bands(
-                    x, sizes, self.wanted.observe, self.n_resamples, self.alpha, self.entropy
+                    x, sizes, self._observe, self.n_resamples, self.alpha, self.entropy
                 )
         return self.layout.pack(out, numbers.shape)
+
+    def _observe(self, x: Floats, n: Ints) -> Floats:
+        return self.wanted.observe(x, CentredSums(x, n))
 
 
 def simultaneous_intervals(

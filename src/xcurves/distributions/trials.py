@@ -88,19 +88,25 @@ class DistributionBlock:
         x = np.sort(trials.reshape(numbers.size, -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         self._check(x, n, names)
-        found = self._estimates(x, n)
-        units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
-        n_units = np.count_nonzero(units, axis=-1).min(axis=-1)  # of the smallest stratum
-        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
+        sums = ecdf.CentredSums(x, n)
+        found = self._estimates(x, sums)
+        n_units = self._smallest_stratum(trials) if self.stratified or self.by_unit else n
+        found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
         facts = {"n_trials": n.astype(float), "n_units": n_units.astype(float)}
         return self.layout.pack(found | facts, numbers.shape)
 
+    def _smallest_stratum(self, trials: Floats) -> NDArray[np.intp]:
+        """Return the number of units of the smallest stratum of every task."""
+        units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
+        return np.asarray(np.count_nonzero(units, axis=-1).min(axis=-1))
+
     def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
-        run_checks.check_largest(x, names, "scores")
         least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
+        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
+        run_checks.check_largest(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores")
         for task in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
             raise ValueError(
                 f"{names[task]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
@@ -117,20 +123,20 @@ class DistributionBlock:
                 "Give bounds that contain all possible scores, or leave them out"
             )
 
-    def _estimates(self, x: Floats, n: Ints) -> dict[str, Floats]:
-        statistics = self.wanted.observe(x, n)
+    def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
+        n, statistics = sums.n, self.wanted.observe(x, sums)
         levels, thresholds = len(self.wanted.levels), len(self.wanted.thresholds)
         ends = np.cumsum([1, 1, 1, 1, levels, levels, thresholds, thresholds])
         names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
-        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
-        found["share_infinite"] = (n - n_finite) / np.maximum(n, 1)
+        found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
         return found
 
-    def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
+    def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         """Return intervals for independent trials of any distribution."""
+        n = sums.n
         epsilon = ecdf.dkw(n, self.alpha)
         some = np.maximum(n, 1)[:, np.newaxis]
         at_most = ecdf.count_up_to(x, self._points[np.newaxis])
@@ -138,7 +144,7 @@ class DistributionBlock:
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         low, high = self.bounds
         quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high)
-        statistic = self.wanted.bounds(x, n, epsilon, low, high)
+        statistic = self.wanted.bounds(x, sums, epsilon, low, high)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds

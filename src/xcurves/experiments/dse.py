@@ -189,7 +189,7 @@ def one_trial(
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [np.random.default_rng(child) for child in resumable.stream(entropy, index).spawn(3)]
+    return [np.random.default_rng(resumable.stream(entropy, index, child)) for child in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -227,10 +227,9 @@ def _trial(
     chosen, data, training = _streams(entropy, index)
     hyperparameters = sample_hyperparameters(chosen)
     drawn = dict(hyperparameters)  # a copy: training may change them
-    taken = sorted(TAKEN.intersection(hyperparameters))
-    if taken:
-        raise ValueError(f"a hyper-parameter must not be called {taken[0]!r}. Rename it")
     for name in drawn:
+        if name in TAKEN:
+            raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
         resumable.check_name(name)
     try:
         return {**drawn, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}

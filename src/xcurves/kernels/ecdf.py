@@ -6,6 +6,7 @@ others. Ranks are numbers of trials from below, whole or not: the sum up to rank
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from xcurves.kernels.moments import Floats
 Ints = NDArray[np.int64]
 
 _ROUNDING = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
-_AT_ONCE = 2**16
+_AT_ONCE = 2**15
 
 
 def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
@@ -50,8 +51,72 @@ def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
     return np.where(ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside))
 
 
-def partial_sums(x: Floats, ranks: Floats) -> Floats:
-    """Return the sums of all trials up to ranks, shape (task, rank), by one pass over the trials."""
+def finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
+    """Return sorted trials with a number that is larger than all others for +inf, and how many trials are finite."""
+    n_finite = count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+    if (n_finite == n).all():
+        return x, n_finite
+    most = np.where(n_finite > 0, x[np.arange(len(x)), np.maximum(n_finite - 1, 0)], 0.0)
+    least = np.where(n_finite > 0, x[:, 0], 0.0)
+    return np.where(np.isposinf(x), (most + (most - least) + 1)[:, np.newaxis], x), n_finite
+
+
+class CentredSums:
+    """Sums of what sorted trials differ from a middle one: small scores keep their precision next to large ones.
+
+    All trials are read once, in pieces that fit the cache; sums up to ranks read the pieces of these ranks again.
+
+    Attributes
+    ----------
+    x : ndarray, shape (task, trial)
+        The trials, with a number that is larger than all others for +inf.
+    n, n_finite : ndarray, shape (task,)
+        Numbers of trials, and of finite ones.
+    centre : ndarray, shape (task, 1)
+    squares : ndarray, shape (task,)
+        Sums of the squared differences.
+    """
+
+    def __init__(self, x: Floats, n: Ints) -> None:
+        self.n = n
+        self.x, self.n_finite = finite(x, n)
+        self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
+        self.squares = np.zeros(len(x))
+        sums = np.zeros((len(x), 1 + -(-x.shape[-1] // _AT_ONCE)))
+        for rows, columns in _pieces(x):
+            part = self.x[rows, columns] - self.centre[rows]
+            if np.isnan(part[:, -1]).any():
+                part[np.isnan(part)] = 0.0
+            self.squares[rows] += np.einsum("ti,ti->t", part, part)
+            sums[rows, columns.start // _AT_ONCE + 1] = part.sum(axis=-1)
+        self._before = sums.cumsum(axis=-1)
+
+    def up_to(self, ranks: Floats) -> Floats:
+        """Return the sums of all trials up to ranks, shape (task, rank)."""
+        found = np.take_along_axis(self._before, (ranks // _AT_ONCE).astype(np.int64), axis=-1)
+        for rows, columns in _pieces(self.x):
+            beyond = ranks[rows] - columns.start
+            inside = (beyond > 0) & (beyond < _AT_ONCE)
+            if inside.any():
+                part = self.x[rows, columns] - self.centre[rows]
+                found[rows] += _sums_up_to(part, np.where(inside, beyond, 0.0))
+        return found
+
+    def deviations(self, mean: Floats) -> Floats:
+        """Return the standard deviation of every row, divisor n - 1; no mean is further than that from the middle."""
+        squares = np.maximum(self.squares - self.n * (mean - self.centre[:, 0]) ** 2, 0.0)
+        return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
+
+
+def _pieces(x: Floats) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and columns of pieces that fit the cache."""
+    n_rows = max(1, _AT_ONCE // x.shape[-1])
+    for row in range(0, len(x), n_rows):
+        for start in range(0, x.shape[-1], _AT_ONCE):
+            yield slice(row, row + n_rows), slice(start, start + _AT_ONCE)
+
+
+def _sums_up_to(x: Floats, ranks: Floats) -> Floats:
     n_tasks, width = x.shape
     full = np.floor(ranks).astype(np.int64)
     order = full.argsort(axis=-1)
@@ -67,18 +132,6 @@ def partial_sums(x: Floats, ranks: Floats) -> Floats:
     rest = ranks - full
     following = np.take_along_axis(x, np.minimum(full, width - 1), axis=-1)
     return found + np.where(rest > 0, rest * following, 0.0)
-
-
-def deviations(x: Floats, n: Ints, mean: Floats) -> Floats:
-    """Return the standard deviation of every row, divisor n - 1, in pieces that fit the cache."""
-    squares = np.zeros(len(x))
-    rows = max(1, _AT_ONCE // x.shape[-1])
-    for row in range(0, len(x), rows):
-        for start in range(0, x.shape[-1], _AT_ONCE):
-            part = x[row : row + rows, start : start + _AT_ONCE] - mean[row : row + rows, np.newaxis]
-            part[np.isnan(part)] = 0.0
-            squares[row : row + rows] += np.einsum("ti,ti->t", part, part)
-    return np.sqrt(np.where(n > 1, squares, np.nan) / np.maximum(n - 1, 1))
 
 
 def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:

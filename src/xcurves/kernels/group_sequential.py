@@ -59,13 +59,19 @@ class Terms(NamedTuple):
     """What T at one look is made of, for every assignment: polynomials in the shift, shape (degree + 1, assignment).
 
     ``D = d[0] - δ d[1]``; ``V = v[0] - 2 δ v[1] + δ² v[2]``; `p` is what V has before the squared sums are subtracted,
-    in no assignment larger than the polynomial `largest_p`, shape (3,).
+    in no assignment larger than the polynomial `largest_p`, shape (3,). `rows` are the numbers of the assignments, None
+    for all.
     """
 
     d: Floats
     v: Floats
     p: Floats
     largest_p: Floats
+    rows: Ints | None = None
+
+    def take(self, rows: Ints) -> Terms:
+        """Return the terms of some of all assignments."""
+        return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
 
 
 def centre_batches(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
@@ -121,7 +127,7 @@ def studentized_terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
 
 
 def _no_terms(n_assignments: int) -> Terms:
-    return Terms(*(np.zeros(shape) for shape in ((2, n_assignments), (3, n_assignments), (3, n_assignments), 3)))
+    return Terms(np.zeros((2, n_assignments)), np.zeros((3, n_assignments)), np.zeros((3, n_assignments)), np.zeros(3))
 
 
 def is_defined(runs: Runs) -> NDArray[np.bool_]:
@@ -195,14 +201,30 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
         rows = max(1, _HELD // int(runs.sizes[k].sum()))
         for start in range(0, small.size, rows):
             some = small[start : start + rows]
-            anew, v[some] = _anew(runs, looks, k, some, shift)
+            anew, v[some] = _anew(runs, looks, k, some if found.rows is None else found.rows[some], shift)
             size[some] = np.abs(anew)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.asarray(size / np.sqrt(v))
     if small.size:
-        t = np.where(v == 0, INFINITE * (1 + size / size.max()), t)
+        largest = size.max(where=v == 0, initial=rounding)
+        t = np.where(v == 0, INFINITE * (1 + size / largest), t)
     t[size <= rounding] = 0.0
     return t
+
+
+def squared_range(runs: Runs, found: Terms, k: int, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return bounds of T² of every assignment at look `k` for all shifts from `low` to `high`."""
+    middle, width = (low + high) / 2, (high - low) / 2
+    slope = found.v[1] - middle * found.v[2]
+    size, change = np.abs(found.d[0] - middle * found.d[1]), width * np.abs(found.d[1])
+    rounding = _ROUNDING * (runs.largest[k] + max(abs(low), abs(high)))
+    v, v_change = _shifted(found.v, middle), 2 * width * np.abs(slope)
+    cancelled = v - v_change <= _CANCELLED * max(_shifted(found.largest_p, shift) for shift in (low, high))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.maximum(size - change - rounding, 0) ** 2 / (v + v_change + width**2 * found.v[2])
+        most = (size + change) ** 2 / (v - v_change)
+    least[cancelled], most[cancelled] = 0.0, np.inf
+    return least, most
 
 
 def _shifted(polynomial: Floats, shift: float) -> Floats:

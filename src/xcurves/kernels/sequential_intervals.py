@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.group_sequential import Runs, Terms, studentized_difference
+from xcurves.kernels.group_sequential import Runs, Terms, squared_range, studentized_difference
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.nested_assignments import Look
+from xcurves.kernels.nested_assignments import Ints, Look
 from xcurves.kernels.sequential_pvalues import Boundary, boundary, small_pvalues
 
 LEVEL_TIE = 1e-12
@@ -19,6 +20,32 @@ _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
 _NOISE = 1.3  # by which random assignments may exceed the share spent on enumerated ones
+_GROWTH = 1.04  # of the limit of p-values from a look to the look before, if more than `_MANY` are rejected there
+_MANY = 20
+_SAME = 1e-8  # relative rounding
+_WINDOW = 4  # the assignments that matter are kept for shifts within a quarter of the distance from the centre
+_BEYOND = 1.04  # times the distance at which an end is expected
+
+
+class _Part(NamedTuple):
+    """The assignments that matter at one look, for some shifts.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers.
+    before : ndarray of int
+        Where in the part of the look before each assignment's parent is, its length for those that are not in it.
+    terms : Terms or None
+        Those of the statistic, of these assignments, None where there is nothing to test.
+    limit : float
+        The value up to which p-values are computed.
+    """
+
+    rows: Ints
+    before: Ints
+    terms: Terms | None
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -31,17 +58,61 @@ class ShiftedRuns:
     share: Floats
     alpha: float
 
-    def boundary(self, shift: float, look: int) -> Boundary:
+    def boundary(self, shift: float, parts: list[_Part]) -> Boundary | None:
+        """Return which assignments are rejected at the look of the last part, None if that needs larger limits.
+
+        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``. So where those with ``q_{k-1} <= limit`` leave to
+        others at most ``x (s_k - s_{k-1}) B`` of ``limit s_k B``, values of ``q_{k-1}`` above x decide nothing.
+        """
+        q, known, last = np.full(0, np.inf), np.inf, len(parts) - 1
+        for k, part in enumerate(parts):
+            q = np.append(q, np.inf)[part.before]
+            if part.terms is not None:
+                n = self.looks[k].n_assignments
+                budget = self.share[k] * n
+                left = part.limit * budget - np.count_nonzero(q <= part.limit)
+                if known < np.inf and left > known * self._free[k] * n * (1 + _SAME):
+                    return None
+                t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
+                if k < last:
+                    q = small_pvalues(t, q, budget, part.limit)
+                    q[q <= self.alpha + LEVEL_TIE] = 0  # all are rejected; counts with few values converge faster
+            known = part.limit
+        found = boundary(t, q, budget, self.alpha + LEVEL_TIE)
+        below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[1:])
+        return Boundary(found.rejected, below, above)
+
+    def decide(self, shift: float, look: int, parts: list[_Part]) -> Boundary:
         """Return which assignments are rejected at a look at which there is something to test."""
-        q = np.full(1, np.inf)
-        for k, limit in enumerate(self._limits[look]):
+        while (found := self.boundary(shift, parts)) is None:
+            parts = self.parts(shift, shift, look, few=False)
+        return found
+
+    def parts(self, low: float, high: float, look: int, *, few: bool = True) -> list[_Part]:
+        """Return the assignments that matter for shifts from `low` to `high`; `few` as in `_limits`."""
+        out: list[_Part] = []
+        place, n_before = np.zeros(1, np.intp), 0
+        for k, limit in enumerate(self._limits(look, few=few)):
             each, found = self.looks[k], self.terms[k]
-            q = q if each.parent is None else q[each.parent]
-            if found is not None and self.tested[k]:
-                t = studentized_difference(self.runs, self.looks, found, k, shift)
-                if k < look:
-                    q = small_pvalues(t, q, self.share[k] * len(q), limit)
-        return boundary(t, q, self.share[look] * len(q), self.alpha + LEVEL_TIE)
+            before = place if each.parent is None else place[each.parent]
+            keep = before < n_before
+            keep[0] = True
+            if self.tested[k] and found is not None:
+                keep |= self._may_be_top(found, k, low, high, limit * self.share[k] * len(keep))
+            rows = np.flatnonzero(keep)
+            out.append(_Part(rows, before[rows], found.take(rows) if self.tested[k] and found else None, limit))
+            place, n_before = np.full(len(keep), len(rows)), len(rows)
+            place[rows] = np.arange(len(rows))
+        return out
+
+    def _may_be_top(self, found: Terms, k: int, low: float, high: float, number: float) -> NDArray[np.bool_]:
+        """Return which assignments may be among so many with the largest T, at a shift from `low` to `high`."""
+        n = found.d.shape[1]
+        if number + 2 >= n:
+            return np.ones(n, bool)
+        least, most = squared_range(self.runs, found, k, low, high)
+        place = n - int(number) - 2
+        return np.asarray(most >= (1 - _SAME) * np.partition(least, place)[place])
 
     @cached_property
     def tested(self) -> NDArray[np.bool_]:
@@ -49,20 +120,30 @@ class ShiftedRuns:
         return np.array([bool(each.deals) and t is not None for each, t in zip(self.looks, self.terms, strict=True)])
 
     @cached_property
-    def _limits(self) -> list[Floats]:
-        """For the decision at each look, the value up to which the p-values of every look until then matter."""
-        out = []
-        for last in range(len(self.looks)):
-            limit = np.full(last + 1, self.alpha * (1 + 1e-9))
-            for k in range(last, 0, -1):
-                before = self.share[:k][self.tested[:k]]
-                left = self.share[k]
-                if before.size:
-                    left -= before[-1] * (_NOISE if self.looks[k - 1].exact and not self.looks[k].exact else 1)
-                grown = limit[k] * self.share[k] / left if left > 0 else np.inf
-                limit[k - 1] = grown if self.tested[k] else limit[k]
-            out.append(limit)
+    def _free(self) -> Floats:
+        """Return the share that can be spent at every look whatever was rejected before."""
+        out = self.share[: len(self.looks)].copy()
+        for k in range(1, len(self.looks)):
+            before = self.share[:k][self.tested[:k]]
+            if before.size:
+                noise = _NOISE if self.looks[k - 1].exact and not self.looks[k].exact else 1
+                out[k] -= before[-1] * noise
         return out
+
+    def _limits(self, look: int, *, few: bool) -> Floats:
+        """For the decision at a look, return the value up to which the p-values of every look until then matter.
+
+        If `few`, values that are enough where nearly all that may be spent is spent; else enough in any case.
+        """
+        limit = np.full(look + 1, self.alpha * (1 + 1e-9))
+        for k in range(look, 0, -1):
+            limit[k - 1] = limit[k]
+            if self.tested[k]:
+                free, n = self._free[k], self.looks[k - 1].n_assignments
+                spent = limit[k] * (self.share[k] - free) * n
+                grown = limit[k] * self.share[k] / free if free > 0 else np.inf
+                limit[k - 1] = min(grown, _GROWTH * limit[k]) if few and spent > _MANY else grown
+        return limit
 
 
 def sequential_limits(test: ShiftedRuns) -> Floats:
@@ -76,7 +157,7 @@ def sequential_limits(test: ShiftedRuns) -> Floats:
     for k, found in enumerate(test.terms):
         if found is not None and test.tested[k]:
             centre = float(np.clip(found.d[0, 0] / found.d[1, 0], low, high))
-            at_centre = test.boundary(centre, k)
+            at_centre = test.decide(centre, k, test.parts(centre, centre, k))
             if at_centre.rejected:
                 break
             low, high = (_End(test, found, k, centre, end, centre, at_centre).find() for end in (low, high))
@@ -96,6 +177,8 @@ class _End:
         Where the test was evaluated last.
     boundary : Boundary
         What it said.
+    window, parts : tuple of float, list of _Part
+        The shifts for which the assignments that matter are known, and these.
     """
 
     test: ShiftedRuns
@@ -105,6 +188,11 @@ class _End:
     outside: float
     shift: float
     boundary: Boundary
+    window: tuple[float, float] = (np.inf, -np.inf)
+    parts: list[_Part] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.centre = self.inside
 
     def find(self) -> float:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
@@ -121,14 +209,20 @@ class _End:
             while self._at(centre + side * distance).rejected:
                 distance /= 2
         else:
-            crossing = self._crossing()
-            if (crossing is None or not self._at(crossing + step).rejected) and not self._at(before).rejected:
+            crossing = self._crossing(moving=False)
+            beyond = before if crossing is None else centre + _BEYOND * (crossing - centre)
+            nearer = abs(beyond - centre) < self._width()
+            if not (nearer and self._at(beyond).rejected) and not self._at(before).rejected:
                 return before
         return self._close_in(step)
 
     def _at(self, shift: float) -> Boundary:
         """Evaluate a shift, and put it into the bracket."""
-        self.shift, self.boundary = shift, self.test.boundary(shift, self.k)
+        if not self.window[0] <= shift <= self.window[1]:
+            width = abs(shift - self.centre) / _WINDOW
+            self.window = shift - width, shift + width
+            self.parts = self.test.parts(*self.window, self.k)
+        self.shift, self.boundary = shift, self.test.decide(shift, self.k, self.parts)
         if self.boundary.rejected:
             self.outside = shift
         else:
@@ -152,10 +246,11 @@ class _End:
     def _width(self) -> float:
         return abs(self.outside - self.inside)
 
-    def _crossing(self) -> float | None:
+    def _crossing(self, *, moving: bool = True) -> float | None:
         """Return the shift nearest to the last one at which T equals that of the assignment next to the boundary.
 
-        That is a root of the quartic ``D_0² V_g - D_g² V_0``.
+        That is a root of the quartic ``D_0² V_g - D_g² V_0``. Far from the boundary the assignment next to it is often
+        another one, but T there is nearly the same: then the T of this one is not `moving` with the shift.
         """
         other = self.boundary.below if self.boundary.rejected else self.boundary.above
         if other < 1:
@@ -163,6 +258,8 @@ class _End:
         d, v, at = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]], self.shift
         d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
+        if not moving:
+            d[1:, 1], v[1:, 1] = 0, 0
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
         roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
         roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]

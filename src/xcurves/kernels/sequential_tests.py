@@ -54,15 +54,15 @@ def sequential_tests(
         before = q if each.parent is None else q[each.parent]
         now = found[k]
         t = None if now is None else studentized_difference(runs, looks, now, k)
-        q = before if t is None or not each.deals else nested_pvalues(tie_ranks(t), before, share[k] * len(before))
+        ranks = None if t is None else tie_ranks(t)
+        q = before if ranks is None or not each.deals else nested_pvalues(ranks, before, share[k] * len(before))
         out["pvalue"][k] = min(q[0], 1.0)
         crossed = before <= alpha + LEVEL_TIE
         least = q <= alpha + LEVEL_TIE
         crossing = np.inf if t is None else t.min(initial=np.inf, where=least & ~crossed)
         out["critical_value"][k] = np.inf if crossing >= INFINITE else crossing
         out["pvalue_stagewise"][k] = 1.0
-        if t is not None:
-            ranks = tie_ranks(t)
+        if t is not None and ranks is not None:
             out["statistic"][k] = np.inf if t[0] >= INFINITE else t[0]
             out["pvalue_stagewise"][k] = np.count_nonzero(crossed | (ranks >= ranks[0])) / len(t)
     out["difference"] = runs.difference

@@ -74,20 +74,18 @@ class Summaries:
         kept = np.concatenate([ecdf.count_up_to(x, points, "below"), ecdf.count_up_to(x, points)], axis=-1)
         return x.shape[-1] * np.append(cuts, 0.5), kept
 
-    def observe(self, x: Floats, n: Ints) -> Floats:
-        """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial.
-
-        Sums are of differences from a middle trial, so that small scores keep their precision next to large ones.
-        """
+    def observe(self, x: Floats, sums: ecdf.CentredSums) -> Floats:
+        """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
+        n, n_finite, centre = sums.n, sums.n_finite, sums.centre
         spans = self.spans(n.astype(float))
         if self.conditional:
             self._whole_boundaries(spans, x, n)
         met = ecdf.count_up_to(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
         reached = ecdf.count_up_to(x, self.targets[np.newaxis])
-        x, n_finite = _finite(x, n)
+        x = sums.x
         ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
-        centre, most = _middle(x, n), ecdf.value_at(x, n[:, np.newaxis], n)
-        up_to = ecdf.partial_sums(x - centre, ends)
+        most = ecdf.value_at(x, n[:, np.newaxis], n)
+        up_to = sums.up_to(ends)
         both = up_to[:, : spans.shape[1] * 2].reshape(spans.shape)
         up_to = up_to[:, spans.shape[1] * 2 :]
         per = _positive(n)[:, np.newaxis]
@@ -99,7 +97,7 @@ class Summaries:
         target = self.targets - centre
         capped = self._capped(target, of_target, total, reached.astype(float), per, np.zeros_like(per))
         gap = np.abs(target - capped / per)
-        found = self._in_order(means, ecdf.deviations(x, n, means[:, MEAN])[:, np.newaxis], partial, share, gap)
+        found = self._in_order(means, sums.deviations(means[:, MEAN])[:, np.newaxis], partial, share, gap)
         return self._with_infinity(found, spans[..., 1] > n_finite[:, np.newaxis], (n > n_finite)[:, np.newaxis])
 
     def _whole_boundaries(self, spans: Floats, x: Floats, n: Ints) -> None:
@@ -155,7 +153,7 @@ class Summaries:
         ``(b x_n - a x_1 - Σ clip(W_j, a, b) (x_{j+1} - x_j)) / (b - a)``.
         """
         z = x
-        x, n_finite = _finite(x, np.full(len(x), x.shape[-1]))
+        x, n_finite = ecdf.finite(x, np.full(len(x), x.shape[-1]))
         centre = x.mean(axis=-1, keepdims=True)
         x = x - centre
         total, inner = cumulative[..., -1], cumulative[..., :-1]
@@ -213,25 +211,25 @@ class Summaries:
                 spans[:, :, span, end] = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)[..., 0]
         return spans
 
-    def bounds(self, x: Floats, n: Ints, epsilon: Floats, low: float, high: float) -> Floats:
+    def bounds(self, x: Floats, sums: ecdf.CentredSums, epsilon: Floats, low: float, high: float) -> Floats:
         """Return limits of the statistics from the band F ± ε and scores between `low` and `high`.
 
         Shape (task, statistic, 2): those of means of F⁻¹ and of the gap, NaN of the others. The lower limit of F⁻¹(p)
         is F⁻¹(p - ε), `low` for p <= ε, and the upper one F⁻¹(p + ε), `high` beyond 1.
         """
+        n, n_finite, centre = sums.n, sums.n_finite, sums.centre
         per = n[:, np.newaxis].astype(float)
         spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
         outside = np.minimum(epsilon * n, n)[:, np.newaxis]
         reached = ecdf.count_up_to(x, self.targets[np.newaxis]).astype(float)
-        x, n_finite = _finite(x, n)
-        centre = _middle(x, n)
-        x, target = x - centre, self.targets - centre
+        target = self.targets - centre
         found = []
         for shift, end in ((-1, low - centre), (1, high - centre)):
             ranks = np.clip(spans + shift * outside[..., np.newaxis], 0, per[..., np.newaxis])
             start, stop = (outside, per) if shift > 0 else (np.zeros_like(per), per - outside)
             kept = np.clip(reached, start, stop)
-            up_to = ecdf.partial_sums(x, np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1))
+            cuts = np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1)
+            up_to = sums.up_to(cuts)
             inside = np.diff(up_to[:, : ranks[0].size].reshape(ranks.shape), axis=-1)[..., 0]
             width = np.diff(spans, axis=-1)[..., 0]
             lacking = width - np.diff(ranks, axis=-1)[..., 0]
@@ -252,23 +250,9 @@ class Summaries:
         return both
 
 
-def _finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
-    """Return sorted trials with a number that is larger than all others for +inf, and how many trials are finite."""
-    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
-    if (n_finite == n).all():
-        return x, n_finite
-    most = np.where(n_finite > 0, x[np.arange(len(x)), np.maximum(n_finite - 1, 0)], 0.0)
-    least = np.where(n_finite > 0, x[:, 0], 0.0)
-    return np.where(np.isposinf(x), (most + (most - least) + 1)[:, np.newaxis], x), n_finite
-
-
 def _same(bound: Floats) -> Floats:
     """Return one number if all are equal, as clipping by one number is four times faster."""
     return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
-
-
-def _middle(x: Floats, n: Ints) -> Floats:
-    return np.asarray(x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
 
 
 def _positive(divisor: Floats | Ints) -> Floats:

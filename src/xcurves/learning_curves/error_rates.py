@@ -94,7 +94,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
         raise ValueError(
             f"{names[task]}errors has infinite values. Mask them as missing: errors.where(np.isfinite(errors))"
         )
-    run_checks.check_size(errors, names, "errors")
+    run_checks.check_size(np.stack([least, largest], axis=1), names, "errors")
     for task in np.flatnonzero((least < 0) & (unit.name != "loss"))[:1]:
         raise ValueError(
             f"{names[task]}errors must not be negative; got {least[task]:.4g}. Give error rates, not scores"
