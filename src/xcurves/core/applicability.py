@@ -71,4 +71,7 @@ def is_error(curves: xr.DataArray) -> bool:
 
 def is_lower_better(curves: xr.DataArray) -> bool:
     """Return whether a low score is a good one, by the name of curves or attrs["higher_is_better"]."""
-    return not curves.attrs.get("higher_is_better", not is_error(curves))
+    higher = curves.attrs.get("higher_is_better", not is_error(curves))
+    if isinstance(higher, str) or higher not in (0, 1):
+        raise ValueError(f"curves.attrs['higher_is_better'] must be 1 or 0; got {labels.shown(higher)}")
+    return not higher

@@ -125,7 +125,7 @@ def apply_block(
     if any(array.chunks is not None for array in bare):
         bare = [chunking.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
         chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
-        if chunks and hasattr(block, "names"):
+        if hasattr(block, "names"):
             block, names = chunking.Named.of(block, tasks)
             last = (names.chunk(chunks), ["_name"])
     with run_checks.with_cure(arrays[0] if curves is None else curves):

@@ -58,10 +58,10 @@ def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12
     return int(value)
 
 
-def check_total(name: str, value: int) -> int:
-    """Return a whole number from 1: how often something is done, one after the other."""
+def check_total(name: str, value: int, usual: str = "1000") -> int:
+    """Return a whole number from 1 that has no default: how often something is done."""
     if check_count(name, value) is None:
-        raise ValueError(f"{name} must be a whole number; got None. Usual: 1000")
+        raise ValueError(f"{name} must be a whole number; got None. Usual: {usual}")
     return int(value)
 
 

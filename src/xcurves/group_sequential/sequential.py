@@ -142,7 +142,7 @@ def sequential(
     [1, 1, 1]
     """
     curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
-    n_looks = validation.check_count("n_looks", n_looks) or 1
+    n_looks = validation.check_total("n_looks", n_looks, "2 to 20")
     alpha = validation.check_confidence_level(confidence_level)
     flag = validation.check_flag("higher_is_better", higher_is_better)
     validation.check_choice("spending", spending, ("square", "linear"))
@@ -167,7 +167,7 @@ def sequential(
         ordered[look].to_numpy().astype(np.intp) - 1,
         _check_weights(ordered, training_weights),
         spending,
-        validation.check_count("n_resamples", n_resamples) or 1,
+        validation.check_total("n_resamples", n_resamples, "9999"),
         alpha,
         entropy,
     )
