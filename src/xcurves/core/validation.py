@@ -58,9 +58,9 @@ def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12
     return int(value)
 
 
-def check_total(name: str, value: int, usual: str = "1000") -> int:
-    """Return a whole number from 1 that has no default: how often something is done."""
-    if check_count(name, value) is None:
+def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
+    """Return a whole number for which None has no meaning."""
+    if check_count(name, value, least, most) is None:
         raise ValueError(f"{name} must be a whole number; got None. Usual: {usual}")
     return int(value)
 

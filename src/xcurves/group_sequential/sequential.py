@@ -17,7 +17,7 @@ from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import check_looks
 from xcurves.group_sequential.sequential_block import SequentialBlock
 
-_MOST = 1_000  # looks
+_MOST, _USUAL = 1_000, "2 to 20"  # looks
 
 
 def sequential(
@@ -135,7 +135,7 @@ def sequential(
     [1, 1, 1]
     """
     curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
-    n_looks = validation.check_total("n_looks", n_looks, "2 to 20")
+    n_looks = validation.check_total("n_looks", n_looks, _USUAL)
     alpha = validation.check_confidence_level(confidence_level)
     flag = validation.check_flag("higher_is_better", higher_is_better)
     validation.check_choice("spending", spending, ("square", "linear"))
@@ -143,7 +143,7 @@ def sequential(
     entropy = validation.check_rng(rng)
     tasks = _check_task(curves, task)
     if n_looks > _MOST:
-        raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: 2 to 20")
+        raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: {_USUAL}")
     check_looks(curves, look, n_looks)
     ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
     pairs = labels.algorithm_pairs(curves, reference)

@@ -216,7 +216,7 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")
-    wanted = [int(validation.check_count("n_runs", size, 2) or 0) for size in n_runs]
+    wanted = [validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs]
     if wanted != sorted(set(wanted)) or not wanted:
         raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
     if wanted[-1] > available and not replace:
