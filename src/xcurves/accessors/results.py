@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 import xarray as xr
 
 import xcurves
 from xcurves.accessors.documented import documented
-from xcurves.accessors.pictures import Data, Drawable
+from xcurves.accessors.pictures import Drawable
 
 if TYPE_CHECKING:
     from xcurves.learning_curves.options import At
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from xcurves.reporting.paper import Mark
 
 
-class Answers(Drawable[Data]):
+Result = TypeVar("Result", xr.Dataset, xr.DataTree)
+
+
+class Answers(Drawable[Result]):
     """Methods of a result or of a whole analysis."""
 
     @documented
