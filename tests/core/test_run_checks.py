@@ -1,4 +1,4 @@
-"""The doors inside the graph, to the letter."""
+"""Checks of values in blocks of tasks, and their messages."""
 
 import numpy as np
 import pytest

@@ -155,7 +155,7 @@ class _ContrastBlock(Block):
         """Test the contrast in tasks whose reduced curves and counts, shape (..., algorithm, run), are given."""
         names = [self.names[number] for number in numbers.ravel()]
         n_levels, u = n_levels.ravel(), u.reshape(len(names), -1)
-        present = self.present(counts, n_levels, names)
+        present = run_checks.check_runs(counts, n_levels, names, self.algorithms, self.runs)
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
         for task in np.flatnonzero((uncovered.ravel() > 0) & (n_levels > 0))[:1]:

@@ -42,9 +42,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
     known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
     known = known.compute()
     names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
-    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1).astype(float)
-    n_levels = known["in_grid"].to_numpy().reshape(len(names)).astype(float)
-    words = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in runs]
+    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
+    n_levels = known["in_grid"].to_numpy().reshape(len(names))
 
     def why(task: int) -> str:
         one = slice(task, task + 1)
@@ -53,9 +52,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
             return names[task] + (needed if n_levels[task] else "no run has a score")
         try:
             with run_checks.with_cure(curves):
-                present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
-            shape = (len(algorithms), len(runs))
-            run_checks.check_groups(present.reshape(shape), names[task], algorithms, runs, paired=False)
+                (present,) = run_checks.check_runs(counts[one], n_levels[one], names[one], algorithms, runs)
+            run_checks.check_groups(present, names[task], algorithms, runs, paired=False)
         except ValueError as error:
             return str(error)
         return ""

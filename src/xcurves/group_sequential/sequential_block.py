@@ -51,15 +51,10 @@ class SequentialBlock:
     def _reduce(self, curves: Floats, name: str) -> Floats:
         """Reduce curves, shape (task, algorithm, run, training), to a number each, NaN where a run is absent."""
         names = [f"{name}{within}" for within in self.within]
-        has = ~np.isnan(curves)
-        counts = has.sum(axis=-1, dtype=float)
-        counts[np.isinf(curves).any(axis=-1)] = np.nan
-        in_grid = np.asarray(has.any(axis=(1, 2)))
-        said = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
-        run_checks.check_runs(counts.reshape(len(curves), -1), in_grid.sum(axis=-1).astype(float), names, said)
+        in_grid, present = run_checks.check_scores(curves, names, self.algorithms, self.runs)
         weights = self._profile(in_grid, names)
-        u: Floats = (np.where(has, curves, 0.0) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
-        u[counts == 0] = np.nan
+        u: Floats = (np.nan_to_num(curves) * weights[:, np.newaxis, np.newaxis]).sum(axis=-1)
+        u[~present] = np.nan
         if np.nanmax(np.abs(u), initial=0.0) > 1e145:
             raise ValueError(f"{name}scores are too large to be squared. Rescale: curves / abs(curves).max()")
         return u

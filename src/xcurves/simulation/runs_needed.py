@@ -197,9 +197,8 @@ def _check_pilots(curves: xr.DataArray) -> int:
     counts = has.sum("training").where((abs(flat) < np.inf).sum("training") == has.sum("training"))
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
     names = labels.task_names(curves)
-    runs = [f"algorithm {a}, run {r}" for a in labels.words(curves["algorithm"]) for r in labels.words(curves["run"])]
-    present = run_checks.check_runs(counts.to_numpy().reshape(len(names), -1), n_levels, names, runs)
-    available = int(present.reshape(len(names), curves.sizes["algorithm"], -1).sum(axis=-1).min())
+    words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
+    available = int(run_checks.check_runs(counts.to_numpy(), n_levels, names, *words).sum(axis=-1).min())
     if available < 2:
         raise ValueError(
             f"pilot curves must be two at least of every algorithm, to show how runs vary; got {available}. "
