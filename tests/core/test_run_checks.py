@@ -1,4 +1,4 @@
-"""Checks of values in blocks of tasks, and their messages."""
+"""Checks of values inside the graph, with their exact messages."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     if not scored.all():
         rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
     curve, level, score = rows
-    changes = np.flatnonzero((np.diff(curve) != 0) | (np.diff(level) != 0)) + 1
+    changes = np.flatnonzero(_changes(rows)) + 1
     if len(changes) + 1 == len(score):
         return rows
     first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
@@ -37,9 +37,14 @@ def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     return Rows(curve[kept], level[kept], score[kept])
 
 
+def _changes(rows: Rows) -> NDArray[np.bool_]:
+    """Return for each row but the first whether its curve or level is another than in the row before."""
+    return np.asarray((rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1]))
+
+
 def refuse(keys: pd.DataFrame, order: NDArray[np.int64], rows: Rows, option: str) -> None:
     """Refuse repeated rows; `rows` are those of the frame in `order`, `option` names a column in which they differ."""
-    repeated = np.sort(order[1:][(np.diff(rows.curve) == 0) & (np.diff(rows.level) == 0)])
+    repeated = np.sort(order[1:][~_changes(rows)])
     if not repeated.size:
         return
     shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
