@@ -15,14 +15,14 @@ from xcurves.core import validation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Data = TypeVar("Data", xr.DataArray, xr.Dataset, xr.DataTree)
+Drawn = TypeVar("Drawn", xr.DataArray, xr.Dataset, xr.DataTree)
 
 
-class Drawable(Generic[Data]):
+class Drawable(Generic[Drawn]):
     """What `plot` takes."""
 
-    def __init__(self, data: Data) -> None:
-        self._data: Data = data
+    def __init__(self, data: Drawn) -> None:
+        self._data: Drawn = data
 
     @documented
     def plot(

@@ -207,7 +207,7 @@ def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tup
     means = profile.isnull().all()  # then the mean over each task's grid
     by, divisor = (xr.ones_like(profile), n_levels.where(n_levels > 0, 1)) if means else (profile, 1.0)
     common = finite.mean("algorithm" if paired else ["algorithm", "run"])  # taking it away leaves every contrast
-    apart = (finite - common).fillna(0)
+    centred = (finite - common).fillna(0)
     counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
     uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
-    return (apart * by).sum("training") / divisor, counts, n_levels, uncovered
+    return (centred * by).sum("training") / divisor, counts, n_levels, uncovered

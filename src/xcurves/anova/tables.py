@@ -69,7 +69,11 @@ def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
     error = _source(result, "error")
     training = _source(result, "training")
     return {
-        **{name: _effect(result, name, "pooled") for name in labels.SOURCES if name in result["effect"].to_numpy()},
+        **{
+            name: _effect(result, name, "pooled")
+            for name in labels.VARIATION_SOURCES
+            if name in result["effect"].to_numpy()
+        },
         "training": training | {"F": _mean_square(training) / _mean_square(error)},
         "error": error,
         "total": _source(result, "total"),

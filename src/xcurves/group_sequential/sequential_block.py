@@ -66,8 +66,8 @@ class SequentialBlock:
             return np.asarray(np.arange(in_grid.shape[1]) == last[:, np.newaxis], dtype=np.float64)
         given = np.ones(in_grid.shape[1]) if self.weights is None else self.weights
         weights = np.asarray(given * in_grid, dtype=np.float64)
-        astray = ((given > 0) & ~in_grid).any(axis=1) & in_grid.any(axis=1) & (self.weights is not None)
-        for task in np.flatnonzero(astray)[:1]:
+        outside = ((given > 0) & ~in_grid).any(axis=1) & in_grid.any(axis=1) & (self.weights is not None)
+        for task in np.flatnonzero(outside)[:1]:
             raise ValueError(
                 f"{names[task]}training_weights gives weight to levels that no run has. "
                 "Give weight to the task's own training levels"
