@@ -131,6 +131,8 @@ def test_weights_of_training(curves):
     given = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 2, 2], n_resamples=199)
     late = curves.isel(training=[2, 3]).curves.sequential(n_looks=3, n_resamples=199)
     np.testing.assert_allclose(given.difference, late.difference)
+    tiny = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 1e-310, 1e-310], n_resamples=199)
+    np.testing.assert_allclose(tiny.difference, late.difference)
 
 
 @pytest.mark.parametrize(
