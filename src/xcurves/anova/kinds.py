@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcurves.anova import plots, tables, text
+from xcurves.anova import contrast_text, plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
@@ -151,8 +151,8 @@ CONTRAST = ResultKind(
     unit="whole runs",
     table=tables.contrast_table,
     table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
-    sentences=text.contrast_sentences,
-    answer=text.contrast_answer,
+    sentences=contrast_text.contrast_sentences,
+    answer=contrast_text.contrast_answer,
     views={
         "estimate": View(
             plots.draw_contrast,

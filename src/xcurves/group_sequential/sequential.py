@@ -188,7 +188,7 @@ def _check_weights(curves: xr.DataArray, given: TrainingWeights) -> Floats | str
     if (values < 0).any():
         got = labels.shown(values.tolist())
         raise ValueError(f"training_weights must not be negative; got {got}. For slopes use contrast")
-    return values / values.max()
+    return np.asarray(values / values.max())
 
 
 def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
