@@ -90,6 +90,15 @@ GIVEN = {
     "generator": lambda: xcurves.simulation.autoregressive,
     "fit_power_law": lambda: made("fit_power_law"),
 }
+HAVE = {  # the kinds that have what not all need
+    "digest": {"randomized_anova", "ss_profile", "performance_cdf"},
+    "caution": {"randomized_anova", "pairwise", "ss_profile", "sequential", "power"},
+    "ranking": {"performance_cdf"},
+    "part": {
+        *("across_tasks", "profile_across_tasks", "randomized_anova", "pairwise", "ss_profile", "sequential"),
+        *("fit_power_law", "performance_cdf"),
+    },
+}
 LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores")]
 LAZY.remove("runs_needed")  # which draws data sets from its curves
 
@@ -177,6 +186,8 @@ def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
         if to == "markdown":
             pytest.importorskip("tabulate")
         assert not re.search(r"\bnan\b", result.curves.format_table(to), re.IGNORECASE)
+    assert re.fullmatch(r"[A-Z].+\.", kind.method)
+    assert re.fullmatch(r"\w.+[^.]", kind.unit)
     paragraph, checklist = result.curves.describe_methods().split("\n\n")
     assert paragraph.startswith(kind.method.split("{")[0].removesuffix("."))
     assert kind.name in checklist
@@ -189,6 +200,16 @@ def test_answer_of_one_task(kind):
         pytest.skip("has no tasks")
     answer = kind.answer(results.prepare(result.isel(task=0, drop=True))[1])
     assert answer.endswith(".")
+
+
+@pytest.mark.parametrize("cell", HAVE)
+def test_a_cell_that_not_all_kinds_need_is_there(cell):
+    assert {name for name in kinds.NAMES if getattr(kinds.kind(name), cell)} == HAVE[cell]
+
+
+def test_cautions_are_sentences(kind):
+    said = list(kind.caution(results.prepare(made(kind.name))[1])) if kind.caution else []
+    assert all(each.endswith(".") for each in said)
 
 
 def test_digest_of_many_tasks(kind):

@@ -29,7 +29,10 @@ def test_importing_is_light():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     accessors = [
         "accessors",
-        *(f"accessors.{name}" for name in ("curves", "documented", "frames", "preparation", "results")),
+        *(
+            f"accessors.{name}"
+            for name in ("curves", "documented", "errors", "frames", "pictures", "preparation", "results")
+        ),
     ]
     light = [*accessors, "core", "core.labels", "core.validation", "kinds"]
     assert done.stdout.strip() == str(["xcurves", *(f"xcurves.{name}" for name in light)])

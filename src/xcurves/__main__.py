@@ -15,7 +15,7 @@ _BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, I
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.options import parse
+    from xcurves.cli.options import parse_arguments
 
     given = _with_negative_levels(sys.argv[1:] if arguments is None else list(arguments))
     is_sequential = given[:1] == ["sequential"]
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         options = sequential.sequential_parser().parse_args(given[1:])
     else:
-        options = parse(given)
+        options = parse_arguments(given)
     status = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries

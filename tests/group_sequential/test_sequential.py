@@ -131,6 +131,8 @@ def test_weights_of_training(curves):
     given = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 2, 2], n_resamples=199)
     late = curves.isel(training=[2, 3]).curves.sequential(n_looks=3, n_resamples=199)
     np.testing.assert_allclose(given.difference, late.difference)
+    tiny = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 1e-310, 1e-310], n_resamples=199)
+    np.testing.assert_allclose(tiny.difference, late.difference)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,8 @@ def test_weights_of_training(curves):
         ({"n_looks": 3, "task": "env"}, ValueError, "task must be an extra dim of curves; got 'env'. It has none"),
         ({"n_looks": 3, "training_weights": [1, -1, 0, 0]}, ValueError, "must not be negative; got .*For slopes"),
         ({"n_looks": 3, "training_weights": "last"}, ValueError, "None, 'final' or weights; got 'last'"),
+        ({"n_looks": None}, ValueError, "n_looks must be a whole number; got None. Usual: 2 to 20"),
+        ({"n_looks": 3, "n_resamples": None}, ValueError, "n_resamples must be a whole number; got None. Usual: 9999"),
     ],
 )
 def test_bad_options_are_refused(curves, options, error, message):
@@ -182,6 +186,17 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
     uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
     with pytest.raises(ValueError, match=r"run 5 would be.*look 2 of another"):
         uneven.curves.assign_looks(5)
+
+
+@pytest.mark.parametrize("kind", [int, float, str, object, "Int64", "category"])
+def test_numbers_of_batches_may_have_any_type(curves, kind):
+    batches = pd.Series(np.repeat([2, 9, 10], 5)).astype(kind)
+    assert curves.curves.assign_looks(batches).look.values.tolist() == [2] * 5 + [9] * 5 + [10] * 5
+
+
+def test_categories_of_batches_have_their_order(curves):
+    stages = pd.Categorical(np.repeat(["pilot", "main", "late"], 5), ["pilot", "main", "late"])
+    assert curves.curves.assign_looks(pd.Series(stages)).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
 
 
 def test_one_selected_pair_has_its_sentences(found):

@@ -224,11 +224,31 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
         ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
         ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
         ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
+        (
+            {"task_weights": [1e308] * 7},
+            r"task_weights must be at most 1e\+140; got 1e\+308. Divide them by the largest",
+        ),
+        (
+            {"task_groups": ["x", "y", None, "x", "y", np.nan, "y"]},
+            r"task_groups has no family for task 't2'. Name one",
+        ),
     ],
 )
 def test_options_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         across(make(), **options)
+
+
+def test_pairs_without_a_difference_come_last_in_an_answer():
+    curves = make(8, (4, 4, 4, 4), effect=4.0)
+    curves[0, 3, 0] = np.inf
+    found = across(curves)
+    assert found.difference.isnull().sum() == 3
+    order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]  # by place: 8, nan, 4, nan, 4, nan
+    said = found.sel(pair=order).curves.summary().splitlines()[0]
+    assert said.index("c higher than a by") < min(said.index("b higher than a by"), said.index("c higher than b by"))
+    order = ["a - b", "b - d", "a - c", "c - d", "b - c", "a - d"]
+    assert found.sel(pair=order).curves.summary().splitlines()[0].startswith("On tasks like these, c higher than a by")
 
 
 def test_a_run_that_lacks_levels_is_named():

@@ -373,3 +373,5 @@ def test_fractions_of_a_budget_are_checked():
         curves.curves.align("union", relative_to="budget")
     with pytest.raises(ValueError, match="method='previous' does not go with relative_to='budget'"):
         curves.curves.align(20, relative_to="budget", method="previous")
+    with pytest.raises(ValueError, match="tolerance must be an amount of training from 0; got -1"):
+        curves.curves.align(20, relative_to="budget", tolerance=-1)

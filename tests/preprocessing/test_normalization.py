@@ -76,6 +76,10 @@ def test_it_stays_lazy(scores, high):
             {"low": 0, "high": xr.DataArray([1.0, 2, 3, 3], {"task": list("xyzz")}, ("task",))},
             "high names a task twice. Keep one: high.drop_duplicates('task')",
         ),
+        (
+            {"low": xr.DataArray(-1.7e308), "high": xr.DataArray(1.7e308)},
+            "high - low is beyond the largest number. Rescale scores and references",
+        ),
     ],
 )
 def test_bad_references_say_what_to_do(scores, references, message):

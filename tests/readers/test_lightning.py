@@ -38,6 +38,14 @@ def test_rows_of_one_step_are_one_and_a_metric_logged_twice_stays_twice(tmp_path
     assert lightning.logged_metrics(path)["a"].tolist() == [1, 4]
 
 
+def test_a_row_without_a_step_is_kept(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,,2.0\n1,,4.0,3.0\n")
+    rows = lightning.logged_metrics(path)
+    assert rows["a"].tolist() == [1, 4]
+    assert rows["step"].isna().tolist() == [False, True]
+
+
 def test_a_line_cut_short_is_left_out_and_said(tmp_path):
     text = FILES[0].read_text()
     path = tmp_path / "metrics.csv"

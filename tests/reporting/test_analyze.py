@@ -89,6 +89,12 @@ def test_errors_get_a_power_law_and_are_better_the_lower():
     assert "anova: algorithm 'a', run 1 lacks 1 of 5 training levels" in tree.attrs["left_out"]
 
 
+def test_which_scores_are_better_is_said_by_a_number():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_attrs(higher_is_better="False")
+    with pytest.raises(ValueError, match=r"curves\.attrs\['higher_is_better'\] must be 1 or 0; got 'False'"):
+        xcurves.analyze(curves, include=["distribution"], n_resamples=9)
+
+
 @pytest.mark.parametrize(
     ("attrs", "name", "why"),
     [

@@ -163,7 +163,17 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
 
 
 @pytest.mark.parametrize(
-    "options", [{"noise": (1, 2, 3)}, {"noise": -1}, {"offset": np.nan}, {"n_levels": 0}, {"n_algorithms": 1}]
+    "options",
+    [
+        {"noise": (1, 2, 3)},
+        {"noise": -1},
+        {"offset": np.nan},
+        {"n_levels": 0},
+        {"n_algorithms": 1},
+        {"n_runs": None},
+        {"n_levels": None},
+        {"n_algorithms": None},
+    ],
 )
 def test_bad_settings_of_simulated_curves_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

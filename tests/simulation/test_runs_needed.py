@@ -118,6 +118,7 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
         ({"n_runs": [1, 5]}, ValueError, "n_runs must be at least 2"),
         ({"replace": 1}, TypeError, "replace must be True or False"),
         ({"stretch": 1.1}, ValueError, "curves to modify must be of one algorithm; got 2"),
+        ({"n_runs": [None, 5]}, ValueError, "n_runs must be a whole number; got None"),
     ],
 )
 def test_bad_input_is_refused(pilots, options, kind, said):

@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 import xcurves
 from xcurves.accessors.documented import documented
+from xcurves.accessors.errors import ErrorCurves
+from xcurves.accessors.pictures import Drawable
 from xcurves.accessors.preparation import CurvePreparation
 from xcurves.core import validation
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from xcurves.anova.contrast_weights import Weights
     from xcurves.core.weights import TrainingWeights
     from xcurves.distributions.options import Dims, Numbers
     from xcurves.distributions.trials import Interval
     from xcurves.kernels.contrasts import Alternative
-    from xcurves.learning_curves.leave_one_size_out import Variants
-    from xcurves.learning_curves.options import Asymptote, At, Gamma, Weighting
     from xcurves.multi_task.options import TaskGroups, TaskWeights
     from xcurves.profile.intervals import Intervals
     from xcurves.simulation.modifications import Case
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @xr.register_dataarray_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
-class DataArrayCurves(CurvePreparation):
+class DataArrayCurves(CurvePreparation, ErrorCurves, Drawable[xr.DataArray]):
     """Methods of curves: a DataArray with dims (..., algorithm, run, training)."""
 
     @documented
@@ -47,7 +45,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.randomized_anova`."""
         return xcurves.randomized_anova(
-            self._curves, n_resamples=n_resamples, paired=paired, confidence_level=confidence_level,
+            self._data, n_resamples=n_resamples, paired=paired, confidence_level=confidence_level,
             keep_null=keep_null, batch=batch, progress=progress, rng=rng,
         )  # fmt: skip
 
@@ -64,7 +62,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.pairwise`."""
         return xcurves.pairwise(
-            self._curves, n_resamples=n_resamples, paired=paired, reference=reference, correction=correction,
+            self._data, n_resamples=n_resamples, paired=paired, reference=reference, correction=correction,
             confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
@@ -86,7 +84,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.sequential`."""
         return xcurves.sequential(
-            self._curves, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
+            self._data, look=look, n_looks=n_looks, spending=spending, task=task, training_weights=training_weights,
             reference=reference, higher_is_better=higher_is_better, n_resamples=n_resamples,
             confidence_level=confidence_level, intervals=intervals, rng=rng,
         )  # fmt: skip
@@ -105,7 +103,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.contrast`."""
         return xcurves.contrast(
-            self._curves, weights, training_weights=training_weights, n_resamples=n_resamples, paired=paired,
+            self._data, weights, training_weights=training_weights, n_resamples=n_resamples, paired=paired,
             alternative=alternative, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
@@ -126,7 +124,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.ss_profile`."""
         return xcurves.ss_profile(
-            self._curves, intervals=intervals, margin=margin, step_down=step_down, cluster_threshold=cluster_threshold,
+            self._data, intervals=intervals, margin=margin, step_down=step_down, cluster_threshold=cluster_threshold,
             n_resamples=n_resamples, paired=paired, confidence_level=confidence_level, batch=batch, progress=progress,
             rng=rng,
         )  # fmt: skip
@@ -150,7 +148,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.across_tasks`."""
         return xcurves.across_tasks(
-            self._curves, task=task, training_weights=training_weights, task_weights=task_weights,
+            self._data, task=task, training_weights=training_weights, task_weights=task_weights,
             task_groups=task_groups, paired=paired, reference=reference, higher_is_better=higher_is_better,
             correction=correction, n_resamples=n_resamples, confidence_level=confidence_level, progress=progress,
             rng=rng,
@@ -172,52 +170,8 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.profile_across_tasks`."""
         return xcurves.profile_across_tasks(
-            self._curves, fractions=fractions, task=task, task_groups=task_groups, paired=paired, reference=reference,
+            self._data, fractions=fractions, task=task, task_groups=task_groups, paired=paired, reference=reference,
             n_resamples=n_resamples, confidence_level=confidence_level, progress=progress, rng=rng,
-        )  # fmt: skip
-
-    @documented
-    def fit_power_law(
-        self,
-        *,
-        at: float | Literal["largest"] | xr.DataArray = "largest",
-        units: Literal["percent", "fraction", "loss"] | None = None,
-        gamma: Gamma = "search",
-        quadratic: bool = False,
-        asymptote: Asymptote = "nonnegative",
-        weights: Weighting | None = None,
-        sigma0_sq: float = 0.02,
-        sigma_hat_sq: float | None = None,
-        standard_error: xr.DataArray | None = None,
-        n_folds: int | xr.DataArray | None = None,
-        prior_strength: float = 5.0,
-        predict_at: At | None = None,
-        n_resamples: int = 0,
-        confidence_level: float = 0.95,
-        rng: validation.Rng = None,
-    ) -> xr.Dataset:
-        """Call :func:`xcurves.fit_power_law`."""
-        return xcurves.fit_power_law(
-            self._curves, at=at, units=units, gamma=gamma, quadratic=quadratic, asymptote=asymptote, weights=weights,
-            sigma0_sq=sigma0_sq, sigma_hat_sq=sigma_hat_sq, standard_error=standard_error, n_folds=n_folds,
-            prior_strength=prior_strength, predict_at=predict_at, n_resamples=n_resamples,
-            confidence_level=confidence_level, rng=rng,
-        )  # fmt: skip
-
-    @documented
-    def leave_one_size_out(
-        self,
-        *,
-        variants: Variants | None = None,
-        units: Literal["percent", "fraction", "loss"] | None = None,
-        sigma0_sq: float = 0.02,
-        sigma_hat_sq: float | None = None,
-        prior_strength: float = 5.0,
-    ) -> xr.Dataset:
-        """Call :func:`xcurves.leave_one_size_out`."""
-        return xcurves.leave_one_size_out(
-            self._curves, variants=variants, units=units, sigma0_sq=sigma0_sq, sigma_hat_sq=sigma_hat_sq,
-            prior_strength=prior_strength,
         )  # fmt: skip
 
     @documented
@@ -244,7 +198,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.performance_cdf`."""
         return xcurves.performance_cdf(
-            self._curves, dim=dim, scores_at=scores_at, probabilities=probabilities, cvar_level=cvar_level, cvar=cvar,
+            self._data, dim=dim, scores_at=scores_at, probabilities=probabilities, cvar_level=cvar_level, cvar=cvar,
             iqm=iqm, threshold=threshold, target=target, bounds=bounds, higher_is_better=higher_is_better,
             interval=interval, n_resamples=n_resamples, strata=strata, unit=unit, simultaneous=simultaneous,
             confidence_level=confidence_level, rng=rng,
@@ -265,7 +219,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.compare_distributions`."""
         return xcurves.compare_distributions(
-            self._curves, dim=dim, n_resamples=n_resamples, paired=paired, correction=correction, strata=strata,
+            self._data, dim=dim, n_resamples=n_resamples, paired=paired, correction=correction, strata=strata,
             unit=unit, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
@@ -289,32 +243,9 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.Dataset:
         """Call :func:`xcurves.runs_needed`."""
         return xcurves.runs_needed(
-            self._curves, test=test, power=power, alpha=alpha, n_runs=n_runs, n_replications=n_replications,
+            self._data, test=test, power=power, alpha=alpha, n_runs=n_runs, n_replications=n_replications,
             replace=replace, modification=modification, factor=factor, stretch=stretch, pvalue=pvalue,
             progress=progress, confidence_level=confidence_level, rng=rng,
-        )  # fmt: skip
-
-    @documented
-    def plot(
-        self,
-        view: str | None = None,
-        *,
-        ax: Axes | None = None,
-        col: Hashable | None = None,
-        row: Hashable | None = None,
-        col_wrap: int | None = None,
-        figsize: tuple[float, float] | None = None,
-        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-        labels: Mapping[Any, str] | None = None,
-        order: Sequence[Any] | None = None,
-        n_resamples: int | None = None,
-        confidence_level: float | None = None,
-        rng: validation.Rng = None,
-    ) -> Axes | NDArray[Any]:
-        """Call :func:`xcurves.plot`."""
-        return xcurves.plot(
-            self._curves, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
-            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
     @documented
@@ -333,7 +264,7 @@ class DataArrayCurves(CurvePreparation):
     ) -> NDArray[Any]:
         """Call :func:`xcurves.plot_benchmark`."""
         return xcurves.plot_benchmark(
-            self._curves, task=task, target=target, figsize=figsize, colors=colors, labels=labels, order=order,
+            self._data, task=task, target=target, figsize=figsize, colors=colors, labels=labels, order=order,
             n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
         )  # fmt: skip
 
@@ -350,6 +281,6 @@ class DataArrayCurves(CurvePreparation):
     ) -> xr.DataTree:
         """Call :func:`xcurves.analyze`."""
         return xcurves.analyze(
-            self._curves, include=include, paired=paired, n_resamples=n_resamples, confidence_level=confidence_level,
+            self._data, include=include, paired=paired, n_resamples=n_resamples, confidence_level=confidence_level,
             progress=progress, rng=rng,
         )  # fmt: skip

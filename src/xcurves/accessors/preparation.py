@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 class CurvePreparation:
     """Methods that align, normalize and reshape curves."""
 
-    def __init__(self, curves: xr.DataArray) -> None:
-        self._curves = curves
+    _data: xr.DataArray
 
     @documented
     def align(
@@ -32,35 +31,33 @@ class CurvePreparation:
         relative_to: Literal["budget"] | None = None,
     ) -> xr.DataArray:
         """Call :func:`xcurves.align`."""
-        return xcurves.align(self._curves, on, method=method, tolerance=tolerance, relative_to=relative_to)
+        return xcurves.align(self._data, on, method=method, tolerance=tolerance, relative_to=relative_to)
 
     @documented
     def drop_incomplete(self) -> xr.DataArray:
         """Call :func:`xcurves.drop_incomplete`."""
-        return xcurves.drop_incomplete(self._curves)
+        return xcurves.drop_incomplete(self._data)
 
     @documented
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
-        return xcurves.to_frame(self._curves)
+        return xcurves.to_frame(self._data)
 
     @documented
     def assign_looks(
         self, by: int | Mapping[Any, Any] | pd.Series[Any], *, n_looks: int | None = None, name: str = "look"
     ) -> xr.DataArray:
         """Call :func:`xcurves.assign_looks`."""
-        return xcurves.assign_looks(self._curves, by, n_looks=n_looks, name=name)
+        return xcurves.assign_looks(self._data, by, n_looks=n_looks, name=name)
 
     @documented
     def normalize(self, *, low: Reference, high: Reference) -> xr.DataArray:
         """Call :func:`xcurves.normalize`."""
-        return xcurves.normalize(self._curves, low=low, high=high)
+        return xcurves.normalize(self._data, low=low, high=high)
 
     @documented
     def time_to_threshold(
         self, threshold: Reference, *, sustained: int = 1, higher_is_better: bool = True
     ) -> xr.DataArray:
         """Call :func:`xcurves.time_to_threshold`."""
-        return xcurves.time_to_threshold(
-            self._curves, threshold, sustained=sustained, higher_is_better=higher_is_better
-        )
+        return xcurves.time_to_threshold(self._data, threshold, sustained=sustained, higher_is_better=higher_is_better)

@@ -3,57 +3,62 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 import xcurves
 from xcurves.accessors.documented import documented
-from xcurves.core import validation
+from xcurves.accessors.pictures import Drawable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from xcurves.learning_curves.options import At
     from xcurves.learning_curves.predict import Rule
     from xcurves.reporting.paper import Mark
 
 
-@xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
-class DatasetCurves:
-    """Methods of results: a Dataset that a method of curves returned."""
+Result = TypeVar("Result", xr.Dataset, xr.DataTree)
 
-    def __init__(self, result: xr.Dataset) -> None:
-        self._result = result
 
-    def __getattr__(self, name: str) -> object:
-        from xcurves.results import no_method
-
-        raise AttributeError(name if name.startswith("_") else no_method(self._result, name))
-
-    def __repr__(self) -> str:
-        from xcurves.reporting.notebook import as_text
-
-        return as_text(self._result) or object.__repr__(self)
-
-    def _repr_html_(self) -> str | None:
-        from xcurves.reporting.notebook import as_html
-
-        return as_html(self._result)
+class Answers(Drawable[Result]):
+    """Methods of a result or of a whole analysis."""
 
     @documented
     def table(self) -> pd.DataFrame:
         """Call :func:`xcurves.table`."""
-        return xcurves.table(self._result)
+        return xcurves.table(self._data)
 
     @documented
     def summary(self) -> str:
         """Call :func:`xcurves.summary`."""
-        return xcurves.summary(self._result)
+        return xcurves.summary(self._data)
+
+    @documented
+    def bibtex(self) -> str:
+        """Call :func:`xcurves.bibtex`."""
+        return xcurves.bibtex(self._data)
+
+
+@xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
+class DatasetCurves(Answers[xr.Dataset]):
+    """Methods of results: a Dataset that a method of curves returned."""
+
+    def __getattr__(self, name: str) -> object:
+        from xcurves.results import no_method
+
+        raise AttributeError(name if name.startswith("_") else no_method(self._data, name))
+
+    def __repr__(self) -> str:
+        from xcurves.reporting.notebook import as_text
+
+        return as_text(self._data) or object.__repr__(self)
+
+    def _repr_html_(self) -> str | None:
+        from xcurves.reporting.notebook import as_html
+
+        return as_html(self._data)
 
     @documented
     def format_table(
@@ -65,108 +70,39 @@ class DatasetCurves:
         precision: int = 3,
     ) -> str:
         """Call :func:`xcurves.format_table`."""
-        return xcurves.format_table(self._result, to, best=best, ties=ties, precision=precision)
+        return xcurves.format_table(self._data, to, best=best, ties=ties, precision=precision)
 
     @documented
     def describe_methods(self) -> str:
         """Call :func:`xcurves.describe_methods`."""
-        return xcurves.describe_methods(self._result)
-
-    @documented
-    def bibtex(self) -> str:
-        """Call :func:`xcurves.bibtex`."""
-        return xcurves.bibtex(self._result)
+        return xcurves.describe_methods(self._data)
 
     @documented
     def predict(self, n: At, *, method: Rule = "power-law") -> xr.Dataset:
         """Call :func:`xcurves.predict`."""
-        return xcurves.predict(self._result, n, method=method)
+        return xcurves.predict(self._data, n, method=method)
 
     @documented
     def compare_learners(self, *, reference: Any) -> xr.Dataset:
         """Call :func:`xcurves.compare_learners`."""
-        return xcurves.compare_learners(self._result, reference=reference)
+        return xcurves.compare_learners(self._data, reference=reference)
 
     @documented
     def to_frame(self) -> pd.DataFrame:
         """Call :func:`xcurves.to_frame`."""
-        return xcurves.to_frame(self._result)
-
-    @documented
-    def plot(
-        self,
-        view: str | None = None,
-        *,
-        ax: Axes | None = None,
-        col: Hashable | None = None,
-        row: Hashable | None = None,
-        col_wrap: int | None = None,
-        figsize: tuple[float, float] | None = None,
-        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-        labels: Mapping[Any, str] | None = None,
-        order: Sequence[Any] | None = None,
-        n_resamples: int | None = None,
-        confidence_level: float | None = None,
-        rng: validation.Rng = None,
-    ) -> Axes | NDArray[Any]:
-        """Call :func:`xcurves.plot`."""
-        return xcurves.plot(
-            self._result, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
-            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
-        )  # fmt: skip
+        return xcurves.to_frame(self._data)
 
 
 @xr.register_datatree_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
-class DataTreeCurves:
+class DataTreeCurves(Answers[xr.DataTree]):
     """Methods of whole analyses: a DataTree that `analyze` returned, or a group of it."""
-
-    def __init__(self, tree: xr.DataTree) -> None:
-        self._tree = tree
 
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_tree_method
 
-        raise AttributeError(name if name.startswith("_") else no_tree_method(self._tree, name))
-
-    @documented
-    def table(self) -> pd.DataFrame:
-        """Call :func:`xcurves.table`."""
-        return xcurves.table(self._tree)
-
-    @documented
-    def summary(self) -> str:
-        """Call :func:`xcurves.summary`."""
-        return xcurves.summary(self._tree)
-
-    @documented
-    def bibtex(self) -> str:
-        """Call :func:`xcurves.bibtex`."""
-        return xcurves.bibtex(self._tree)
-
-    @documented
-    def plot(
-        self,
-        view: str | None = None,
-        *,
-        ax: Axes | None = None,
-        col: Hashable | None = None,
-        row: Hashable | None = None,
-        col_wrap: int | None = None,
-        figsize: tuple[float, float] | None = None,
-        colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-        labels: Mapping[Any, str] | None = None,
-        order: Sequence[Any] | None = None,
-        n_resamples: int | None = None,
-        confidence_level: float | None = None,
-        rng: validation.Rng = None,
-    ) -> Axes | NDArray[Any]:
-        """Call :func:`xcurves.plot`."""
-        return xcurves.plot(
-            self._tree, view, ax=ax, col=col, row=row, col_wrap=col_wrap, figsize=figsize, colors=colors,
-            labels=labels, order=order, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng,
-        )  # fmt: skip
+        raise AttributeError(name if name.startswith("_") else no_tree_method(self._data, name))
 
     @documented
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Call :func:`xcurves.report`."""
-        return xcurves.report(self._tree, path)
+        return xcurves.report(self._data, path)

@@ -31,7 +31,7 @@ class AnovaBlock(Block):
         parts = [moments.unpack(each.reshape(numbers.size, -1), n_curves) for each in by_parts]
         part = parts[0]
         names = [self.names[number] for number in numbers.ravel()]
-        present = self.present(part.counts, part.n_levels, names)
+        present = run_checks.check_runs(part.counts, part.n_levels, names, self.algorithms, self.runs)
         check_moments(part, names)
         groups = alike(present, part.n_levels)
         for tasks in groups:

@@ -155,7 +155,7 @@ class _ContrastBlock(Block):
         """Test the contrast in tasks whose reduced curves and counts, shape (..., algorithm, run), are given."""
         names = [self.names[number] for number in numbers.ravel()]
         n_levels, u = n_levels.ravel(), u.reshape(len(names), -1)
-        present = self.present(counts, n_levels, names)
+        present = run_checks.check_runs(counts, n_levels, names, self.algorithms, self.runs)
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
         for task in np.flatnonzero((uncovered.ravel() > 0) & (n_levels > 0))[:1]:
@@ -207,7 +207,7 @@ def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tup
     means = profile.isnull().all()  # then the mean over each task's grid
     by, divisor = (xr.ones_like(profile), n_levels.where(n_levels > 0, 1)) if means else (profile, 1.0)
     common = finite.mean("algorithm" if paired else ["algorithm", "run"])  # taking it away leaves every contrast
-    apart = (finite - common).fillna(0)
+    centred = (finite - common).fillna(0)
     counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
     uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
-    return (apart * by).sum("training") / divisor, counts, n_levels, uncovered
+    return (centred * by).sum("training") / divisor, counts, n_levels, uncovered

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.weights import weights_on
+from xcurves.core.weights import level_weights, weights_on
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
@@ -33,9 +33,7 @@ def check_weights(
         raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
     if training_weights is None:
         return over_algorithms, xr.full_like(curves["training"], np.nan).drop_attrs()
-    profile = weights_on(curves, "training", training_weights, "training_weights")
-    if not profile.any():
-        raise ValueError("training_weights are all zero. Give weight to at least one level")
+    profile = level_weights(curves, training_weights)
     return over_algorithms, profile / profile.sum() if (profile >= 0).all() else profile
 
 

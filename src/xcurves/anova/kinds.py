@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcurves.anova import plots, tables, text
+from xcurves.anova import contrast_text, plots, tables, text
 from xcurves.core.applicability import comparable
-from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, SOURCES
+from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
@@ -42,7 +42,7 @@ RANDOMIZED_ANOVA = ResultKind(
         "pvalue_rank": Var(_BY_EFFECT, "p-value by the rank of the closest null value", when="keep_null"),
         "null_distribution": Var((*_BY_EFFECT, "resample"), "F ratio of a reassignment", when="keep_null"),
     },
-    coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": SOURCES},
+    coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": VARIATION_SOURCES},
     rows=("effect", "error_term"),
     references=PIATER,
     method="Algorithms were compared by a randomized analysis of variance of whole performance curves: F of the "
@@ -151,8 +151,8 @@ CONTRAST = ResultKind(
     unit="whole runs",
     table=tables.contrast_table,
     table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
-    sentences=text.contrast_sentences,
-    answer=text.contrast_answer,
+    sentences=contrast_text.contrast_sentences,
+    answer=contrast_text.contrast_answer,
     views={
         "estimate": View(
             plots.draw_contrast,

@@ -162,7 +162,9 @@ class _PairBlock(Block):
         counts = part.counts.reshape(len(names), len(self.pairs), -1)
         n_levels = part.n_levels.reshape(len(names), -1)
         by_pair = [
-            self.present(counts[:, column], n_levels[:, column], names, [self.algorithms[i] for i in pair])
+            run_checks.check_runs(
+                counts[:, column], n_levels[:, column], names, [self.algorithms[i] for i in pair], self.runs
+            )
             for column, pair in enumerate(self.pairs)
         ]
         return np.stack(by_pair, axis=1).reshape(-1, 2, len(self.runs))

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.tables import bounds, by_task, frame_of
+from xcurves.core.tables import bounds, frame_of
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -69,7 +69,11 @@ def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
     error = _source(result, "error")
     training = _source(result, "training")
     return {
-        **{name: _effect(result, name, "pooled") for name in labels.SOURCES if name in result["effect"].to_numpy()},
+        **{
+            name: _effect(result, name, "pooled")
+            for name in labels.VARIATION_SOURCES
+            if name in result["effect"].to_numpy()
+        },
         "training": training | {"F": _mean_square(training) / _mean_square(error)},
         "error": error,
         "total": _source(result, "total"),
@@ -103,14 +107,13 @@ def _cell(row: Row, column: str) -> xr.DataArray:
 
 def anova_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     """Return a row for each task: F and p by both error terms."""
-    dims = labels.task_dims(result["n_resamples"])
     columns = {
         f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
         for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
         for effect in labels.EFFECTS
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
-    return by_task(columns, dims), (
+    return frame_of(columns), (
         "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
         "the sentences use, then by the paper's pooled one."
     )

@@ -1,4 +1,4 @@
-"""The sentences about randomization tests, for readers who are not statisticians."""
+"""The sentences about ANOVAs and pairs, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ERRORS = {
 def anova_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and effect, then what holds for all tasks."""
     errors = _ERRORS[bool(result.attrs.get("paired", 0))]
-    tasks, names = zip(*_named_tasks(result), strict=True)
+    tasks, names = zip(*named_tasks(result), strict=True)
     if len(tasks) == 1:
         yield _compared(tasks[0])
     for task, name in zip(tasks, names, strict=True):
@@ -48,7 +48,7 @@ def anova_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def pair_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and pair, then what holds for all tasks."""
-    for task, name in _named_tasks(result):
+    for task, name in named_tasks(result):
         for pair, claim in zip(task["pair"].to_numpy(), _pair_claims(task), strict=True):
             yield f"{name}{pair}: {claim}"
     yield (
@@ -79,52 +79,11 @@ def _pair_claims(task: xr.Dataset) -> Iterator[str]:
             )
         ]
         gap = " (not all shifts within it: some are rejected)" if gaps[place] == 1 else ""
-        yield f"difference {_interval(difference, low, high, alpha)}{gap}; {said[0]}, {said[1]}."
+        yield f"difference {interval_of(difference, low, high, alpha)}{gap}; {said[0]}, {said[1]}."
 
 
-def contrast_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task, then what holds for all tasks."""
-    words = {
-        "two-sided": ("differs from zero", "is not shown to differ from zero"),
-        "greater": ("is above zero", "is not shown to be above zero"),
-        "less": ("is below zero", "is not shown to be below zero"),
-    }
-    differs, not_shown = words[result.attrs.get("alternative", "two-sided")]
-    for task, name in _named_tasks(result):
-        alpha, p = provenance.alpha_of(task), task["pvalue"].item()
-        if p != p:
-            yield f"{name}The contrast of scores: nothing can be said; T is undefined."
-            continue
-        shown = differs if provenance.significant(p, alpha) else not_shown
-        low, high = task["estimate_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy().tolist()
-        at = _interval(task["estimate"].item(), low, high, alpha)
-        level = f"at the {alpha:g} level; T = {task['statistic']:.4g}, p = {p:.3g}"
-        yield f"{name}The contrast of {_averaged(task)}, {at}, {shown} {level}."
-    yield (
-        "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
-        "interval goes from the smallest to the largest shift that the test does not reject, and assumes a shift."
-    )
-    yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
-
-
-def _averaged(task: xr.Dataset) -> str:
-    """Return which scores a contrast is of."""
-    if "training_weights" not in task:
-        return "scores"
-    weights = task["training_weights"]
-    if weights.isnull().all():
-        return "mean scores over training"
-    used = weights["training"].to_numpy()[weights.to_numpy() != 0]
-    levels = f"{used[0]:g}" if len(used) == 1 else f"{len(used)} levels from {used[0]:g} to {used[-1]:g}"
-    if (weights < 0).any():
-        return f"sums of scores over training with weights of both signs, {levels}"
-    if len(used) == 1:
-        return f"scores at training {levels}"
-    equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12
-    return f"{'mean' if equal else 'weighted mean'} scores over training, {levels}"
-
-
-def _interval(estimate: float, low: float, high: float, alpha: float) -> str:
+def interval_of(estimate: float, low: float, high: float, alpha: float) -> str:
+    """Return an estimate with its interval."""
     limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
     return f"{estimate:.4g} ({100 * (1 - alpha):g} % interval {limits})"
 
@@ -146,7 +105,8 @@ def by_chance(result: xr.Dataset) -> str:
     )
 
 
-def _named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
+def named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield each task of a result with its prefix in messages."""
     names = labels.result_names(result["n_resamples"])
     return zip(labels.tasks_of(result, "n_resamples"), names, strict=True)
 
@@ -270,7 +230,7 @@ def _by_how_much(pair: xr.Dataset) -> str:
     )
     if value < 0:
         first, second, value, low, high = second, first, -value, -high, -low
-    size = _interval(value, low, high, provenance.alpha_of(pair)).removesuffix(")")
+    size = interval_of(value, low, high, provenance.alpha_of(pair)).removesuffix(")")
     return f"{first} higher than {second} by {size}, p = {_level_p(pair):.3g})"
 
 
@@ -278,13 +238,6 @@ def pair_caution(result: xr.Dataset) -> Iterator[str]:
     """Yield what was tested, and that nothing can be shown where runs are too few."""
     yield LIMITS
     yield from _out_of_reach(result, provenance.smallest_adjusted_pvalue(result), "pairs")
-
-
-def contrast_answer(result: xr.Dataset) -> str:
-    """Return the verdict on the contrast, or in how many tasks it is shown."""
-    if result["pvalue"].size == 1:
-        return next(contrast_sentences(result))
-    return counted(result["pvalue"].to_numpy().ravel(), provenance.alpha_of(result), "the contrasted scores")
 
 
 def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}. Help: {self.prog} --help\n")
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse the command line; say so if a part stands where the archive belongs."""
     made = parser()
     for first in arguments[:1]:

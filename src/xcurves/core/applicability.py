@@ -42,9 +42,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
     known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
     known = known.compute()
     names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
-    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1).astype(float)
-    n_levels = known["in_grid"].to_numpy().reshape(len(names)).astype(float)
-    words = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in runs]
+    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
+    n_levels = known["in_grid"].to_numpy().reshape(len(names))
 
     def why(task: int) -> str:
         one = slice(task, task + 1)
@@ -53,9 +52,8 @@ def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
             return names[task] + (needed if n_levels[task] else "no run has a score")
         try:
             with run_checks.with_cure(curves):
-                present = run_checks.check_runs(counts[one], n_levels[one], names[one], words)
-            shape = (len(algorithms), len(runs))
-            run_checks.check_groups(present.reshape(shape), names[task], algorithms, runs, paired=False)
+                (present,) = run_checks.check_runs(counts[one], n_levels[one], names[one], algorithms, runs)
+            run_checks.check_groups(present, names[task], algorithms, runs, paired=False)
         except ValueError as error:
             return str(error)
         return ""
@@ -71,4 +69,7 @@ def is_error(curves: xr.DataArray) -> bool:
 
 def is_lower_better(curves: xr.DataArray) -> bool:
     """Return whether a low score is a good one, by the name of curves or attrs["higher_is_better"]."""
-    return not curves.attrs.get("higher_is_better", not is_error(curves))
+    higher = curves.attrs.get("higher_is_better", not is_error(curves))
+    if isinstance(higher, str) or higher not in (0, 1):
+        raise ValueError(f"curves.attrs['higher_is_better'] must be 1 or 0; got {labels.shown(higher)}")
+    return not higher

@@ -48,7 +48,7 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
         for function, each in ((np.max, first), (np.min, last))
     )
     if (begun > reached).any():
-        return _say_apart(int(np.unique(task)[(begun > reached).argmax()]), task, present, first, last, runs_of)
+        return _say_disjoint(int(np.unique(task)[(begun > reached).argmax()]), task, present, first, last, runs_of)
     if final and reached.min() >= begun.max():
         return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
     # One grid for tasks of similar budgets; otherwise fractions of each budget, with linear interpolation.
@@ -75,7 +75,7 @@ def _number(level: float) -> str:
     return short if float(short) == level else repr(level)
 
 
-def _say_apart(which: int, task: Ints, present: Ints, first: Floats, last: Floats, runs_of: xr.DataArray) -> str:
+def _say_disjoint(which: int, task: Ints, present: Ints, first: Floats, last: Floats, runs_of: xr.DataArray) -> str:
     """Say which two runs of a task have no training in common, and how to leave one out."""
     mine = np.flatnonzero(task == which)
     early, late = mine[last[mine].argmin()], mine[first[mine].argmax()]

@@ -15,7 +15,7 @@ DIMS = ("algorithm", "run", "training")
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
-SOURCES = ("interaction", "algorithm", "training", "error", "total")
+VARIATION_SOURCES = ("interaction", "algorithm", "training", "error", "total")
 # Dims of results, which no input may have, with their long names.
 LONG_NAMES = {
     "effect": "effect",

@@ -5,8 +5,9 @@ They run where the values are computed, in memory or in a dask worker; the messa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -44,26 +45,47 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
 
 
 def check_runs(
-    counts: NDArray[np.float64], n_levels: NDArray[np.float64], names: Sequence[str], curves: Sequence[str]
+    counts: NDArray[Any], n_levels: NDArray[Any], names: Sequence[str], algorithms: Sequence[str], runs: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Return which curves are present, shape (task, curve), of tasks in which every run is whole or absent.
+    """Return which runs are present, shape (task, algorithm, run), of tasks in which every run is whole or absent.
 
-    `counts` has the number of levels that every curve has (NaN if one is infinite), `n_levels` that of the
-    task's grid, `names` and `curves` the words for tasks and curves.
+    `counts` has the number of levels that every run has (NaN if a score is infinite), `n_levels` that of the task's
+    grid; the others are the words for tasks, algorithms and runs.
     """
-    for task, curve in np.argwhere(np.isnan(counts))[:1]:
+    counts = counts.reshape(len(names), len(algorithms), len(runs))
+    for task, algorithm, run in np.argwhere(np.isnan(counts))[:1]:
         raise ValueError(
-            f"{names[task]}{curves[curve]} has infinite values. Mask them as missing: curves.where(np.isfinite(curves))"
+            f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]} has infinite values. "
+            "Mask them as missing: curves.where(np.isfinite(curves))"
         )
-    lacking = np.where(counts > 0, n_levels[:, np.newaxis] - counts, 0)
-    for task, curve in np.argwhere(lacking)[:1]:
+    lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
+    for task, algorithm, run in np.argwhere(lacking)[:1]:
         n_incomplete = np.count_nonzero(lacking)
         more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
         raise IncompleteRunError(
-            f"{names[task]}{curves[curve]} lacks {lacking[task, curve]:.0f} of {n_levels[task]:.0f} training "
-            f"levels{more}"
+            f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]} lacks "
+            f"{lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels{more}"
         )
     return np.asarray(counts > 0)
+
+
+def check_scores(
+    curves: NDArray[np.float64],
+    names: Sequence[str],
+    algorithms: Sequence[str],
+    runs: Sequence[str],
+    refused: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isinf,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the grids of tasks, shape (task, level), and which runs are present, shape (task, algorithm, run).
+
+    `curves` have the shape (task, ..., level); those that lack levels of the grid, or have scores that are `refused`,
+    are an error.
+    """
+    flat = curves.reshape(len(names), -1, curves.shape[-1])
+    has = ~np.isnan(flat)
+    grid = np.asarray(has.any(axis=1))
+    counts = np.where(refused(flat).any(axis=-1), np.nan, has.sum(axis=-1))
+    return grid, check_runs(counts, grid.sum(axis=-1), names, algorithms, runs)
 
 
 def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: Sequence[str]) -> None:

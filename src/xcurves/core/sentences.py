@@ -12,10 +12,10 @@ from xcurves.core.provenance import significant
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
 
 
-def joined(said: Sequence[str], separator: str = ", ") -> str:
+def joined(said: Sequence[str], separator: str = ", ", most: int = MOST_NAMED) -> str:
     """Return phrases in one line, the first of many with the number of the others."""
-    more = f"{separator}and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
-    return separator.join(said[:MOST_NAMED]) + more
+    more = f"{separator}and {len(said) - most} more" if len(said) > most else ""
+    return separator.join(said[:most]) + more
 
 
 def counted(pvalues: Floats, alpha: float, what: str, things: str = "tasks") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import xarray as xr
@@ -24,9 +24,3 @@ def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> p
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
-
-
-def by_task(columns: Mapping[str, xr.DataArray], dims: Sequence[Hashable]) -> pd.DataFrame:
-    """Join columns to a frame with a row for each task."""
-    bare = {name: column.reset_coords(drop=True) for name, column in columns.items()}
-    return xr.Dataset(bare).to_dataframe([str(dim) for dim in dims])

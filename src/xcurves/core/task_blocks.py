@@ -54,15 +54,6 @@ class Block:
     def _plan(self) -> dict[tuple[object, ...], shuffles.Plan]:
         return {}
 
-    def present(
-        self, counts: Floats, n_levels: Floats, names: list[str], algorithms: list[str] | None = None
-    ) -> NDArray[np.bool_]:
-        """Return which runs are present, shape (task, algorithm, run); refuse incomplete and infinite ones."""
-        algorithms = self.algorithms if algorithms is None else algorithms
-        curves = [f"algorithm {algorithm}, run {run}" for algorithm in algorithms for run in self.runs]
-        present = run_checks.check_runs(counts.reshape(len(names), -1), n_levels, names, curves)
-        return present.reshape(-1, len(algorithms), len(self.runs))
-
 
 def as_float(count: int) -> float:
     """Return a count as a float, infinity where it is beyond the largest."""
@@ -130,7 +121,7 @@ def apply_block(
     if any(array.chunks is not None for array in bare):
         bare = [chunking.coarsen(array, dims) for array, dims in zip(bare, core_dims, strict=True)]
         chunks = {dim: sizes for array in bare for dim, sizes in array.chunksizes.items() if dim in tasks.dims}
-        if chunks and hasattr(block, "names"):
+        if hasattr(block, "names"):
             block, names = chunking.Named.of(block, tasks)
             last = (names.chunk(chunks), ["_name"])
     with run_checks.with_cure(arrays[0] if curves is None else curves):

@@ -58,22 +58,18 @@ def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12
     return int(value)
 
 
-def check_total(name: str, value: int) -> int:
-    """Return a whole number from 1: how often something is done, one after the other."""
-    if check_count(name, value) is None:
-        raise ValueError(f"{name} must be a whole number; got None. Usual: 1000")
+def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
+    """Return a whole number for which None has no meaning."""
+    if check_count(name, value, least, most) is None:
+        raise ValueError(f"{name} must be a whole number; got None. Usual: {usual}")
     return int(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
     number = float(value) if isinstance(value, float | np.floating) else value  # one of a short dtype has no 1e140
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool | np.timedelta64)
-        or number != number
-        or abs(number) == np.inf
-    ):
+    odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
+    if odd or number != number or abs(number) == np.inf:
         raise ValueError(f"{name} must be a finite number; got {shown(value)}")
     if abs(number) > LARGEST:
         raise ValueError(f"{name} must be at most {LARGEST:g} in size; got {shown(value)}. Rescale it, and the scores")
@@ -241,23 +237,19 @@ def _say_rename(names: Mapping[Hashable, str]) -> str:
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
+    mixed = f"{name} labels must be all strings or all numbers; got"
     if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
-        raise TypeError(
-            f"{name} labels must be all strings or all numbers; got a MultiIndex. "
-            f"Number them: da.reset_index({name!r}, drop=True)"
-        )
+        raise TypeError(f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)")
     known = curves.coords.variables
     labels = known[name].values if name in known else np.arange(curves.sizes[name])
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind in "OT":
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
         if len(kinds) > 1 and kinds != ["float", "int"]:
-            raise TypeError(
-                f"{name} labels must be all strings or all numbers; got {' and '.join(kinds)}. {as_strings}"
-            )
+            raise TypeError(f"{mixed} {' and '.join(kinds)}. {as_strings}")
         labels = np.array(labels.tolist())
     if labels.dtype.kind not in "Uiuf":
-        raise TypeError(f"{name} labels must be all strings or all numbers; got dtype {labels.dtype}. {as_strings}")
+        raise TypeError(f"{mixed} dtype {labels.dtype}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
     if (labels[1:] > labels[:-1]).all():

@@ -64,13 +64,18 @@ def _places(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: s
     return [place[label] for label in named]
 
 
+def level_weights(curves: xr.DataArray, given: Any) -> xr.DataArray:
+    """Return a weight for every level of curves, not all zero."""
+    weights = weights_on(curves, "training", given, "training_weights")
+    if not weights.any():
+        raise ValueError("training_weights are all zero. Give weight to at least one level")
+    return weights
+
+
 def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
     """Return a weight for every level of curves, "final" for the last of each task, or None for equal ones."""
     if given is None or (isinstance(given, str) and given == "final"):
         return given
     if isinstance(given, str):
         raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
-    weights = weights_on(curves, "training", given, "training_weights")
-    if not weights.any():
-        raise ValueError("training_weights are all zero. Give weight to at least one level")
-    return weights
+    return level_weights(curves, given)

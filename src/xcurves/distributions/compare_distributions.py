@@ -133,7 +133,7 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    dims = options.check_dims(dim)
+    dims = options.check_trial_dims(dim)
     fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
     options.check_pooling(dims, strata, unit, fixed)
     within = options.check_strata(dims, strata)

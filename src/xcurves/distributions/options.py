@@ -19,7 +19,7 @@ Dims = str | Sequence[str]
 _PERCENT = np.arange(1, 100) / 100
 
 
-def check_dims(dim: Dims) -> tuple[str, ...]:
+def check_trial_dims(dim: Dims) -> tuple[str, ...]:
     """Return the dims that trials run along."""
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):

@@ -162,7 +162,7 @@ def performance_cdf(
     >>> bool((cdf.cvar >= cdf.cvar_lower).all())
     True
     """
-    dims = options.check_dims(dim)
+    dims = options.check_trial_dims(dim)
     scores = check_curves(scores, core=dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
     within, outer = options.check_design(dims, strata, unit, interval, n_resamples)
     training = check_simultaneous(simultaneous, scores, dims, interval, outer)

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels
-from xcurves.core.tables import bounds, by_task, frame_of
+from xcurves.core.tables import bounds, frame_of
 from xcurves.distributions.text import say_statistic, statistics
 
 _NO_SIDE = ("score_std",)  # neither a high nor a low one is good
@@ -51,8 +50,7 @@ def statistic_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
     columns |= {"at training": result["training"]} if "training" in result.coords else {}
     for name in values["param"].to_numpy():
         columns[say_statistic(result, str(name))] = values.sel(param=name, drop=True)
-    dims = labels.task_dims(result["score_mean"])
-    return by_task(columns, dims), "Statistics of the final scores, a row for each task and algorithm."
+    return frame_of(columns), "Statistics of the final scores, a row for each task and algorithm."
 
 
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:

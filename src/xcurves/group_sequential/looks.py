@@ -31,8 +31,8 @@ def assign_looks(
     by : int, mapping or Series
         So many runs of every algorithm at a time, in the order of `run`, for which dask arrays are computed; or the
         batch of every run: a mapping of run labels to batches, or a column of the log with the run as index,
-        ``log.set_index("seed")["batch"]``. Batches are whole numbers from 1, or other values in sorted order, such as
-        dates.
+        ``log.set_index("seed")["batch"]``. Batches are whole numbers from 1, of any type or as text, or other values
+        in sorted order, such as dates; categories in theirs.
     n_looks : int, optional
         Number of looks that are planned, for `analyze`: it is kept in the attrs of the coordinate, and `sequential` is
         a part of the analysis.
@@ -85,11 +85,20 @@ def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int6
     if missing:
         raise ValueError(f"by has no batch of run {missing[0]!r} ({len(missing)} in all). Add it")
     values = first.loc[runs]
-    if pd.api.types.is_integer_dtype(values):
-        if values.min() < 1:
-            raise ValueError(f"batches are numbered from 1; got {values.min()}. Add {1 - values.min()} to all")
-        return np.asarray(values.to_numpy(), dtype=np.int64)
-    return np.asarray(np.unique(values.to_numpy(), return_inverse=True)[1] + 1, dtype=np.int64)
+    numbered = _whole_numbers(values)
+    if numbered is None:
+        return np.asarray(pd.factorize(values, sort=True)[0] + 1, dtype=np.int64)
+    if numbered.min() < 1:
+        raise ValueError(f"batches are numbered from 1; got {numbered.min()}. Add {1 - numbered.min()} to all")
+    return numbered
+
+
+def _whole_numbers(batches: pd.Series[Any]) -> NDArray[np.int64] | None:
+    """Return batches that are whole numbers, of any type or as text ("10" is after "9"); None if they are not."""
+    if batches.dtype.kind not in "iufOUT":
+        return None
+    numbers = pd.to_numeric(batches.astype(str), errors="coerce")
+    return None if (numbers.isna() | (numbers % 1 != 0)).any() else numbers.to_numpy(np.int64)
 
 
 def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:

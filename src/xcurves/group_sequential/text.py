@@ -25,7 +25,7 @@ _INTERVAL = "Intervals hold at all looks together, for one pair each (not adjust
 
 def sequential_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield what each task shows and what to do next, then what holds for all."""
-    names = pair_names(result)
+    names = labels.result_names(result["undecided"])
     for task, name in zip(labels.tasks_of(result, "undecided"), names, strict=True):
         yield f"{name}{_after_look(task)}"
         yield from (f"{name}{each}" for each in _notes(task))
@@ -60,11 +60,6 @@ def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     place = np.maximum(n_done - 1, 0)
     latest = result.drop_vars("look").isel(look=place)
     return latest.assign(_look=n_done)
-
-
-def pair_names(result: xr.Dataset) -> list[str]:
-    """Return the prefix of each task."""
-    return labels.result_names(result["undecided"])
 
 
 def n_done(task: xr.Dataset) -> int:

@@ -15,7 +15,7 @@ from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
 from xcurves.kernels import compare, powerlaw
 from xcurves.kernels.learning import Model, t_quantile
-from xcurves.learning_curves.curvefit import FAR, far, largest
+from xcurves.learning_curves.curvefit import FAR, far, largest_size
 from xcurves.learning_curves.fit_result import rate_units
 from xcurves.learning_curves.intervals import around
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
@@ -185,7 +185,7 @@ class _CompareBlock:
         degrees = self.model.degrees(folds, known=self.known, at_bound=at_bound)
         widening = np.where(np.isnan(rho), 0.0, rho) * self.model.nonnegative
         of_theta = theta_covariance(covariance, quadratic=False)
-        return compare.Curves(theta, of_theta, at, degrees, widening, largest(folds, self.model.n))
+        return compare.Curves(theta, of_theta, at, degrees, widening, largest_size(folds, self.model.n))
 
     def _differences(
         self, learner: compare.Curves, reference: compare.Curves, unknown: NDArray[np.bool_]

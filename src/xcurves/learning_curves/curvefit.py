@@ -182,7 +182,7 @@ class FitBlock:
         n, cap = self.predict_at, self.unit.cap
         prediction = powerlaw.values(fit.theta, n, at)
         slopes = powerlaw.gradient(fit.theta, n, at)
-        extra = backtest_half_width(self.alpha, rho, horizon(n, largest(sizes.folds, model.n)))
+        extra = backtest_half_width(self.alpha, rho, horizon(n, largest_size(sizes.folds, model.n)))
         in_logs = model.nonnegative
         interval, law = of_prediction(prediction, slopes, covariance, quantile, extra, cap, in_logs=in_logs)
         if bounds is not None:
@@ -221,7 +221,7 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     return np.asarray(has.any(axis=1, keepdims=True) & ((n > FAR * high) | (n < low / FAR)))
 
 
-def largest(folds: Floats, sizes: Floats) -> Floats:
+def largest_size(folds: Floats, sizes: Floats) -> Floats:
     """Return the largest measured size, shape (curve,); NaN where there is none."""
     has = folds > 0
     return np.where(has.any(axis=1), np.where(has, sizes, -np.inf).max(axis=1), np.nan)

@@ -15,7 +15,7 @@ from xcurves.core.task_blocks import apply_block
 from xcurves.kernels import covariances, powerlaw, wls
 from xcurves.kernels.backtest import horizon
 from xcurves.kernels.learning import Model, t_quantile
-from xcurves.learning_curves.curvefit import far, largest
+from xcurves.learning_curves.curvefit import far, largest_size
 from xcurves.learning_curves.intervals import ERROR_ALONE, around, backtest_half_width, of_prediction, of_ratio
 from xcurves.learning_curves.read_fit import (
     CURVE_DIMS,
@@ -49,7 +49,7 @@ class PredictBlock:
         prediction, slopes = self._by_method(theta, at, n)
         quantile = t_quantile(self.alpha, self.model.degrees(folds, known=self.known, at_bound=at_bound))
         free = theta_covariance(covariance, quadratic=quadratic)
-        extra = backtest_half_width(self.alpha, rho, horizon(n, largest(folds, self.model.n))) * in_logs
+        extra = backtest_half_width(self.alpha, rho, horizon(n, largest_size(folds, self.model.n))) * in_logs
         in_logs = in_logs and self.method == "power-law"
         interval, law = of_prediction(prediction, slopes, free, quantile, extra, self.cap, in_logs=in_logs)
         error = theta[:, powerlaw.ERROR]

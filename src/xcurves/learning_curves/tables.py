@@ -26,12 +26,9 @@ def fit_table(result: xr.Dataset) -> pd.DataFrame:
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
     with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
-        notes = xr.apply_ufunc(_note, result["unfit"], result["asymptote_at_bound"], *_edges(result), vectorize=True)
+        names = ("unfit", "asymptote_at_bound", "gamma_at_edge", "gamma", "backtest_error")
+        notes = xr.apply_ufunc(_note, *(result[name] for name in names), vectorize=True)
     return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
-
-
-def _edges(result: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
-    return result["gamma_at_edge"], result["gamma"], result["backtest_error"]
 
 
 def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> str:

@@ -221,5 +221,5 @@ class ComparisonBlock(TaskBlock):
             return
         theta = task_ranks.thetas(pairs.x, pairs.y)
         yield "prob_greater", (..., np.where(some, np.nansum(pairs.weights * theta, axis=-1), np.nan))
-        apart, _ = self.flips(self.family_sums(pairs.weights * (theta - 0.5)))
-        yield "prob_greater_pvalue", ((slice(None), RANDOM), task_flips.pvalues(apart, plan, np.empty(0, int))[0])
+        from_half, _ = self.flips(self.family_sums(pairs.weights * (theta - 0.5)))
+        yield "prob_greater_pvalue", ((slice(None), RANDOM), task_flips.pvalues(from_half, plan, np.empty(0, int))[0])

@@ -11,7 +11,7 @@ from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
-from xcurves.multi_task import plots, profile_plots, tables, text
+from xcurves.multi_task import plots, profile_plots, profile_text, tables, text
 
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
@@ -143,8 +143,8 @@ PROFILE_ACROSS_TASKS = ResultKind(
     table=tables.aggregate_table,
     table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
     "hold for all fractions together and for tasks like these.",
-    sentences=text.aggregate_sentences,
-    answer=text.aggregate_answer,
+    sentences=profile_text.aggregate_sentences,
+    answer=profile_text.aggregate_answer,
     part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS, opens=True),
     views={
         "mean_curve": View(

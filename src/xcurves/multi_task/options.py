@@ -6,10 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from xcurves.core import labels
+from xcurves.core import labels, validation
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
@@ -60,6 +61,10 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
         raise ValueError(
             f"task_weights must be positive and finite; got {bad[0]:g}. To leave a task out: curves.sel({task}=[...])"
         )
+    if numbers.max() > validation.LARGEST:
+        raise ValueError(
+            f"task_weights must be at most {validation.LARGEST:g}; got {numbers.max():g}. Divide them by the largest"
+        )
     return [float(number) for number in numbers]
 
 
@@ -78,6 +83,10 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
         values, name = curves[groups].to_numpy(), groups
     else:
         values, name = _on_tasks(curves, task, groups, "task_groups"), GROUP
+    missing = pd.isna(values)
+    if missing.any():
+        place = labels.words(curves[task])[int(missing.argmax())]
+        raise ValueError(f"task_groups has no family for {task} {place}. Name one for every task")
     numbers = np.unique(values.astype(str), return_inverse=True)[1].ravel()
     return TaskFamilies(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
 

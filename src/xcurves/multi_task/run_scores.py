@@ -32,22 +32,9 @@ class _ScoreBlock:
         curves, *weights, numbers = arrays
         names = [self.names[number] for number in numbers.ravel()]
         flat = curves.reshape(numbers.size, *curves.shape[-3:])
-        grid = self._grid(flat, names)
+        grid, _ = run_checks.check_scores(flat, names, self.algorithms, self.runs, np.isneginf)  # +inf has a rank
         scores = self._scores(flat, grid, weights[0] if weights else None, names)
         return self.layout.pack({"score": scores}, numbers.shape)
-
-    def _grid(self, curves: Floats, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return the levels of every task's grid, shape (task, level); refuse incomplete and infinite runs."""
-        has = ~np.isnan(curves)
-        grid = has.any(axis=(1, 2))
-        counts = np.where(self._refused(curves).any(axis=-1), np.nan, has.sum(axis=-1)).reshape(len(curves), -1)
-        words = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
-        run_checks.check_runs(counts, grid.sum(axis=-1).astype(float), names, words)
-        return np.asarray(grid)
-
-    def _refused(self, curves: Floats) -> NDArray[np.bool_]:
-        """Return which scores are refused: -inf, but not +inf, which has a rank."""
-        return np.isneginf(curves)
 
     def _scores(self, curves: Floats, grid: NDArray[np.bool_], weights: Floats | None, names: Sequence[str]) -> Floats:
         """Return the score of every run, shape (task, algorithm, run), NaN where it is absent."""
@@ -75,15 +62,12 @@ class _FractionBlock(_ScoreBlock):
     levels: Floats
     fractions: tuple[float, ...]
 
-    def _refused(self, curves: Floats) -> NDArray[np.bool_]:
-        """Return which scores are refused: all infinite ones, between which there is no line."""
-        return np.isinf(curves)
-
     def __call__(self, *arrays: Any) -> Floats:
         """Take curves, shape (..., algorithm, run, training), to fractions."""
         curves, numbers = arrays
         flat = curves.reshape(numbers.size, *curves.shape[-3:])
-        grid = self._grid(flat, [self.names[number] for number in numbers.ravel()])
+        names = [self.names[number] for number in numbers.ravel()]
+        grid, _ = run_checks.check_scores(flat, names, self.algorithms, self.runs)
         scores = budgets.at_fractions(flat, grid, self.levels, np.array(self.fractions))
         return self.layout.pack({"score": scores}, numbers.shape)
 

@@ -1,4 +1,4 @@
-"""The sentences about methods over several tasks, for a reader who is no statistician."""
+"""The sentences about differences over several tasks, for a reader who is no statistician."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIMS_IN_WORDS = (
     "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
     "about their mean."
 )
-_NAMED = 4  # pairs that an answer names
+MOST_PAIRS = 4  # that an answer names
 _MANY = 3  # pairs of which each gets one sentence
 _LISTED = 40  # tasks that a summary lists
 ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
@@ -30,8 +30,8 @@ def across_sentences(result: xr.Dataset) -> Iterator[str]:
     many = result["difference"].size > _MANY
     if many:
         yield across_answer(result)
-    for one, name in _benchmarks(result, "difference"):
-        for pair in _pairs(one):
+    for one, name in benchmarks(result, "difference"):
+        for pair in pairs_of(one):
             yield name + (_main_claim(pair, task) if many else _pair_claim(pair, task))
             yield from _left_out(pair, name, task)
         yield from _ranks(one, name)
@@ -72,25 +72,31 @@ def _each_task(result: xr.Dataset, task: str) -> Iterator[str]:
 
 def across_answer(result: xr.Dataset) -> str:
     """Return the answer in one sentence."""
-    benchmarks = list(_benchmarks(result, "difference"))
-    pairs = [(name, pair) for one, name in benchmarks for pair in _pairs(one)]
+    pairs = pairs_by_size(result, "difference")
     if len(pairs) == 1:
         return pairs[0][0] + _main_claim(pairs[0][1], result.attrs["task"])
     alpha = provenance.alpha_of(result)
-    pairs.sort(key=lambda named: -abs(named[1]["difference"].item()))  # largest first
     shown = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "random", alpha)]
     n_here = sum(_shown(pair, "fixed", alpha) for _, pair in pairs)
     level = f" ({100 * result.attrs['confidence_level']:g} % intervals)" if shown else ""
-    more = [f"and {len(shown) - _NAMED} more"] * (len(shown) > _NAMED)
-    said = f"On tasks like these, {joined([*shown[:_NAMED], *more], '; ') or 'no pair is shown to differ'}{level}"
+    said = f"On tasks like these, {joined(shown, '; ', MOST_PAIRS) or 'no pair is shown to differ'}{level}"
     return f"{said}: {len(shown)} of {len(pairs)} pairs; on these very {result.attrs['task']}s {n_here}."
 
 
-def _benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
+def pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
+    """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
+    named = [(name, pair) for one, name in benchmarks(result, variable) for pair in pairs_of(one)]
+    largest = [float(abs(pair["difference"]).max()) for _, pair in named]
+    return [named[place] for place in np.argsort(-np.array(largest), kind="stable")]
+
+
+def benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield the result of every benchmark with its prefix in messages."""
     return zip(labels.tasks_of(result, variable), labels.result_names(result[variable]), strict=True)
 
 
-def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
+def pairs_of(result: xr.Dataset) -> Iterator[xr.Dataset]:
+    """Yield the pairs of one benchmark."""
     return (result.isel(pair=place) for place in range(result.sizes["pair"]))
 
 
@@ -272,73 +278,3 @@ def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
             f"{name}Caution: runs differ {ratio:.0f} times as much in one {task} as in another (most in {most}), so "
             "the mean difference is that of few. Normalize scores, or read the probability, which has no scale."
         )
-
-
-def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield where every pair differs, then what the bands mean."""
-    for one, name in _benchmarks(result, "n_tasks"):
-        for pair in _pairs(one):
-            yield name + _profile_claim(pair)
-    yield (
-        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
-        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
-    )
-    begun = result["budget_fraction"].to_numpy()[
-        result["mean_curve"]
-        .notnull()
-        .any("algorithm")
-        .to_numpy()
-        .reshape(-1, result.sizes["budget_fraction"])
-        .any(axis=0)
-    ]
-    if begun.size and begun[0] > result["budget_fraction"][0]:
-        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
-    if result["difference_band"].isnull().all() and result["difference"].notnull().any():
-        yield "Of fewer than four tasks or families no band is given: it would cover too seldom."
-    if result["mean_curve_band"].isnull().all():
-        yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
-
-
-def aggregate_answer(result: xr.Dataset) -> str:
-    """Return in one sentence where pairs differ."""
-    pairs = [(name, pair) for one, name in _benchmarks(result, "n_tasks") for pair in _pairs(one)]
-    if len(pairs) == 1:
-        return pairs[0][0] + _profile_claim(pairs[0][1])
-    pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max()))  # largest first
-    said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
-    more = [f"and {len(said) - _NAMED} more"] * (len(said) > _NAMED)
-    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction of the budget"]
-    return f"Over tasks, {joined([*said[:_NAMED], *more, *rest * (len(said) < len(pairs))], '; ')}."
-
-
-def _profile_claim(pair: xr.Dataset) -> str:
-    """Return where a pair differs, with the smallest p."""
-    n, smallest = pair["n_tasks"].item(), pair["pvalue_adjusted"].min().item()
-    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    if smallest != smallest:
-        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
-    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
-
-
-def _where(pair: xr.Dataset) -> str:
-    """Return at which fractions of the budget either of a pair scores higher; "" if at none."""
-    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
-    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), provenance.alpha_of(pair))
-    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
-    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    return " and ".join(
-        f"{first} scores higher than {second} at {_stretches(at, marked)} of the budget"
-        for first, second, marked in ((a, b, shown & (d > 0)), (b, a, shown & (d < 0)))
-        if marked.any()
-    )
-
-
-def _stretches(at: Floats, marked: Floats) -> str:
-    """Return stretches of neighbouring fractions that are marked, in percent."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
-    parts = [
-        f"{100 * at[start]:.0f} %" if stop - start == 1 else f"{100 * at[start]:.0f} to {100 * at[stop - 1]:.0f} %"
-        for start, stop in edges.reshape(-1, 2).tolist()
-    ]
-    return joined(parts)

@@ -123,7 +123,8 @@ def _relative(
         raise ValueError(
             f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
         )
-    return budgets.align_to_budgets(curves, budgets.check_fractions("on", on), tolerance)
+    fractions = budgets.check_fractions("on", on)
+    return budgets.align_to_budgets(curves, fractions, grids.check_asked(fractions, "linear", tolerance).tolerance)
 
 
 def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:

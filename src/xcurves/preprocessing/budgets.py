@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
+from xcurves.core.packing import Floats
 from xcurves.kernels import ragged
 
-Floats = NDArray[np.float64]
 _SHOWN = 20
 
 _MOST = 100_000  # fractions

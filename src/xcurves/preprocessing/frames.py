@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import grid_advice, labels, provenance
 from xcurves.kernels.ragged import Rows, at_levels
-from xcurves.preprocessing import grids
+from xcurves.preprocessing import grids, repeated_rows
 from xcurves.preprocessing.columns import (
     Duplicates,
     as_pandas,
@@ -126,13 +126,12 @@ def to_dataarray(
     check_frame(frame, value, columns, duplicates)
     runs, curve = _runs(frame, columns)
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
-    order = _order(curve, level)
+    order = repeated_rows.order_of(curve, level)
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
-    repeated = order[1:][(every.curve[1:] == every.curve[:-1]) & (every.level[1:] == every.level[:-1])]
-    if duplicates == "raise" and repeated.size:
+    if duplicates == "raise":
         keys = [column for column in columns.values() if column != _ONE_RUN]
-        raise ValueError(_say_repeated(frame[keys], np.sort(repeated), "extra=" if run != _ONE_RUN else "run="))
-    rows = _one_each(every, duplicates)
+        repeated_rows.refuse(frame[keys], order, every, "extra=" if run != _ONE_RUN else "run=")
+    rows = repeated_rows.one_each(every, duplicates)
     if training is not None and run != _ONE_RUN:
         warn_of_episodes(frame, columns, rows)
     if asked is None:
@@ -146,7 +145,7 @@ def to_dataarray(
         curves[dim].attrs = _about(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
     curves.attrs = carried | _about(frame, value)
-    for line in _say_kept(int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score), duplicates) + lines:
+    for line in repeated_rows.say_kept(every, rows, duplicates) + lines:
         curves = provenance.record(curves, line)
     return curves
 
@@ -253,15 +252,6 @@ def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray
     return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
 
 
-def _order(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the order of curves, then of levels, then of rows."""
-    # Small codes are sorted in linear time, and in most logs the levels of a run are sorted.
-    small = np.uint16 if curve.max() < 2**16 else np.int64
-    order = np.argsort(curve.astype(small), kind="stable")
-    falls = (np.diff(level[order]) < 0) & (np.diff(curve[order]) == 0)
-    return np.lexsort((level, curve)) if falls.any() else order
-
-
 def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
     told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
     by_column = {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
@@ -271,38 +261,6 @@ def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
 def _lasts(told: object) -> bool:
     """Whether every archive can hold an attr."""
     return isinstance(told, str | float) or (type(told) is int and abs(told) < 2**31)
-
-
-def _one_each(rows: Rows, duplicates: Duplicates) -> Rows:
-    """Return one score for each curve and level, of the rows that have one."""
-    scored = ~np.isnan(rows.score)
-    if not scored.all():
-        rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
-    curve, level, score = rows
-    changes = np.flatnonzero((np.diff(curve) != 0) | (np.diff(level) != 0)) + 1
-    if len(changes) + 1 == len(score):
-        return rows
-    first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
-    ends = np.append(first[1:], len(score))
-    if duplicates == "mean":
-        means = np.add.reduceat(score, first) / (ends - first) if len(score) else score
-        return Rows(curve[first], level[first], means)
-    kept = ends - 1 if duplicates == "last" and len(score) else first
-    return Rows(curve[kept], level[kept], score[kept])
-
-
-def _say_repeated(keys: pd.DataFrame, repeated: NDArray[np.int64], option: str) -> str:
-    shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
-    count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
-    return (
-        f"{count} a ({', '.join(map(str, keys))}), first {shown}. Name the column in which they differ in {option}, or "
-        "say which to keep: duplicates='first', 'last' or 'mean'"
-    )
-
-
-def _say_kept(n_repeated: int, duplicates: Duplicates) -> list[str]:
-    kept = "took the mean of each" if duplicates == "mean" else f"kept the {duplicates} of each"
-    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"] if n_repeated else []
 
 
 def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -122,12 +122,8 @@ class _TimeBlock:
         """Return times, given scores, shape (..., algorithm, run, training), and thresholds and numbers of tasks."""
         tasks = scores.reshape(numbers.size, -1, scores.shape[-1])
         names = [self.names[number] for number in numbers.ravel()]
-        has = ~np.isnan(tasks)
-        grid = np.asarray(has.any(axis=1))
+        grid, present = run_checks.check_scores(tasks, names, self.algorithms, self.runs)
         n_levels = grid.sum(axis=-1)
-        counts = np.where(np.isinf(tasks).any(axis=-1), np.nan, has.sum(axis=-1))
-        curves = [f"algorithm {algorithm}, run {run}" for algorithm in self.algorithms for run in self.runs]
-        present = run_checks.check_runs(counts, n_levels.astype(float), names, curves)
         for task in np.flatnonzero((n_levels > 0) & (n_levels < self.sustained))[:1]:
             raise ValueError(
                 f"{names[task]}sustained={self.sustained} is more than its {n_levels[task]} training levels. "

@@ -122,12 +122,8 @@ class ProfileBlock(Block):
 
     def _parts(self, flat: Floats, names: list[str]) -> Iterator[_Part]:
         """Yield tasks that have the same runs and equally many levels."""
-        has = ~np.isnan(flat)
-        counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
-        in_grid = np.asarray(has.any(axis=1))
-        n_levels = in_grid.sum(axis=-1).astype(float)
-        present = self.present(counts, n_levels, names)
-        for tasks in alike(present, n_levels):
+        in_grid, present = run_checks.check_scores(flat, names, self.algorithms, self.runs)
+        for tasks in alike(present, in_grid.sum(axis=-1)):
             here = present[tasks[0]]
             run_checks.check_groups(here, names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
             places = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)

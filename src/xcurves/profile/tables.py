@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import task_dims
-from xcurves.core.tables import by_task, frame_of
+from xcurves.core.tables import frame_of
 
 
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def profile_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
         half = (cumulative >= 0.5 - 1e-12).idxmax("training")
         shown = result["last_significant"].notnull() & result["fraction_corrected"].notnull().any("training")
         columns["half of the difference by"] = half.where(shown)
-    return by_task(columns, task_dims(result["fraction"], ("training",))), (
+    return frame_of(columns), (
         "First and last training level at which the curves are shown to differ, adjusted over levels, and the level by "
         "which half of the difference is reached, less what noise adds; a row for each task."
     )

@@ -160,4 +160,4 @@ def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:
     """Merge the rows of a run at one step, each of which has some of the metrics, unless a metric is there twice."""
     if rows[step].is_unique or (rows.groupby(step).count() > 1).drop(columns="epoch", errors="ignore").any(axis=None):
         return rows
-    return rows.groupby(step, sort=False).first().reset_index()[list(rows)]
+    return rows.groupby(step, sort=False, dropna=False).first().reset_index()[list(rows)]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Mapping
-from importlib.metadata import version
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -21,20 +19,13 @@ from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.axes import label_of
 from xcurves.plotting import captions
-from xcurves.reporting import digests, markup, pictures, tasks
+from xcurves.reporting import digests, markup, pictures, settings, tasks
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
 
 Parts = Mapping[str, xr.Dataset]
 
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 _SAID = 12  # sentences of a part; more are folded
-_GIVEN = {
-    "rng": "Seed",
-    "confidence_level": "Confidence level",
-    "n_resamples": "Reassignments at most",
-    "paired": "Runs matched over algorithms (1: yes)",
-    "include": "Parts asked for",
-}
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -128,7 +119,7 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
             for number, result in enumerate(by_task, 1)
         ),
         *([("tasks", "Each task", _each_task(curves, names, by_task))] if curves is not None and links else []),
-        ("settings", "Settings and versions", _settings(attrs, parts)),
+        ("settings", "Settings and versions", settings.settings_section(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
     title = _title(curves)
@@ -269,50 +260,3 @@ def _pictures(result: xr.Dataset, *, only_default: bool = True) -> str:
         uri = pictures.draw(result, name) if view.default or not only_default else None
         figures.append("" if uri is None else markup.figure(uri, view.alternative(result), view.caption))
     return "".join(figures)
-
-
-def _settings(attrs: Mapping[Any, Any], parts: Parts) -> str:
-    """Return the settings that give the same numbers again."""
-    given = {
-        name: attrs[name] for name in ("rng", "confidence_level", "n_resamples", "paired", "include") if name in attrs
-    }
-    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
-    calls = [f"{name}: {str(result.attrs['history']).splitlines()[-1]}" for name, result in parts.items()]
-    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
-    return "".join(
-        [
-            markup.html_terms([(_GIVEN[name], value) for name, value in given.items()]),
-            markup.html_terms(
-                [
-                    ("Seed of each part", seeds),
-                    ("This page was made with", f"{packages}, Python {platform.python_version()}"),
-                ]
-            ),
-            markup.paragraph("Each part was made by"),
-            markup.items(calls),
-            markup.paragraph("This page holds no data. To open its archive and repeat the analysis:"),
-            markup.code(_again(given, parts)),
-        ]
-    )
-
-
-def _again(given: Mapping[Any, Any], parts: Parts) -> str:
-    """Return the code that opens an archive and repeats the analysis."""
-    options = {
-        "include": repr(str(given.get("include", "")).split(", ")),
-        "paired": str(bool(given.get("paired", 0))),
-        "n_resamples": str(given.get("n_resamples")),
-        "confidence_level": str(given.get("confidence_level")),
-        "rng": str(given.get("rng")),
-    }
-    call = "".join(f"\n    {name}={said}," for name, said in options.items() if given.get(name) is not None)
-    return (
-        "import xcurves\n\n"
-        '# what xcurves.archive.write(tree, "analysis.nc") wrote\n'
-        'tree = xcurves.archive.read("analysis.nc")\n'
-        f"print(tree[{next(iter(parts))!r}].to_dataset().curves.table())\n\n"
-        "# the same again\n"
-        '(curves,) = tree["curves"].data_vars.values()\n'
-        f"again = curves.curves.analyze({call}\n)\n"
-        'again.curves.report("again.html")'
-    )

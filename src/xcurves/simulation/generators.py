@@ -169,8 +169,8 @@ def autoregressive(
     >>> walks.notnull().any("training").sum("run").values[0].tolist()
     [15, 5]
     """
-    m = int(validation.check_count("n_algorithms", n_algorithms, 2, _MOST) or 2)
-    k = int(validation.check_count("n_levels", n_levels, most=_MOST) or 1)
+    m = validation.check_total("n_algorithms", n_algorithms, "2", least=2, most=_MOST)
+    k = validation.check_total("n_levels", n_levels, "8", most=_MOST)
     correlation = validation.check_number("correlation", correlation)
     shared = validation.check_number("shared", shared)
     algorithm_effect = validation.check_number("algorithm_effect", algorithm_effect)
@@ -250,7 +250,7 @@ def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
     given: list[Any] = [n_runs] * n_algorithms if not isinstance(n_runs, Sequence | np.ndarray) else list(n_runs)
     if len(given) != n_algorithms:
         raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
-    return [int(validation.check_count("n_runs", size, most=_MOST) or 0) for size in given]
+    return [validation.check_total("n_runs", size, "10", most=_MOST) for size in given]
 
 
 def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ _TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", "replication", "n_d
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One combination of settings."""
 
     settings: Mapping[str, Any]
@@ -42,9 +42,9 @@ class Cell:
         return f"{said}: " if said else ""
 
 
-def cells_of(settings: GridSettings) -> list[Cell]:
+def cells_of(settings: GridSettings) -> list[GridCell]:
     """Return the cells of a grid in C order; one without settings if there are none."""
-    return [Cell(dict(zip(settings, values, strict=True))) for values in product(*settings.values())]
+    return [GridCell(dict(zip(settings, values, strict=True))) for values in product(*settings.values())]
 
 
 def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:

@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.packing import Floats
 from xcurves.core.progress import progress_bar
+from xcurves.kernels.ecdf import Ints
 from xcurves.simulation.generators import REPLICATION, pool_of
-from xcurves.simulation.grid import Cell
+from xcurves.simulation.grid import GridCell
 from xcurves.simulation.modifications import Case
 from xcurves.simulation.replications import Replications
-
-Ints = NDArray[np.intp]
 
 N_SETS, N_DATASETS = 200, 10
 _VALUES_AT_ONCE = 2**22
@@ -114,7 +112,7 @@ def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
     found = []
     for first in range(0, N_SETS, at_once):
         n_sets = min(at_once, N_SETS - first)
-        _, p, _ = simulation.tested(Cell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
+        _, p, _ = simulation.tested(GridCell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
         values = p.to_numpy().reshape(n_sets, sets.n_datasets, *p.shape[1:])
         tried = np.count_nonzero(~np.isnan(values), axis=1)
         rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)

@@ -22,7 +22,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.checkpoint_files import Archive, alone
 from xcurves.core.progress import progress_bar
 from xcurves.simulation.generators import REPLICATION
-from xcurves.simulation.grid import Cell
+from xcurves.simulation.grid import GridCell
 from xcurves.simulation.stopping import runs_until_decided
 
 CurvesGenerator = Callable[..., xr.DataArray]
@@ -43,7 +43,7 @@ class Replications:
     alpha: float
     entropy: int
 
-    def tested(self, cell: Cell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
+    def tested(self, cell: GridCell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
         """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
         draw, shuffle = np.random.SeedSequence([self.entropy, cell.number, number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
@@ -54,7 +54,7 @@ class Replications:
         result = self.test(curves, **seed)
         return result, _pick(result, self.pvalue, size), curves
 
-    def __call__(self, cell: Cell, number: int, size: int) -> BlockRecord:
+    def __call__(self, cell: GridCell, number: int, size: int) -> BlockRecord:
         """Return, as texts, the counts of one block, their layout, and that of the data sets."""
         result, p, curves = self.tested(cell, number, size)
         values = p.to_numpy().reshape(size, -1)
@@ -68,7 +68,7 @@ class Replications:
         texts = {"counts": counts.tolist(), "layout": layout, "data": data, "runs": summed}
         return {name: json.dumps(text) for name, text in texts.items()}
 
-    def identity(self, cell: Cell, block: int) -> dict[str, str | int | float]:
+    def identity(self, cell: GridCell, block: int) -> dict[str, str | int | float]:
         """Return what blocks depend on, for an archive to compare."""
         return {
             "settings": cell.text,
@@ -96,7 +96,7 @@ class _Work:
 
 def run_replications(
     simulation: Replications,
-    cells: Sequence[Cell],
+    cells: Sequence[GridCell],
     total: int,
     block: int,
     archive: str | Path | None,
@@ -148,11 +148,11 @@ class OneWarning:
             provenance.warn(f"{said}{more}")
 
 
-def _in_turn(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
+def _in_turn(simulation: Replications, cells: Sequence[GridCell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
     return (simulation(cells[each.cell], each.number, each.size) for each in todo)
 
 
-def _by_dask(simulation: Replications, cells: Sequence[Cell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
+def _by_dask(simulation: Replications, cells: Sequence[GridCell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
     try:
         from dask.base import compute
         from dask.delayed import delayed

@@ -197,9 +197,8 @@ def _check_pilots(curves: xr.DataArray) -> int:
     counts = has.sum("training").where((abs(flat) < np.inf).sum("training") == has.sum("training"))
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
     names = labels.task_names(curves)
-    runs = [f"algorithm {a}, run {r}" for a in labels.words(curves["algorithm"]) for r in labels.words(curves["run"])]
-    present = run_checks.check_runs(counts.to_numpy().reshape(len(names), -1), n_levels, names, runs)
-    available = int(present.reshape(len(names), curves.sizes["algorithm"], -1).sum(axis=-1).min())
+    words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
+    available = int(run_checks.check_runs(counts.to_numpy(), n_levels, names, *words).sum(axis=-1).min())
     if available < 2:
         raise ValueError(
             f"pilot curves must be two at least of every algorithm, to show how runs vary; got {available}. "
@@ -216,7 +215,7 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")
-    wanted = [int(validation.check_count("n_runs", size, 2) or 0) for size in n_runs]
+    wanted = [validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs]
     if wanted != sorted(set(wanted)) or not wanted:
         raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
     if wanted[-1] > available and not replace:

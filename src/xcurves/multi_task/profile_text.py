@@ -1,0 +1,76 @@
+"""The sentences about differences along the budget, over several tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import provenance
+from xcurves.core.packing import Floats
+from xcurves.core.sentences import joined
+from xcurves.multi_task.text import MOST_PAIRS, benchmarks, pairs_by_size, pairs_of
+
+
+def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
+    """Yield where every pair differs, then what the bands mean."""
+    for one, name in benchmarks(result, "n_tasks"):
+        for pair in pairs_of(one):
+            yield name + _profile_claim(pair)
+    yield (
+        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
+        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
+    )
+    known = result["mean_curve"].notnull()
+    begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
+    if begun.size and begun[0] > result["budget_fraction"][0]:
+        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
+    if result["difference_band"].isnull().all() and result["difference"].notnull().any():
+        yield "Of fewer than four tasks or families no band is given: it would cover too seldom."
+    if result["mean_curve_band"].isnull().all():
+        yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
+
+
+def aggregate_answer(result: xr.Dataset) -> str:
+    """Return in one sentence where pairs differ."""
+    pairs = pairs_by_size(result, "n_tasks")
+    if len(pairs) == 1:
+        return pairs[0][0] + _profile_claim(pairs[0][1])
+    said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
+    shown = [joined(said, "; ", MOST_PAIRS)] * bool(said)
+    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction of the budget"]
+    return f"Over tasks, {'; '.join([*shown, *rest * (len(said) < len(pairs))])}."
+
+
+def _profile_claim(pair: xr.Dataset) -> str:
+    """Return where a pair differs, with the smallest p."""
+    n, smallest = pair["n_tasks"].item(), pair["pvalue_adjusted"].min().item()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if smallest != smallest:
+        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
+    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
+
+
+def _where(pair: xr.Dataset) -> str:
+    """Return at which fractions of the budget either of a pair scores higher; "" if at none."""
+    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
+    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), provenance.alpha_of(pair))
+    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    return " and ".join(
+        f"{first} scores higher than {second} at {_stretches(at, marked)} of the budget"
+        for first, second, marked in ((a, b, shown & (d > 0)), (b, a, shown & (d < 0)))
+        if marked.any()
+    )
+
+
+def _stretches(at: Floats, marked: Floats) -> str:
+    """Return stretches of neighbouring fractions that are marked, in percent."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    parts = [
+        f"{100 * at[start]:.0f} %" if stop - start == 1 else f"{100 * at[start]:.0f} to {100 * at[stop - 1]:.0f} %"
+        for start, stop in edges.reshape(-1, 2).tolist()
+    ]
+    return joined(parts)
