@@ -123,6 +123,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
         "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times never reached"),
         "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times never reached"),
+        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),
