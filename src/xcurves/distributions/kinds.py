@@ -7,7 +7,7 @@ import numpy as np
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
-from xcurves.distributions import plots, tables, text
+from xcurves.distributions import plots, tables, text, training_plots
 from xcurves.distributions.final_scores import final_scores
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
@@ -105,6 +105,16 @@ PERFORMANCE_CDF = ResultKind(
             "Share of trials above each score, with the band or, of a bootstrap, pointwise intervals.",
             plots.say_profile,
             overlaid="algorithm",
+            default=False,
+        ),
+        "training": View(
+            training_plots.draw_along_training,
+            "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
+            "together, otherwise the intervals are those of each level by itself.",
+            training_plots.say_along_training,
+            panels=("param",),
+            overlaid="algorithm",
+            along="training",
             default=False,
         ),
     },

@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.plotting.facets import LARGEST, Grid
+from xcurves.plotting.facets import Grid, arrange
 from xcurves.plotting.names import LETTER, name_curves
+from xcurves.plotting.room import LARGEST, most_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +30,9 @@ class Canvas(NamedTuple):
     col_wrap: int | None = None
     figsize: tuple[float, float] | None = None
 
-    def by_row(self, dims: Sequence[Hashable]) -> bool:
-        """Return whether the panels of a single dim stand below each other."""
-        return list(dims) == [self.row]
+    def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
+        """Return rows and columns for the panels of dims of these sizes."""
+        return arrange(sizes or [1], list(dims) == [self.row], self.col_wrap, most_columns(self.figsize))
 
 
 class Cell(NamedTuple):
@@ -56,7 +57,6 @@ def draw_cells(
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
         name_curves(panels, known=_names(named), width=None)
         return canvas.ax
-    size = size if canvas.figsize is None else canvas.figsize
     with grid.letters(size):
         axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
         panels = _draw_all(cells, axes)
