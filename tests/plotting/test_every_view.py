@@ -35,7 +35,10 @@ def _close():
 def draw(name, view, n_tasks, n_algorithms, **options):
     """Return the figure of a view, or the words with which it is refused."""
     curves = name == "curves"
-    shown = synthetic_curves(n_tasks, n_algorithms) if curves else synthetic_result(name, n_tasks, n_algorithms)
+    if curves:
+        shown = synthetic_curves(n_tasks, n_algorithms)
+    else:
+        shown = synthetic_result(name, n_tasks, n_algorithms, kinds.kind(name).views[view].along)
     try:
         axes = shown.curves.plot(view, **options, **({"rng": 0, "n_resamples": 99} if curves else {}))
     except ValueError as error:

@@ -34,11 +34,9 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
                 color=style.color, label=name)  # fmt: skip
     units = str(result["score_mean"].attrs.get("units", "1"))
     said = say_statistic(result, names[0])
-    ax.set_ylabel(wrapped(said if units in ("1", "") else f"{said} ({units})") + f"\n{_say_band(result)}")
-
-
-def _say_band(result: xr.Dataset) -> str:
-    return say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
+    ax.set_ylabel(wrapped(said if units in ("1", "") else f"{said} ({units})"))
+    shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
 
 
 def say_along_training(result: xr.Dataset) -> str:
