@@ -44,8 +44,12 @@ class Room:
         """Return why a view cannot be read, and what to ask for or to select so that it can."""
         what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
         wide, high = self.asked or (LARGEST, LARGEST)
-        cure = f"Select {_selection(overlaid, tasks)}" if self.asked is None else f"Give figsize={self._larger()}"
-        return f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches. {cure}"
+        said = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches."
+        if self.asked is None:
+            return f"{said} Select {_selection(overlaid, tasks)}"
+        if max(self._larger()) <= max(LARGEST, *self.asked):
+            return f"{said} Give figsize={self._larger()}"
+        return f"{said} Leave figsize out{f', or select {_selection(overlaid, ())}' if overlaid == 'pair' else ''}"
 
     def _usual(self) -> Size:
         grid = self.grid
