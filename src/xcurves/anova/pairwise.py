@@ -148,8 +148,9 @@ class _PairBlock(Block):
         check_moments(parts[0], [name for name in names for _ in self.pairs])
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
-        for column, pair in enumerate(self.pairs):
-            out["n_runs"][:, list(pair)] = present.reshape(len(names), n_pairs, 2, -1)[:, column].sum(axis=-1)
+        n_runs = present.reshape(len(names), n_pairs, 2, -1).sum(axis=-1)
+        for column, (a, b) in enumerate(self.pairs):
+            out["n_runs"][:, [a, b]] = n_runs[:, column]
         comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
         for places in alike(present, np.where(comparable, parts[0].n_levels, 0)):
             task, pair = np.divmod(places, n_pairs)

@@ -112,7 +112,7 @@ def n_pair_columns(result: xr.Dataset) -> float:
 def _letters_beside(ax: Axes) -> int:
     """Return how many small letters fit beside a panel, from its foot to its top."""
     high = ax.get_window_extent().height / ax.figure.dpi * _POINTS
-    return max(1, int(high / (_LETTER * 0.833 * ax.xaxis.label.get_fontsize())))
+    return max(1, int(high / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))))
 
 
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:

@@ -225,8 +225,8 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
 
 def _beside_ranks(ax: Axes, names: list[str]) -> float:
     """Return the room for the longest name on each side of the axis of ranks, as a multiple of its length."""
-    inches = float(ax.get_position().width) * ax.figure.get_size_inches()[0]  # type: ignore[union-attr]  # whole
-    letters = _LETTER * ax.xaxis.label.get_fontsize() / 72 * max(map(len, names))
+    inches = float(ax.get_window_extent().width / ax.figure.dpi)
+    letters = _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * max(map(len, names))
     share = min(letters / inches, _MOST_BESIDE)
     return max(0.5, share / (1 - 2 * share))
 

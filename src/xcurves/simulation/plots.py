@@ -40,7 +40,7 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     if not numeric:
         ax.set_xticks(places, [str(label) for label in over.to_numpy()])
     elif (places == np.round(places)).all():
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params("x", integer=True)
     is_plan = "runs_needed" in result
     level = float(result.attrs.get("power" if is_plan else "alpha", 0.05))
     ax.axhline(level, color="0.4", linestyle=":", linewidth=1)
