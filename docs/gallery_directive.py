@@ -20,7 +20,7 @@ _DATA = {
     "accuracy": 'accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]',
 }
 _TEST = "def test(data, rng):\n    return xcurves.randomized_anova(data, n_resamples=99, rng=rng)\n"
-CALLS = {  # how a result of each kind with pictures is made
+CALLS = {  # how a result of each kind with pictures is made, or for one view
     "across_tasks": ["result = accuracy.curves.across_tasks(rng=0)"],
     "profile_across_tasks": ["result = accuracy.curves.profile_across_tasks(rng=0)"],
     "randomized_anova": ["result = scores.curves.randomized_anova(keep_null=True, rng=0)"],
@@ -35,6 +35,12 @@ CALLS = {  # how a result of each kind with pictures is made
     "performance_cdf": [
         "final = scores.isel(training=-1)",
         "result = final.curves.performance_cdf(scores_at=range(60, 101))",
+    ],
+    "performance_cdf-training": [
+        "result = accuracy.curves.performance_cdf(",
+        '    dim=("task", "run"), strata="task", interval="percentile",',
+        '    simultaneous="training", n_resamples=999, rng=0,',
+        ")",
     ],
     "compare_distributions": ["final = scores.isel(training=-1)", "result = final.curves.compare_distributions()"],
     "type_i_error": [
@@ -80,10 +86,11 @@ def pictures() -> Iterator[Picture]:
         kind = kinds.kind(name)
         if not kind.views:
             continue
-        data = [line for given, line in _DATA.items() if any(given in each for each in CALLS[name])]
-        made = "\n".join(["import xcurves", "", *data, *CALLS[name]])
-        result = _run(made)["result"]
         for view, declared in kind.views.items():
+            call = CALLS.get(f"{name}-{view}", CALLS[name])
+            data = [line for given, line in _DATA.items() if any(given in each for each in call)]
+            made = "\n".join(["import xcurves", "", *data, *call])
+            result = _run(made)["result"]
             yield Picture(
                 f"{name}-{view}",
                 f"{name}: {view}",

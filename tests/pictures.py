@@ -52,7 +52,7 @@ def drawn_texts(figure):
     """Return titles, labels of axes and of the ticks in view, annotations and entries of legends."""
     texts = list(figure.texts)
     for ax in figure.axes:
-        texts += [ax.title, *ax.texts]
+        texts += [ax.title, ax._left_title, ax._right_title, *ax.texts]
         for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
             ticks = axis._update_ticks()  # those that are drawn
             texts += [axis.label, axis.offsetText, *(label for tick in ticks for label in (tick.label1, tick.label2))]

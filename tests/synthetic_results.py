@@ -56,8 +56,8 @@ def synthetic_errors(n_tasks, n_algorithms):
     return errors if n_tasks > 1 else errors.isel(task=0, drop=True)
 
 
-def synthetic_result(name, n_tasks, n_algorithms):
-    """Return a result of a kind, of so many tasks and algorithms; a single task has no dim."""
+def synthetic_result(name, n_tasks, n_algorithms, along=None):
+    """Return a result of a kind, of so many tasks and algorithms, a single one without a dim; or along another dim."""
     if name == "fit_power_law":
         return xcurves.fit_power_law(synthetic_errors(n_tasks, n_algorithms))
     kind = kinds.kind(name)
@@ -65,7 +65,7 @@ def synthetic_result(name, n_tasks, n_algorithms):
     rng = np.random.default_rng(len(name))
     labels = _labels(name, curves, n_algorithms)
     sizes = {dim: np.size(values) for dim, values in labels.items()}
-    tasks = _task_dims(name, n_tasks)
+    tasks = _task_dims(name, n_tasks) if along is None else (along, "algorithm")
     filled = {}
     for each, var in kind.variables.items():
         if var.when is not None and var.when not in OPTIONAL:
@@ -150,7 +150,7 @@ def _values(name, var, shape, dims, filled, rng):
     if name == "ss":
         return rng.uniform(size=shape) / 10
     if name == "rank_mean":
-        return rng.permutation(shape[-1]) * 0.8 + 1.5
+        return 1 + 0.9 * rng.permutation(shape[-1])
     if name in ("f", "critical_value", "statistic", "sd_ratio", "sd_ratio_limit"):
         return np.exp(rng.normal(size=shape)) + 0.5
     return 100 * rng.normal(size=shape)

@@ -111,6 +111,12 @@ def made(name):
         return CALLS[name](GIVEN[kinds.kind(name).argument]())
 
 
+def along_training(name):
+    """Return a result of one task that has the dim training, for views along it."""
+    function, one = getattr(xcurves, name), curves().isel(task=0, drop=True)
+    return function(one, interval="percentile", simultaneous="training", n_resamples=99, rng=0)
+
+
 @pytest.fixture(params=kinds.NAMES)
 def kind(request) -> ResultKind:
     return kinds.kind(request.param)
@@ -234,6 +240,7 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
     one = one.isel(task=0, drop=True) if "task" in one.dims else one
     assert any(view.default for view in kind.views.values())
     for name, view in kind.views.items():
+        one = one if view.along is None else along_training(kind.name)
         ax = np.ravel(one.curves.plot(name))[0]
         assert all(panel.has_data() for panel in ax.child_axes or [ax]), name
         ax.figure.canvas.draw()

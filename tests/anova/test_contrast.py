@@ -30,6 +30,7 @@ def test_result_has_the_variables_of_the_contract(curves):
         "statistic": (),
         "estimate": (),
         "estimate_ci": ("ci_bound",),
+        "n_runs": ("algorithm",),
         "n_resamples": (),
         "n_assignments": (),
         "weights": ("algorithm",),

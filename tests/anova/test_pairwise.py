@@ -51,6 +51,7 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         "difference": ("pair",),
         "difference_ci": ("pair", "ci_bound"),
         "difference_ci_gap": ("pair",),
+        "n_runs": ("algorithm",),
         "n_resamples": ("pair",),
         "n_assignments": ("pair",),
     }

@@ -59,7 +59,7 @@ def test_an_anova_shows_welch_where_it_is_to_be_read(curves):
 def test_an_anova_shows_f_over_its_critical_value(curves):
     result = curves[0].curves.randomized_anova(n_resamples=199, rng=0)
     ax = result.curves.plot()
-    assert rows(ax) == ["algorithm, split_plot", "algorithm, pooled", "interaction, split_plot", "interaction, pooled"]
+    assert rows(ax) == ["algorithm, split-plot", "algorithm, pooled", "interaction, split-plot", "interaction, pooled"]
     ratio = result.f / result.critical_value
     drawn = [line.get_xdata()[0] for line in ax.lines[1:]]
     expected = [
@@ -143,14 +143,14 @@ def test_a_pair_without_runs_has_an_empty_row(curves):
 def test_tasks_of_a_contrast_are_rows(curves):
     result = curves.curves.contrast({"a0": 1, "a2": -1}, n_resamples=199, rng=0)
     ax = result.curves.plot()
-    assert rows(ax) == ["task 'x'", "task 'y'"]
+    assert rows(ax) == ["x", "y"]
     np.testing.assert_array_equal(ax.lines[1].get_xdata(), result.estimate)
     np.testing.assert_array_equal([[a[0], b[0]] for a, b in ax.collections[0].get_segments()], result.estimate_ci)
     assert said(ax) == [f"p = {p:.3g}" for p in result.pvalue.values]
     alone = result.isel(task=0).curves.plot()
     assert rows(alone) == ["contrast"]
     both = curves.expand_dims(metric=["m", "n"]).curves.contrast({"a0": 1, "a2": -1}, n_resamples=99, rng=0)
-    assert rows(both.curves.plot()) == [f"metric '{m}', task '{t}'" for m in "mn" for t in "xy"]
+    assert rows(both.curves.plot()) == [f"{m}, {t}" for m in "mn" for t in "xy"]
 
 
 def test_many_rows_make_a_high_picture():

@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 
 import xcurves  # noqa: F401
 from pictures import curve_names
-from strategies import make_scores
+from strategies import make_curves, make_scores
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +50,38 @@ def test_what_is_drawn_is_what_was_found(result):
     expected = [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
     np.testing.assert_array_equal(dots.get_lines()[0].get_xdata(), [each.sel(algorithm="a") for each in expected])
     assert dots.get_xlabel() == "score (points)"
+
+
+def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
+    values = np.random.default_rng(0).normal(size=(2, 9, 4)).cumsum(axis=-1)
+    curves = make_curves(values, training=[0.0, 10, 20, 30])
+    options = {"interval": "percentile", "n_resamples": 99, "rng": 0}
+    found = curves.curves.performance_cdf(**options, simultaneous="training")
+    with pytest.warns(UserWarning, match="few"):
+        by_level = curves.curves.performance_cdf(**options)
+    ax = found.sel(param=["iqm"]).curves.plot("training")
+    for place, (line, band) in enumerate(zip(ax.get_lines(), ax.collections, strict=True)):
+        own = found.isel(algorithm=place)
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([curves.training, own.iqm]))
+        corners = band.get_paths()[0].vertices
+        low, high = own.statistic_ci.sel(param="iqm").transpose("ci_bound", ...).to_numpy()
+        for x, *ends in zip(curves.training.to_numpy(), low, high, strict=True):
+            assert set(ends) <= set(corners[corners[:, 0] == x, 1])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training\nshade: 95 %, simultaneous", "IQM")
+    assert by_level.sel(param=["iqm"]).curves.plot("training").get_xlabel() == "training\nshade: 95 %, pointwise"
+    assert [ax.get_ylabel() for ax in found.curves.plot("training")[:2]] == ["mean", "median"]
+
+
+def test_what_has_no_training_or_several_statistics_is_not_drawn_along_it(result):
+    with pytest.raises(ValueError, match=r"^view 'training' needs a result with the dim 'training'; got .* of curves$"):
+        result.curves.plot("training")
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 40, 3)))
+    along = curves.curves.performance_cdf(interval="percentile", n_resamples=99, rng=0)
+    ax = plt.figure().add_subplot()
+    with pytest.raises(ValueError, match=r"^one Axes has one statistic; got \d+. Select one: result.sel\(param=\["):
+        along.curves.plot("training", ax=ax)
+    along.sel(param=["score_mean"]).curves.plot("training", ax=ax)
+    assert len(ax.get_lines()) == 2
 
 
 def test_statistics_have_a_panel_each_and_algorithms_a_row(result):

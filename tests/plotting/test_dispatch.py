@@ -1,6 +1,7 @@
 """Pictures have the numbers of the result, in the right places, and say what they are."""
 
 import builtins
+import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -153,6 +154,23 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     refused(result.curves.plot, ModuleNotFoundError, "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
+
+
+@pytest.mark.slow
+def test_every_picture_of_a_notebook_is_shown(monkeypatch):
+    """The first call loads the backend of the notebook, whose settings the later ones need."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    opened = 'import xcurves\ncurves = xcurves.tutorial.open_dataset("tictactoe")["score"]'
+    drawn = ["curves.curves.plot(rng=0);", "curves.curves.pairwise(n_resamples=19, rng=0).curves.plot();"]
+    cells = [nbformat.v4.new_code_cell(cell) for cell in (opened, *drawn, *drawn)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of packages of the notebook
+        nbclient.NotebookClient(notebook, timeout=60).execute()
+    shown = [[output.output_type for output in cell.outputs].count("display_data") for cell in notebook.cells]
+    assert shown == [0, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["\ud800", "\x00", "$$", r"$\frac$", "_x", r"$\alpha$", "a\nb"])

@@ -1,20 +1,24 @@
-"""Every view of every kind can be read at any number of tasks and algorithms, or says what to select.
+"""Every view of every kind can be read at any number of tasks and algorithms, or says what to select, which can.
 
 ``-m slow --contact-sheet FOLDER`` draws 1 to 60 tasks of 2 to 28 algorithms, which takes a quarter of an hour, and
 writes the pictures there, a page for each view; without it, a few of these.
 """
 
+import ast
+import re
 from itertools import product
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from pictures import faults, page
-from synthetic_results import synthetic_curves, synthetic_result
+from synthetic_results import ALGORITHMS, synthetic_curves, synthetic_result
 from xcurves import kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
@@ -22,8 +26,7 @@ VIEWS = [("curves", "runs"), *((name, view) for name in kinds.NAMES for view in 
 SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 COLUMN = 3.3  # inches of a column of a paper
-IN_A_COLUMN = [(1, 2), (1, 8)]
-HIGHER = {"statistics": {"figsize": (COLUMN, 11.0), "col_wrap": 1}}  # a panel for each
+IN_A_COLUMN = [2, 8]  # algorithms of one task
 
 
 @pytest.fixture(autouse=True)
@@ -32,20 +35,42 @@ def _close():
     plt.close("all")
 
 
-def draw(name, view, n_tasks, n_algorithms, **options):
+def synthetic(name, view, n_tasks, n_algorithms):
+    if name == "curves":
+        return synthetic_curves(n_tasks, n_algorithms)
+    return synthetic_result(name, n_tasks, n_algorithms, kinds.kind(name).views[view].along)
+
+
+def draw(shown, view, **options):
     """Return the figure of a view, or the words with which it is refused."""
-    curves = name == "curves"
-    shown = synthetic_curves(n_tasks, n_algorithms) if curves else synthetic_result(name, n_tasks, n_algorithms)
+    options |= {} if isinstance(shown, xr.Dataset) else {"rng": 0, "n_resamples": 99}
     try:
-        axes = shown.curves.plot(view, **options, **({"rng": 0, "n_resamples": 99} if curves else {}))
+        axes = shown.curves.plot(view, **options)
     except ValueError as error:
         return str(error)
     return np.ravel([axes])[0].figure
 
 
+def draw_as_told(shown, view, refusal, **options):
+    """Return the figure of what a refusal says to select or to ask for."""
+    assert ".curves.table()" in refusal or ".curves.to_frame()" in refusal
+    sizes = re.search(r"Give figsize=(\(.*?\));", refusal)
+    few = re.search(r"elect at most (\d+) algorithms: order=\[...\];", refusal)
+    slices = re.search(r"Select \.isel\((.*)\);", refusal)
+    assert [sizes, few, slices].count(None) == 2, refusal
+    if "Leave figsize out" in refusal:
+        assert isinstance(draw(shown, view), Figure)
+    if sizes:
+        return draw(shown, view, **options | {"figsize": ast.literal_eval(sizes[1])})
+    if few:
+        return draw(shown, view, **options, order=ALGORITHMS[: int(few[1])])
+    first = {dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])}
+    return draw(shown.isel(first), view, **options)
+
+
 @pytest.mark.parametrize(("name", "view"), VIEWS)
 def test_a_few_tasks_of_two_algorithms(name, view):
-    assert faults(draw(name, view, 2, 2)) == []
+    assert faults(draw(synthetic(name, view, 2, 2), view)) == []
 
 
 @pytest.mark.slow
@@ -54,19 +79,21 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
     found, pictures = {}, []
     folder = request.config.getoption("--contact-sheet")
     for n_tasks, n_algorithms in SIZES if folder else FEW_SIZES:
-        drawn = draw(name, view, n_tasks, n_algorithms)
+        shown = synthetic(name, view, n_tasks, n_algorithms)
+        drawn = draw(shown, view)
         if isinstance(drawn, str):
             assert "cannot be read in a figure of 14 by 14 inches. Select" in drawn
-            assert ".curves.table()" in drawn or ".curves.to_frame()" in drawn
             assert n_tasks > 1 or n_algorithms > 8, drawn
-            continue
+            drawn = draw_as_told(shown, view, drawn)
         found[n_tasks, n_algorithms] = faults(drawn)
         pictures.append(drawn)
         plt.close(drawn)
-    for n_tasks, n_algorithms in IN_A_COLUMN:
-        drawn = draw(name, view, n_tasks, n_algorithms, **HIGHER.get(view, {"figsize": (COLUMN, 0.8 * COLUMN)}))
+    for n_algorithms in IN_A_COLUMN:
+        shown = synthetic(name, view, 1, n_algorithms)
+        drawn = draw(shown, view, figsize=(COLUMN, 0.8 * COLUMN))
+        if isinstance(drawn, str):
+            drawn = draw_as_told(shown, view, drawn)
         pictures.append(drawn)
-        if n_algorithms == 2:
-            found["column"] = faults(drawn)
+        found["column", n_algorithms] = faults(drawn)
     page(pictures, folder, f"{name}-{view}")
     assert {case: faults for case, faults in found.items() if faults} == {}

@@ -269,6 +269,8 @@ def test_tasks_have_their_own_runs_levels_and_algorithms(tasks):
         alone = tasks.sel(task=task, drop=True).dropna("training", how="all").dropna("algorithm", how="all")
         expected = profile(alone, intervals=[0, 200, 500], margin=3, n_resamples=50, rng=0)
         here = result.sel(task=task, drop=True).sel(training=alone.training)
+        assert here.n_runs.sel(algorithm=alone.algorithm).values.tolist() == expected.n_runs.values.tolist()
+        here, expected = (each.drop_dims("algorithm") for each in (here, expected))
         xr.testing.assert_allclose(here, expected.reset_coords(["n_resamples", "n_assignments"], drop=True), rtol=1e-12)
     outside = result.sel(task="levels", training=[100, 500])
     assert outside[["ss", "fraction", "f", "pvalue_adjusted", "equivalent"]].to_array().isnull().all()

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import test_kinds
 import xcurves
@@ -184,6 +185,26 @@ def test_methods_are_described_with_all_that_repeats_them(name):
     assert f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}." in checklist
     assert f"unit: {kind.unit.split('{')[0]}" in checklist
     assert "95 %" in paragraph
+
+
+def test_the_number_of_runs_is_that_of_each_algorithm(curves):
+    """The counts of gappy tasks, in the order of the curves; a contrast counts the runs that it compares."""
+    curves = curves.assign_coords(algorithm=["c", "a", "b"])
+    fewer = xr.concat([curves, curves.where((curves.algorithm != "a") | (curves.run < curves.run[4]))], "task")
+    last = fewer.isel(training=-1)
+    made = [
+        (fewer.curves.pairwise(rng=0), "number of runs: 4 to 6"),
+        (fewer.curves.ss_profile(rng=0), "number of runs: 4 to 6"),
+        (last.curves.compare_distributions(), "number of trials: 4 to 6"),
+        (fewer.curves.contrast({"c": 1, "b": -1}, rng=0), "number of runs of an algorithm with a weight: 6"),
+    ]
+    for result, said in made:
+        counts = result["n_trials" if "n_trials" in result else "n_runs"]
+        rest = 0 if result.attrs["xcurves_result"] == "contrast" else [6, 4]
+        assert counts.transpose("task", "algorithm").sel(algorithm=["c", "b"]).to_numpy().tolist() == [[6, 6], [6, 6]]
+        assert (counts.sel(algorithm="a") == rest).all()
+        assert counts.algorithm.to_numpy().tolist() == ["c", "a", "b"]
+        assert all(said in part.lower() for part in result.curves.describe_methods().split("\n\n"))
 
 
 def test_the_adjustment_is_that_of_the_call(curves):

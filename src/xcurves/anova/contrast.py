@@ -59,7 +59,8 @@ def contrast(
     Dataset
         With the extra dims of `curves` in front: `pvalue`, `statistic` (T), `estimate` and `estimate_ci` (ci_bound) in
         score units, `n_resamples`, `n_assignments`; and what was given, `weights` (algorithm) and
-        `training_weights` (training; NaN for the mean over each task's grid).
+        `training_weights` (training; NaN for the mean over each task's grid). `n_runs` (algorithm), 0 where there is no
+        weight.
 
     Raises
     ------
@@ -124,6 +125,8 @@ def contrast(
     )
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
+    n_runs = (arrays[1] > 0).sum("run").reindex(algorithm=curves["algorithm"], fill_value=0)
+    variables["n_runs"] = n_runs.transpose(..., "algorithm").variable
     attrs = provenance.result_attrs(
         CONTRAST.name,
         curves,

@@ -13,6 +13,7 @@ from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
+_N_RUNS = "number of runs"
 _N_RESAMPLES = "number of reassignments evaluated"
 _N_ASSIGNMENTS = "number of distinct assignments"
 
@@ -35,7 +36,7 @@ RANDOMIZED_ANOVA = ResultKind(
         "error_df": Var(_BY_EFFECT, "degrees of freedom of the error term"),
         "sd_ratio": Var(("task",), "largest over smallest standard deviation of the algorithms' curve means"),
         "sd_ratio_limit": Var(("task",), "0.95 quantile of that ratio under equal normal spread"),
-        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
+        "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
         "n_levels": Var(("task",), "number of training levels", dtype=np.int64),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task",), _N_ASSIGNMENTS),
@@ -89,6 +90,7 @@ PAIRWISE = ResultKind(
         "difference": Var(("task", "pair"), "difference of mean scores over training", "score"),
         "difference_ci": Var(("task", "pair", "ci_bound"), "confidence interval of the difference", "score"),
         "difference_ci_gap": Var(("task", "pair"), "1 where a shift within the interval is rejected"),
+        "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
         "n_resamples": Var(("task", "pair"), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task", "pair"), _N_ASSIGNMENTS),
     },
@@ -137,6 +139,9 @@ CONTRAST = ResultKind(
         "statistic": Var(("task",), "studentized contrast"),
         "estimate": Var(("task",), "contrast of scores", "score"),
         "estimate_ci": Var(("task", "ci_bound"), "confidence interval of the contrast", "score"),
+        "n_runs": Var(
+            ("task", "algorithm"), "number of runs of an algorithm with a weight", dtype=np.int64, when="given"
+        ),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task",), _N_ASSIGNMENTS),
         "weights": Var(("algorithm",), "weight of the algorithm in the contrast", when="given"),

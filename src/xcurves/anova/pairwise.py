@@ -16,7 +16,7 @@ from xcurves.anova.reduction import apply_to_moments
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.chunking import in_memory
 from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import Block, alike, as_float, block_options, in_label_order
+from xcurves.core.task_blocks import Block, alike, as_float, block_options, in_given_order, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import contrasts, moments, null, sums
 from xcurves.kernels.adjustments import ADJUSTMENTS
@@ -58,8 +58,8 @@ def pairwise(
         algorithm effect from the studentized :math:`|T|`, for the interaction from F) and `f`, with the split-plot
         error terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
         `n_resamples` and `n_assignments`; `difference_ci` (pair, ci_bound), and `difference_ci_gap`, 1 where a shift
-        within the interval is rejected. `pair` has labels ``"a - b"``, with coordinates `algorithm_a` and
-        `algorithm_b`. NaN where an algorithm has no run in a task.
+        within the interval is rejected. On (algorithm): `n_runs`. `pair` has labels ``"a - b"``, with coordinates
+        `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a task.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def pairwise(
     place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist()
     pairs = [(place[a], place[b]) for a, b in labels.algorithm_pairs(curves, reference)]
     block = _PairBlock(
-        PAIRWISE.layout({"effect": 2, "pair": len(pairs), "ci_bound": 2}),
+        PAIRWISE.layout({"effect": 2, "pair": len(pairs), "ci_bound": 2, "algorithm": len(place)}),
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
         pairs=pairs,
         correction=correction,
@@ -121,8 +121,10 @@ def pairwise(
         reference=None if reference is None else str(reference),
         correction=correction,
     )
-    coords = {**packed.coords, **labels.pair_coords(curves, reference)}
-    result = PAIRWISE.dataset(block.layout.unpack(packed), coords, attrs, curves)
+    variables = block.layout.unpack(packed)
+    variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
+    coords = {**packed.coords, **labels.pair_coords(curves, reference), "algorithm": curves["algorithm"]}
+    result = PAIRWISE.dataset(variables, coords, attrs, curves)
     if in_memory(curves):
         _warn_pairs(result, block)
         provenance.record_exact_rng(result, rng)
@@ -146,6 +148,9 @@ class _PairBlock(Block):
         check_moments(parts[0], [name for name in names for _ in self.pairs])
         out = self.layout.blank(len(names))
         out["n_resamples"][:] = 0
+        n_runs = present.reshape(len(names), n_pairs, 2, -1).sum(axis=-1)
+        for column, (a, b) in enumerate(self.pairs):
+            out["n_runs"][:, [a, b]] = n_runs[:, column]
         comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
         for places in alike(present, np.where(comparable, parts[0].n_levels, 0)):
             task, pair = np.divmod(places, n_pairs)

@@ -48,7 +48,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
         if f > 0:
             ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
     _mark_ratios(ax)
-    list_rows(ax, [f"{effect}, {term}" for effect, term in shown])
+    list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
     ax.set_ylim(len(shown) - 0.5, -0.9)
     tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
     _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
@@ -150,10 +150,9 @@ def n_tasks(result: xr.Dataset) -> float:
 def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
     """Draw the contrast of every task with its interval."""
     dims = labels.task_dims(result["estimate"])
-    names = [name.removesuffix(": ") for name in labels.result_names(result["estimate"])]
     flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
     _draw_estimates(ax, flat["estimate"], flat["estimate_ci"])
-    list_rows(ax, names if len(names) > 1 else [names[0] or "contrast"])
+    list_rows(ax, task_labels(result["estimate"], []) if dims else ["contrast"])
     _beside(ax, [_say_p(p) for p in flat["pvalue"].to_numpy().tolist()])
 
 

@@ -12,7 +12,7 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.chunking import in_memory
 from xcurves.core.packing import Layout
 from xcurves.core.progress import progress_bar
-from xcurves.core.task_blocks import block_options, in_label_order
+from xcurves.core.task_blocks import block_options, in_given_order, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import shuffles
 
@@ -149,9 +149,7 @@ def randomized_anova(
     )
     packed = apply_to_moments(block, ordered, given)
     variables = _layout_of(packed, block.layout, keep_null).unpack(packed)
-    if ordered is not curves:
-        place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
-        variables["n_runs"] = variables["n_runs"].isel(algorithm=place)
+    variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
     attrs = provenance.result_attrs(
         RANDOMIZED_ANOVA.name,
         curves,

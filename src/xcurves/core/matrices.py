@@ -16,6 +16,7 @@ from xcurves.core.packing import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 MOST_ROWS = 45  # pairs that have a row each
 DIVERGING = "RdBu_r"
@@ -23,9 +24,10 @@ SHARES: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}  # how probabi
 _LETTERS = 5  # width of a number, in letters
 _POINTS = 72
 _LEAST = 4.5  # points of a number that can be read
-_DARK = 0.33  # share of the colour scale from the middle, from which text is white
+_DARK = 0.45  # lightness of cells whose text is white
+_LIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
 _UPRIGHT = 60  # letters of columns that have room beside each other
-_SCALE = 16  # letters in a line of the name of a colour scale
+_LETTER = 0.6  # width of a letter, of its height
 _FEW = 20  # rows whose labels have the usual size
 
 
@@ -39,7 +41,7 @@ def draw_cells(
     said: str,
     marked: NDArray[np.bool_] | None = None,
     steps: Mapping[float, str] | None = None,
-    cmap: str = "viridis",
+    cmap: str | Colormap = "viridis",
     form: str | None = None,
 ) -> None:
     """Draw a cell for each value, shape (row, column), with its number where it has a form and room, else as colour.
@@ -50,12 +52,12 @@ def draw_cells(
     size = _font(ax, values.shape)
     shown = np.zeros(values.shape, bool) if marked is None else marked
     if form is not None and size >= _LEAST:
-        _write(ax, values, shown, form, limits, size)
+        _write(ax, values, shown, form, image.to_rgba(values), size)
     else:
         y, x = np.nonzero(shown)
         ax.plot(x, y, "o", color="black", markersize=min(3, size / 2))
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
-        bar.ax.set_title(fill(said, _SCALE), fontsize="small", loc="left")
+        bar.set_label(fill(said, _letters_beside(ax)), fontsize="small")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
     lean: dict[str, Any] = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
@@ -77,10 +79,13 @@ def draw_pairs(
 
 def draw_signs(ax: Axes, signs: Floats, shown: NDArray[np.bool_], tasks: Sequence[str], pairs: Sequence[str]) -> None:
     """Draw a cell for each task and pair, shape (task, pair): which one scores higher, and whether it is shown."""
-    values = np.where(shown, 1.0, 0.3) * signs
-    steps = {-1.0: "second, shown", -0.3: "second", 0.3: "first", 1.0: "first, shown"}
-    limits = (-1.2, 1.2)
-    draw_cells(ax, values, tasks, pairs, limits=limits, said="which one scores higher", steps=steps, cmap=DIVERGING)
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    steps = {-2.0: "second, shown", -1.0: "second", 0.0: "neither", 1.0: "first", 2.0: "first, shown"}
+    colours = colormaps[DIVERGING]([0.1, 0.33, 0.5, 0.67, 0.9])
+    draw_cells(ax, np.where(shown, 2.0, 1.0) * signs, tasks, pairs, limits=(-2.5, 2.5), said="which one scores higher",
+               steps=steps, cmap=ListedColormap(colours))  # fmt: skip
 
 
 def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
@@ -104,20 +109,26 @@ def n_pair_columns(result: xr.Dataset) -> float:
     return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else 0
 
 
+def _letters_beside(ax: Axes) -> int:
+    """Return how many small letters fit beside a panel, from its foot to its top."""
+    high = ax.get_window_extent().height / ax.figure.dpi * _POINTS
+    return max(1, int(high / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))))
+
+
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:
     """Return the size of a number that fits into a cell, in points."""
     box = ax.get_window_extent()
     high, wide = (each / ax.figure.dpi * _POINTS for each in (box.height / shape[0], box.width / shape[1]))
-    return float(min(8.5, 0.75 * high, wide / (0.6 * _LETTERS)))
+    return float(min(8.5, 0.75 * high, wide / (_LETTER * _LETTERS)))
 
 
-def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, limits: Any, size: float) -> None:
-    middle, half = (limits[0] + limits[1]) / 2, (limits[1] - limits[0]) or 1
+def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours: Floats, size: float) -> None:
+    light = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
-        value = values[row, column]
-        ax.text(column, row, form.format(value).replace("0.", ".", 1), ha="center", va="center", fontsize=size,
+        said = form.format(values[row, column]).replace("0.", ".", 1)
+        ax.text(column, row, said, ha="center", va="center", fontsize=size,
                 fontweight="bold" if bold[row, column] else "normal",
-                color="white" if abs(value - middle) > _DARK * half else "black")  # fmt: skip
+                color="white" if light[row, column] < _DARK else "black")  # fmt: skip
 
 
 def _names(result: xr.Dataset) -> list[Any]:

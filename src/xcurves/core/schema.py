@@ -60,7 +60,8 @@ class View:
     `rows` and `columns`.
 
     Each label of a dim in `panels` has a panel; so has each label of the dim `overlaid`, where a panel would have more
-    than `MOST_CURVES`. More than `most_panels` are replaced by the view `many`, which draws all in one panel.
+    than `MOST_CURVES`. More than `most_panels` are replaced by the view `many`, which draws all in one panel. The dim
+    `along` is the x axis of this view, where others have a panel for each of its labels; it needs results with it.
     """
 
     draw: Callable[[xr.Dataset, Axes], None]
@@ -74,6 +75,7 @@ class View:
     overlaid: str | None = None
     many: View | None = None
     most_panels: int = 4
+    along: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,3 +154,9 @@ def in_label_order(curves: xr.DataArray) -> xr.DataArray:
     named = [dim for dim in ("algorithm", "run") if dim in curves.dims]
     unsorted = [dim for dim in named if not index[dim].to_pandas_index().is_monotonic_increasing]
     return curves.sortby(unsorted) if unsorted else curves
+
+
+def in_given_order(counts: xr.Variable, ordered: xr.DataArray, curves: xr.DataArray) -> xr.Variable:
+    """Return counts of algorithms that were put in label order, in the order of the curves that were given."""
+    given = curves.indexes["algorithm"]
+    return counts if ordered is curves else counts.isel(algorithm=ordered.indexes["algorithm"].get_indexer(given))

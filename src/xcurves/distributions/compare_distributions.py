@@ -73,7 +73,8 @@ def compare_distributions(
         outside the band and lower nowhere outside it; -1: so the second; 2: each is higher somewhere; 0: none of
         these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. `pair` has labels ``"a - b"``, with
         coordinates `algorithm_a`, `algorithm_b`, the shares of their trials that are +inf, `share_infinite_a` and
-        `share_infinite_b`, and, with strata, `n_units`: the number of trials of either in the smallest stratum. NaN
+        `share_infinite_b`, `n_trials` (algorithm), and, with strata, `n_units`: the number of trials of either in the
+        smallest stratum. NaN
         (and 0) where an algorithm has no trial, or none in a stratum. Trials of +inf are compared by rank, equal to
         each other; a difference of two of them is NaN.
 
@@ -145,7 +146,8 @@ def compare_distributions(
     n_pairs = len(labels.algorithm_pairs(scores, name="scores"))
     _check_together(within, n_resamples, paired=validation.check_flag("paired", paired))
     probabilities = options.check_probabilities(None)
-    sizes = {"pair": n_pairs, "ci_bound": 2, "probability": len(probabilities)}
+    n_algorithms = scores.sizes["algorithm"]
+    sizes = {"pair": n_pairs, "ci_bound": 2, "probability": len(probabilities), "algorithm": n_algorithms}
     block = PairBlock(
         layout=COMPARE_DISTRIBUTIONS.layout(sizes, "strata" if within else "no strata"),
         names=labels.task_names(scores, ("algorithm", *dims)),
@@ -164,7 +166,12 @@ def compare_distributions(
     )
     packed = apply_block(block, [scores], [["algorithm", *core]], block.layout.length)
     at = ("probability", probabilities, {"long_name": labels.LONG_NAMES["probability"]})
-    coords: dict[Hashable, Any] = {**packed.coords, **labels.pair_coords(scores), "probability": at}
+    coords: dict[Hashable, Any] = {
+        **packed.coords,
+        **labels.pair_coords(scores),
+        "probability": at,
+        "algorithm": scores["algorithm"],
+    }
     attrs = provenance.result_attrs(
         COMPARE_DISTRIBUTIONS.name,
         scores,
@@ -183,7 +190,7 @@ def compare_distributions(
     if scores.chunks is None:
         empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
         _warn(result, block, empty)
-    return result.set_coords(["share_infinite_a", "share_infinite_b", *["n_units"] * block.stratified])
+    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * block.stratified])
 
 
 def _check_units(dims: tuple[str, ...], outer: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
-from xcurves.distributions import plots, tables, text
+from xcurves.distributions import plots, tables, text, training_plots
 from xcurves.distributions.final_scores import final_scores
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
@@ -107,6 +107,16 @@ PERFORMANCE_CDF = ResultKind(
             overlaid="algorithm",
             default=False,
         ),
+        "training": View(
+            training_plots.draw_along_training,
+            "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
+            "together, otherwise the intervals are those of each level by itself.",
+            training_plots.say_along_training,
+            panels=("param",),
+            overlaid="algorithm",
+            along="training",
+            default=False,
+        ),
     },
     overlaid=("algorithm",),
 )
@@ -123,6 +133,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
         "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times never reached"),
         "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times never reached"),
+        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),

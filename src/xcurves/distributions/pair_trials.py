@@ -48,6 +48,7 @@ class PairBlock:
         pooled = trials.reshape(*trials.shape[:2], -1)
         x = np.sort(pooled, axis=-1)
         n = np.count_nonzero(~np.isnan(pooled), axis=-1)
+        out["n_trials"][:] = n
         share = np.count_nonzero(np.isposinf(x), axis=-1) / np.where(n > 0, n, np.nan)
         for column, (a, b) in enumerate(self.pairs):
             found = self._quantiles(x[:, a], x[:, b], n[:, a], n[:, b])

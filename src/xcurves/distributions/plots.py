@@ -30,7 +30,7 @@ _SPREAD = 0.6  # of the groups around the place of a statistic
 _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
 
 
-def _groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
+def styled_groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
     """Yield the trials of each algorithm that has trials, with its style."""
     if "algorithm" not in result["n_trials"].dims:
         yield style_in(result), result
@@ -49,7 +49,8 @@ def _name(group: xr.Dataset) -> str | None:
     return str(group["algorithm"].item()) if "algorithm" in group.coords else None
 
 
-def _bounds(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+def bounds_of(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the lower and the upper ends of intervals."""
     low, high = (interval.sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
     return low, high
 
@@ -65,7 +66,8 @@ def _limit(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
     return low, high
 
 
-def _shade(result: xr.Dataset, what: str) -> str:
+def say_shade(result: xr.Dataset, what: str) -> str:
+    """Return what is shaded, for the label of an axis."""
     return f"shade: {100 * float(result.attrs.get('confidence_level', 0.95)):g} %, {what}"
 
 
@@ -73,12 +75,12 @@ def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     """Draw scores against probability with pointwise intervals."""
     result = result.sortby("probability")
     limits = _limit(ax, result["score_quantile"], result["score_quantile_ci"])
-    for style, group in _groups(result):
-        low, high = (bound.clip(*limits) for bound in _bounds(group["score_quantile_ci"]))
+    for style, group in styled_groups(result):
+        low, high = (bound.clip(*limits) for bound in bounds_of(group["score_quantile_ci"]))
         p = group["probability"]
         ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
         ax.step(p, group["score_quantile"], where="mid", label=_name(group), **_line(style))
-    ax.set_xlabel(f"probability ({_shade(result, 'pointwise')})")
+    ax.set_xlabel(f"probability ({say_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
 
@@ -96,7 +98,7 @@ def draw_profile(result: xr.Dataset, ax: Axes) -> None:
 
 
 def _shade_of_cdf(result: xr.Dataset) -> str:
-    return _shade(result, "simultaneous" if "cdf_band" in result else "pointwise")
+    return say_shade(result, "simultaneous" if "cdf_band" in result else "pointwise")
 
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
@@ -104,8 +106,8 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
         raise ValueError("this result has no CDF. Give scores: performance_cdf(scores_at=...)")
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
-    for style, group in _groups(result):
-        cdf, (low, high) = group["cdf"], _bounds(group[band])
+    for style, group in styled_groups(result):
+        cdf, (low, high) = group["cdf"], bounds_of(group[band])
         cdf, low, high = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
         ax.fill_between(group["score"], low, high, step="post", color=style.color, alpha=SHADE, linewidth=0)
         ax.step(group["score"], cdf, where="post", label=_name(group), **_line(style))
@@ -129,9 +131,9 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
 
 def _draw_statistic(result: xr.Dataset, name: str, ax: Axes) -> None:
     """Draw one statistic, a row for each group of trials."""
-    drawn, groups = [], list(_groups(result))
+    drawn, groups = [], list(styled_groups(result))
     for row, (style, group) in enumerate(groups):
-        bounds = _bounds(group["statistic_ci"].sel(param=name))
+        bounds = bounds_of(group["statistic_ci"].sel(param=name))
         value = statistics(group).sel(param=name)
         at, middle, low, high = (np.array([float(each)]) for each in (row, value, *bounds))
         drawn.append(IntervalGroup(at, middle, low, high, style))
@@ -144,12 +146,12 @@ def _draw_several(result: xr.Dataset, ax: Axes) -> None:
     values = statistics(result)
     names = _on_scale_of_scores(result)
     values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
-    groups = list(_groups(result))
+    groups = list(styled_groups(result))
     offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
     drawn = []
     for offset, (style, group) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
-        value, low, high = (each.sel(at).to_numpy() for each in (values, *_bounds(intervals)))
+        value, low, high = (each.sel(at).to_numpy() for each in (values, *bounds_of(intervals)))
         drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
     draw_intervals(ax, drawn)
     list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
@@ -168,7 +170,7 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
         ax.set_ylabel("probability that\nthis scores higher")
         ax.set_xlabel("than this")
         return
-    low, high = (bound.to_numpy() for bound in _bounds(result["prob_greater_ci"]))
+    low, high = (bound.to_numpy() for bound in bounds_of(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
     pairs = result["pair"].to_numpy().tolist()
     draw_intervals(
@@ -181,7 +183,7 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
 
 def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
-    low, high = (by_task(bound, "pair") for bound in _bounds(result["prob_greater_ci"]))
+    low, high = (by_task(bound, "pair") for bound in bounds_of(result["prob_greater_ci"]))
     signs = np.sign(by_task(result["prob_greater"], "pair") - 0.5)
     tasks = task_labels(result["prob_greater"], ["pair"])
     draw_signs(ax, signs, (low > 0.5) | (high < 0.5), tasks, result["pair"].to_numpy().tolist())
@@ -201,10 +203,10 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     for pair in _pairs(result):
         p, style = pair["probability"], style_in(pair, "pair")
         if shaded:
-            low, high = (bound.clip(*limits) for bound in _bounds(pair["quantile_difference_band"]))
+            low, high = (bound.clip(*limits) for bound in bounds_of(pair["quantile_difference_band"]))
             ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
         ax.step(p, pair["quantile_difference"], where="mid", label=str(pair["pair"].item()), **_line(style))
-    ax.set_xlabel(f"probability ({_shade(result, 'simultaneous')})" if shaded else "probability")
+    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if shaded else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
 

@@ -36,6 +36,7 @@ def draw_states(result: xr.Dataset, ax: Axes) -> None:
     decided = np.where(rejected.any(axis=-1), looks[rejected.argmax(axis=-1)], np.nan)
     said, limits = "look at which the pair was decided; empty: not yet", (1.0, float(len(looks)))
     options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
+    ax.set_xlabel(said)
     if decided.ndim == 1:
         draw_pairs(ax, result, decided, decided, np.zeros(decided.shape, bool), said, **options)
         return

@@ -25,6 +25,7 @@ _HIGH = 0.32  # of a diamond, in rows
 _LINE_ROW, _NAME_ROW = 0.42, 0.6  # heights of a line that joins algorithms, and of a name
 _MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
+_LETTER, _MOST_BESIDE = 0.5, 0.36  # width of a letter of a name, of the height of a label; largest share of a side
 
 
 def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
@@ -75,8 +76,8 @@ def _draw_claims(result: xr.Dataset, ax: Axes) -> None:
     ax.plot(ends, np.zeros(len(ends)), alpha=0)  # so that the axis reaches so far
     limits = ax.get_xlim()
     for place in range(result.sizes["pair"]):
-        for claim, shift in (("fixed", -0.2), ("random", 0.2)):
-            _draw_diamond(ax, result.isel(pair=place), claim, place + shift, limits, _HIGH / 2)
+        for claim, shift in (("fixed", -0.23), ("random", 0.23)):
+            _draw_diamond(ax, result.isel(pair=place), claim, place + shift, limits, 0.6 * _HIGH, 0.7)
     ax.set_xlim(limits)
     list_rows(ax, result["pair"].to_numpy().tolist())
     _label_difference(result, ax)
@@ -157,7 +158,13 @@ def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
 
 
 def _draw_diamond(
-    ax: Axes, pair: xr.Dataset, claim: str, at: float, limits: tuple[float, float], half: float = _HIGH
+    ax: Axes,
+    pair: xr.Dataset,
+    claim: str,
+    at: float,
+    limits: tuple[float, float],
+    half: float = _HIGH,
+    linewidth: float = 1.2,
 ) -> None:
     value = pair["difference"].item()
     low, high = pair["difference_ci"].sel(task_effect=claim).to_numpy()
@@ -166,7 +173,7 @@ def _draw_diamond(
     low, high = max(low, limits[0]), min(high, limits[1])
     filled = claim == "fixed"
     ax.fill([low, value, high, value], [at, at - half, at, at + half], facecolor=_BLACK if filled else "white",
-            edgecolor=_BLACK, linewidth=1.2, zorder=3)  # fmt: skip
+            edgecolor=_BLACK, linewidth=linewidth, zorder=3)  # fmt: skip
 
 
 def say_forest(result: xr.Dataset) -> str:
@@ -190,7 +197,8 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
     names, order = result["algorithm"].to_numpy().astype(str), np.argsort(ranks)[: np.count_nonzero(np.isfinite(ranks))]
     lines = _joined_ranks(result)
     left, n = (len(order) + 1) // 2, len(ranks)
-    sides = 1 - 0.5 * (n - 1), n + 0.5 * (n - 1)
+    beside = _beside_ranks(ax, [f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True)]) * (n - 1)
+    sides = 1 - beside, n + beside
     first = 0.9 + _LINE_ROW * len(lines)
     for position, place in enumerate(order.tolist()):
         better = position < left
@@ -213,6 +221,14 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
     ax.spines[["left", "right", "bottom"]].set_visible(False)
     ax.spines["top"].set_bounds(1, n)
     ax.set_xlabel("mean rank, 1 the best")
+
+
+def _beside_ranks(ax: Axes, names: list[str]) -> float:
+    """Return the room for the longest name on each side of the axis of ranks, as a multiple of its length."""
+    inches = float(ax.get_window_extent().width / ax.figure.dpi)
+    letters = _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * max(map(len, names))
+    share = min(letters / inches, _MOST_BESIDE)
+    return max(0.5, share / (1 - 2 * share))
 
 
 def _joined_ranks(result: xr.Dataset) -> list[tuple[float, float]]:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
-from xcurves.core.axes import SHADE, Style, label_of, scale_training, style_in, wrapped
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.axes import MOST_CURVES, SHADE, Style, drawable, label_of, scale_training, style_in, wrapped
 from xcurves.core.packing import Floats
+from xcurves.core.validation import check_curves
 from xcurves.kernels import bootstrap
+from xcurves.plotting.facets import check_dims, split
+from xcurves.plotting.look import Look
+from xcurves.plotting.panels import Canvas, Cell, draw_cells
+from xcurves.plotting.room import Room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_RESAMPLES = 2_000
+_MOST = 10**6  # resamples of a band, which are held in memory
 _MARKED = 10  # markers along a mean
 _THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
 
@@ -33,6 +41,37 @@ class Band:
         """Return the limits of the mean of whole runs, shape (2, level)."""
         design = bootstrap.BootstrapDesign((len(runs),), None, self.n_resamples, self.entropy)
         return bootstrap.mean_band(runs, design, self.alpha)
+
+
+def plot_curves(
+    data: xr.DataArray,
+    canvas: Canvas,
+    look: Look,
+    n_resamples: int | None,
+    confidence_level: float | None,
+    rng: validation.Rng,
+) -> Axes | NDArray[Any]:
+    """Draw curves, in a panel for each task, and warn of those without a mean."""
+    array = check_curves(data).compute()
+    run_checks.check_drawable(array)
+    band = Band(
+        validation.check_count("n_resamples", n_resamples, most=_MOST) or N_RESAMPLES,
+        validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
+        validation.check_rng(rng),
+    )
+    array = drawable(look.of(array))
+    many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
+    dims = check_dims([*labels.extra_dims(array), *many], canvas.col, canvas.row, "curves")
+    room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
+    size = room.size()
+    if size is None and canvas.ax is None:
+        refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
+        raise ValueError(f"{refusal}; .curves.to_frame() has all numbers")
+    cells = [Cell(panel.title, partial(draw_curves, panel.data, band=band)) for panel in split(array, dims)]
+    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
+    axes = draw_cells(cells, room.grid, size or (0, 0), canvas, **apart)
+    warn_of_no_mean(array)
+    return axes
 
 
 def draw_curves(curves: xr.DataArray, ax: Axes, band: Band) -> None:

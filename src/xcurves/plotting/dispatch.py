@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,29 +10,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels as labels_of
-from xcurves.core import run_checks, validation
-from xcurves.core.axes import MOST_CURVES, drawable
+from xcurves.core import validation
+from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
-from xcurves.core.validation import check_curves
 from xcurves.plotting import curves
-from xcurves.plotting.facets import (
-    Grid,
-    Panel,
-    arrange,
-    check_dims,
-    dims_with_panels,
-    figure_size,
-    largest,
-    split,
-)  # fmt: skip
+from xcurves.plotting.facets import Grid, Panel, check_dims, dims_with_panels, largest, split
 from xcurves.plotting.look import Look
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
+from xcurves.plotting.room import Room
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_MOST = 10**6  # resamples of a band, which are held in memory
 
 
 def plot(
@@ -127,8 +115,9 @@ def plot(
     Of `performance_cdf`, algorithms in one panel: ``"inverse_cdf"`` (score against probability, with pointwise
     intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band
     or, of a bootstrap, pointwise intervals), ``"statistics"`` (a panel for each, with intervals as far as they are
-    finite; on one Axes, those on the scale of scores). Of `compare_distributions`: ``"prob_greater"`` (the default)
-    and ``"quantile_difference"``.
+    finite; on one Axes, those on the scale of scores), and of curves ``"training"`` (each statistic against training,
+    with the bands of ``simultaneous="training"`` or with intervals of each level). Of `compare_distributions`:
+    ``"prob_greater"`` (the default) and ``"quantile_difference"``.
 
     Of `type_i_error`, `power` and `runs_needed`: ``"rate"``, the share of rejections against the first
     setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
@@ -152,7 +141,8 @@ def plot(
     if isinstance(data, xr.DataTree):
         return _plot_tree(data, view, canvas, look, of_curves)
     if not isinstance(data, xr.Dataset):
-        return _plot_curves(data, view, canvas, look, **of_curves)
+        _check_view(("runs",), ("runs",), view)
+        return curves.plot_curves(data, canvas, look, **of_curves)
     for name, value in of_curves.items():
         if value is not None:
             raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
@@ -186,12 +176,12 @@ def _plot_tree(
         grid = Grid(len(parts), n_columns, len(parts) * n_columns, two_dims=True)
         columns = {name: [*own, *[None] * (n_columns - len(own))] for name, own in columns.items()}
     else:
-        grid = arrange([len(parts)], by_row=False, col_wrap=canvas.col_wrap)
-    size = figure_size(grid, 0, 0)
+        grid = canvas.grid([], [len(parts)])
+    size = Room(grid, 0, 0, canvas.figsize).size()
     if size is None:
         raise ValueError(
             f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
-            "or select a task"
+            f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
         )
     cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
     return draw_cells(cells, grid, size, canvas)
@@ -204,67 +194,40 @@ def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
     return [dim for dim in kind_of(part).panel_dims(part) if dim != "algorithm"]
 
 
-def _plot_curves(
-    data: xr.DataArray,
-    view: str | None,
-    canvas: Canvas,
-    look: Look,
-    n_resamples: int | None,
-    confidence_level: float | None,
-    rng: validation.Rng,
-) -> Axes | NDArray[Any]:
-    _check_view(("runs",), ("runs",), view)
-    array = check_curves(data).compute()
-    run_checks.check_drawable(array)
-    band = curves.Band(
-        validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
-        validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
-        validation.check_rng(rng),
-    )
-    array = drawable(look.of(array))
-    many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
-    dims = check_dims([*labels_of.extra_dims(array), *many], canvas.col, canvas.row, "curves")
-    grid = arrange([array.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
-    size = figure_size(grid, 0, 0)
-    if size is None and canvas.ax is None and canvas.figsize is None:
-        cure = _no_room("runs", grid, dims, "algorithm" if many else None, [] if many else dims)
-        raise ValueError(f"{cure}; .curves.to_frame() has all numbers")
-    cells = [Cell(panel.title, partial(curves.draw_curves, panel.data, band=band)) for panel in split(array, dims)]
-    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
-    axes = draw_cells(cells, grid, size or (0, 0), canvas, **apart)
-    curves.warn_of_no_mean(array)
-    return axes
-
-
 def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind), view)
+    along = views[names[0]].along
+    if along is not None and along not in data.dims:
+        raise ValueError(
+            f"view {view!r} needs a result with the dim {along!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
+        )
     data = drawable(look.of(data))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     dims, panels = drawn[0][1:]
     if len(names) == 1:
-        grid = arrange([data.sizes[dim] for dim in dims] or [1], canvas.by_row(dims), canvas.col_wrap)
+        grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
     elif drawn[0][0] in views.values():
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
         grid = Grid(1, len(names), len(names))  # of many tasks
     rows, columns = (max(largest(getattr(each[0], what), each[2]) for each in drawn) for what in ("rows", "columns"))
-    size = figure_size(grid, rows, columns)
-    if size is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
-        grid = arrange([grid.n_panels], by_row=False, col_wrap=canvas.col_wrap)
-        size = figure_size(grid, rows, columns)
-    if size is None and canvas.ax is None and canvas.figsize is None:
+    room = Room(grid, rows, columns, canvas.figsize)
+    if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
+        room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
+    size = room.size()
+    if size is None and canvas.ax is None:
         of_pairs = "pair" in data.dims and (columns or "pair" in dims)
         overlaid = "pair" if of_pairs else drawn[0][0].overlaid if drawn[0][0].overlaid in dims else None
-        cure = _no_room(names[0], grid, dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
-        raise ValueError(f"{cure}; .curves.table() has all numbers")
+        refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
+        raise ValueError(f"{refusal}; .curves.table() has all numbers")
     cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]
     shared = drawn[0][0].overlaid in dims
     title = drawn[0][0].title
     return draw_cells(
         cells,
-        grid,
+        room.grid,
         size or (0, 0),
         canvas,
         shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 else "none",
@@ -290,16 +253,6 @@ def _panels(
 
 def _drawing(kind: ResultKind, view: View, result: xr.Dataset) -> Any:
     return lambda ax: ask(kind, result, lambda result: view.draw(result, ax), "plot")
-
-
-def _no_room(view: str, grid: Grid, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
-    """Return why a view cannot be read, and what to select so that it can."""
-    what = f"{grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
-    few = {"algorithm": "8 algorithms: order=[...]", "pair": "4 algorithms: order=[...]"}
-    chosen = [f"at most {few[overlaid]}"] if overlaid in few else []
-    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in few]
-    chosen += [f".isel({', '.join(slices)})"] if slices else []
-    return f"view {view!r} of {what} cannot be read in a figure of 14 by 14 inches. Select {' or '.join(chosen)}"
 
 
 def _default_views(kind: ResultKind) -> tuple[str, ...]:

@@ -17,15 +17,9 @@ from xcurves.core.axes import MOST_CURVES, say_task
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import Labelled
 
-LARGEST = 14.0  # inches, of a figure in either way
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 12  # panels whose titles have the names of dims
-_WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
-_LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
-_FLAT = 4.5  # largest width of a figure, of its height
 _IN_A_ROW = 3  # panels, where there are few
-_AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
-_BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
 
 
 @dataclass(frozen=True)
@@ -74,14 +68,16 @@ def import_pyplot() -> Any:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
+    plt.draw_if_interactive()  # loads the backend, whose settings an rc_context would take back
     return plt
 
 
 def dims_with_panels(kind: ResultKind, view: View, data: xr.Dataset) -> list[Hashable]:
     """Return the dims of which each label has a panel of its own in a view."""
+    tasks = [dim for dim in kind.panel_dims(data) if dim != view.along]
     own = [dim for dim in view.panels if data.sizes.get(dim, 1) > 1]
     many = [view.overlaid] if data.sizes.get(view.overlaid, 0) > MOST_CURVES else []
-    return [*kind.panel_dims(data), *own, *many]
+    return [*tasks, *own, *many]
 
 
 def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:
@@ -114,27 +110,19 @@ def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
     return panels
 
 
-def arrange(sizes: Sequence[int], by_row: bool, col_wrap: int | None) -> Grid:
-    """Return rows and columns for panels of dims of these sizes: one dim is wrapped, the first of two has rows."""
+def arrange(sizes: Sequence[int], by_row: bool, col_wrap: int | None, most: int | None = None) -> Grid:
+    """Return rows and columns for panels of dims of these sizes: one dim is wrapped, the first of two has rows.
+
+    A row has `col_wrap` panels, or else at most `most`.
+    """
     n = prod(sizes)
     if len(sizes) == 2:
         return Grid(sizes[0], sizes[1], n, two_dims=True)
     if by_row:
         return Grid(n, 1, n)
-    n_columns = col_wrap or (n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n)))
+    suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
+    n_columns = col_wrap or min(suits, most or suits)
     return Grid(ceil(n / n_columns), min(n, n_columns), n)
-
-
-def figure_size(grid: Grid, rows: float, columns: float) -> tuple[float, float] | None:
-    """Return the width and height of a figure whose panels have so many rows and columns, None if it has no room."""
-    wide = min(max(_WIDE, _BESIDE + _COLUMN * columns), LARGEST / grid.n_columns)
-    around = _BESIDE if columns else _AROUND
-    high = min(_HIGH, 0.5 * wide + 0.7) if not rows else max(_LEAST_HIGH, around + _ROW * rows)
-    high = max(high, wide * grid.n_columns / (_FLAT * grid.n_rows))
-    high = min(high, LARGEST / grid.n_rows)
-    least_wide = max(_LEAST_WIDE * (grid.n_panels > 1), _BESIDE + _LEAST_COLUMN * columns if columns else 0)
-    least_high = max(_LEAST_HIGH * (not rows), around + _LEAST_ROW * rows if rows else 0)
-    return None if wide < least_wide or high < least_high else (wide * grid.n_columns, high * grid.n_rows)
 
 
 def largest(count: Callable[[xr.Dataset], float] | None, panels: Sequence[Panel[xr.Dataset]]) -> float:

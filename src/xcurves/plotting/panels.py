@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.plotting.facets import LARGEST, Grid
+from xcurves.plotting.facets import Grid, arrange
 from xcurves.plotting.names import LETTER, name_curves
+from xcurves.plotting.room import LARGEST, most_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
+_SHORT = 0.4  # of the size of a cell: a label that surely fits
 
 
 class Canvas(NamedTuple):
@@ -29,9 +33,9 @@ class Canvas(NamedTuple):
     col_wrap: int | None = None
     figsize: tuple[float, float] | None = None
 
-    def by_row(self, dims: Sequence[Hashable]) -> bool:
-        """Return whether the panels of a single dim stand below each other."""
-        return list(dims) == [self.row]
+    def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
+        """Return rows and columns for the panels of dims of these sizes."""
+        return arrange(sizes or [1], list(dims) == [self.row], self.col_wrap, most_columns(self.figsize))
 
 
 class Cell(NamedTuple):
@@ -56,17 +60,16 @@ def draw_cells(
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
         name_curves(panels, known=_names(named), width=None)
         return canvas.ax
-    size = size if canvas.figsize is None else canvas.figsize
     with grid.letters(size):
         axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
         panels = _draw_all(cells, axes)
         for ax in panels:
             _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
         _label_outer(axes, cells, grid, shared=shared != "none")
-        _label_once(panels, size[0] / grid.n_columns)
         if title:
             _add_title(panels, title)
         name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
+        _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
 
@@ -140,15 +143,37 @@ def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *
             ax.tick_params(labelbottom=True)
 
 
-def _label_once(panels: Sequence[Axes], wide: float) -> None:
-    """Label the x axes of all panels together where their one label is wider than a panel."""
-    label = panels[0].xaxis.label
-    letters = float(label.get_fontsize())
-    same = len({ax.get_xlabel() for ax in panels}) == 1
-    if len(panels) > 1 and same and len(label.get_text()) * LETTER * letters / 72 > wide:
-        panels[0].figure.supxlabel(label.get_text(), fontsize=letters)
-        for ax in panels:
-            ax.xaxis.label.set_visible(False)
+def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
+    """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
+    figure: Any = panels[0].figure
+    for ax in _with_long(panels, "yaxis", high):
+        _break(ax.yaxis.label, ax.bbox.height / ax.yaxis.label.get_window_extent().height)
+    for ax in _with_long(panels, "xaxis", wide):
+        middle = (ax.bbox.x0 + ax.bbox.x1) / 2
+        room = min(2 * middle, 2 * (figure.bbox.width - middle), *[wide * figure.dpi] * (len(panels) > 1))
+        _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
+
+
+def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:
+    """Return the panels with a label that may be too long for a cell; they have their sizes then."""
+    labels = [(ax, getattr(ax, axis).label) for ax in panels]
+    found = [ax for ax, label in labels if label.get_visible() and _inches(label) > _SHORT * inches]
+    if found:
+        found[0].figure.draw_without_rendering()  # type: ignore[union-attr]  # whole
+    return found
+
+
+def _break(label: Text, share: float) -> None:
+    """Write a label in lines of at most such a share of its length."""
+    if share < 1:
+        lines = label.get_text().split("\n")
+        most = max(1, int(share * max(map(len, lines))))
+        label.set_text("\n".join(fill(line, most) for line in lines))
+
+
+def _inches(label: Text) -> float:
+    """Return about how long a label is."""
+    return max(map(len, label.get_text().split("\n"))) * LETTER * float(label.get_fontsize()) / 72
 
 
 def _add_title(panels: Sequence[Axes], title: str) -> None:

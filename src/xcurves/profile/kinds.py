@@ -53,6 +53,7 @@ SS_PROFILE = ResultKind(
             _INTERVAL, "randomization p-value adjusted over intervals", when="interval tests"
         ),
         "equivalent": Var(_LEVEL, "1 where every pairwise difference is shown to be within the margin", when="margin"),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
         "n_resamples": Var(("task",), "number of reassignments evaluated", dtype=np.int64),
         "n_assignments": Var(("task",), "number of distinct assignments"),
     },

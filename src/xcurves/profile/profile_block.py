@@ -31,16 +31,21 @@ class _Part(NamedTuple):
     places : ndarray, shape (task, level)
         Indices of their levels among all levels.
     curves : ndarray, shape (task, curve, level)
-    sizes : tuple of int
-        Numbers of runs of the algorithms that have runs.
+    n_runs : tuple of int
+        Numbers of runs of all algorithms.
     measured : profiles.Levels
     """
 
     tasks: NDArray[np.intp]
     places: NDArray[np.intp]
     curves: Floats
-    sizes: tuple[int, ...]
+    n_runs: tuple[int, ...]
     measured: profiles.Levels
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of runs of the algorithms that have runs."""
+        return tuple(filter(None, self.n_runs))
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,8 @@ class ProfileBlock(Block):
         else:
             packed = np.full((len(names), self.layout.length), np.nan)
             out = self.layout.views(packed)
-            out["n_resamples"][:] = 0
+            for name in ("n_runs", "n_resamples"):
+                out[name][:] = 0
             for part in self._parts(flat, names):
                 self._check(part, [names[task] for task in part.tasks])
                 fields = self.layout.resized(training=part.places.shape[1]).blank(len(part.tasks))
@@ -128,8 +134,8 @@ class ProfileBlock(Block):
             run_checks.check_groups(here, names[tasks[0]], self.algorithms, self.runs, paired=self.paired)
             places = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = np.take_along_axis(flat[np.ix_(tasks, np.flatnonzero(here))], places[:, np.newaxis], axis=2)
-            sizes = tuple(size for size in here.sum(axis=1).tolist() if size)
-            yield _Part(tasks, places, some, sizes, self.measure(some, sizes))
+            n_runs = tuple(here.sum(axis=1).tolist())
+            yield _Part(tasks, places, some, n_runs, self.measure(some, tuple(filter(None, n_runs))))
 
     def _check(self, part: _Part, names: list[str]) -> None:
         if part.curves.shape[-1] == 1:
@@ -155,6 +161,7 @@ class ProfileBlock(Block):
             share = out["fraction"] @ holds.swapaxes(1, 2).astype(float)
             out["interval_fraction"][:] = np.where(held, share, np.nan)
         plan = self.plan(part.sizes, work=part.curves.shape[-1])
+        out["n_runs"][:] = part.n_runs
         out["n_resamples"][:] = plan.n_resamples
         out["n_assignments"][:] = as_float(plan.n_assignments)
         if not self.inference:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.progress import progress_bar
-from xcurves.core.task_blocks import apply_block, block_options, in_label_order
+from xcurves.core.task_blocks import apply_block, block_options, in_given_order, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import levels
 from xcurves.profile.intervals import Intervals, check_intervals
@@ -81,7 +81,7 @@ def ss_profile(
           `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels or differences. The ends
           are coordinates `interval_left` and `interval_right`.
         * With `margin`, on (training) `equivalent`, 0 or 1 (NaN where all scores are equal or a task has no scores).
-        * Coordinates `n_resamples` and `n_assignments`.
+        * Coordinates `n_runs` (algorithm), `n_resamples` and `n_assignments`.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def ss_profile(
         "interval tests": len(stretches) > 0 and n_resamples != 0,
         "margin": margin is not None,
     }
-    sizes = {"effect": 3, "training": training.size, "interval": len(stretches)}
+    sizes = {"effect": 3, "training": training.size, "interval": len(stretches), "algorithm": curves.sizes["algorithm"]}
     block = ProfileBlock(
         SS_PROFILE.layout(sizes, *(option for option, wanted in asked.items() if wanted)),
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng, least=0),
@@ -183,9 +183,12 @@ def ss_profile(
         margin=margin,
         cluster_threshold=cluster_threshold,
     )
-    coords = {**packed.coords, "training": training, **(stretches.coords(training) if len(stretches) else {})}
-    result = SS_PROFILE.dataset(block.layout.unpack(packed), coords, attrs, curves)
-    result = result.set_coords(["n_resamples", "n_assignments"])
+    variables = block.layout.unpack(packed)
+    variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
+    coords = {**packed.coords, "algorithm": curves["algorithm"], "training": training}
+    coords |= stretches.coords(training) if len(stretches) else {}
+    result = SS_PROFILE.dataset(variables, coords, attrs, curves)
+    result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
         _warn(result, block)
         provenance.record_exact_rng(result, rng)

@@ -223,8 +223,9 @@ def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
 
 
 def _range(counts: xr.DataArray) -> str:
-    """Return a count, or the range of counts."""
+    """Return a count, or the range of counts, without the zeros of what was not compared."""
     known = counts.to_numpy()[~np.isnan(counts.to_numpy())]
+    known = known[known > 0] if (known > 0).any() else known
     ends = sorted({known.min(), known.max()}) if known.size else []
     return " to ".join(f"{end:,.0f}" for end in ends) or "none"
 

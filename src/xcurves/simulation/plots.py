@@ -36,9 +36,11 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
         fill = "white" if term in _MARKERS else colour
         look = {"color": colour, "markerfacecolor": fill, "marker": _MARKERS.get(term, "o")}
         look["linestyle"] = _STYLES.get(term, "-") if numeric else "none"
-        _draw_line(ax, places + shift, line, label=name or None, **look)
+        _draw_line(ax, places + shift, line, label=name.replace("_", "-") or None, **look)
     if not numeric:
         ax.set_xticks(places, [str(label) for label in over.to_numpy()])
+    elif (places == np.round(places)).all():
+        ax.locator_params("x", integer=True)
     is_plan = "runs_needed" in result
     level = float(result.attrs.get("power" if is_plan else "alpha", 0.05))
     ax.axhline(level, color="0.4", linestyle=":", linewidth=1)
