@@ -527,7 +527,9 @@ def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
     assert err.startswith("python -m xcurves: ARCHIVE log.txt is nothing that is recognised. What can be read: ")
     assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
     assert main(["log.txt", "--source", "tensorbord"]) == 2
-    assert "--source tensorbord is unknown; did you mean 'tensorboard'?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--source tensorbord is unknown; it is one of" in said
+    assert said.endswith(". Did you mean 'tensorboard'?\n")
 
 
 def test_a_table_that_would_be_misread_is_refused(here, capsys):

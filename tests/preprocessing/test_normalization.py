@@ -74,7 +74,7 @@ def test_it_stays_lazy(scores, high):
         ),
         (
             {"low": 0, "high": xr.DataArray([1.0, 2, 3, 3], {"task": list("xyzz")}, ("task",))},
-            "high names a task twice. Keep one: high.drop_duplicates('task')",
+            "high names a label of task twice. Keep one: high.drop_duplicates('task')",
         ),
     ],
 )

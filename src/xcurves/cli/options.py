@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from xcurves.core.labels import DIMS
+from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
@@ -54,7 +55,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
-        self.exit(2, f"{self.prog}: {message}. Help: {self.prog} --help\n")
+        unknown = re.match("unrecognized arguments: (--[^ =]+)", message)
+        near = did_you_mean(unknown[1], self._option_string_actions) if unknown else ""
+        self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

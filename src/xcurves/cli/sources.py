@@ -110,8 +110,8 @@ def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
     for name, wanted in parse_selections(options.select).items():
         column = columns.get(name, name)
         if column not in frame.columns:
-            has = ", ".join(map(repr, frame.columns))
-            raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}")
+            has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(name, [*columns, *frame.columns])
+            raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}{near}")
         frame = frame[matching(name, wanted, frame[column].to_numpy())]
     for column in {"tag", "metric"} & set(frame) - set(columns.values()):
         names = frame[column].unique().tolist()
@@ -134,16 +134,16 @@ def _from_table(table: Table, options: argparse.Namespace, value: str) -> xr.Dat
 
 def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) -> xr.DataArray:
     if value not in dataset.data_vars:
-        has = ", ".join(map(repr, dataset.data_vars))
-        raise KeyError(f"--value {value} is no variable of ARCHIVE. It has {has}")
+        has, near = ", ".join(map(repr, dataset.data_vars)), labels.did_you_mean(value, dataset.data_vars)
+        raise KeyError(f"--value {value} is no variable of ARCHIVE. It has {has}{near}")
     curves = dataset[value]
     named = {getattr(options, dim): dim for dim in DIMS}
     curves = curves.rename({name: dim for name, dim in named.items() if name != dim and name in curves.dims})
     for name, wanted in parse_selections(options.select).items():
         dim = named.get(name, name)
         if dim not in curves.dims:
-            has = ", ".join(map(str, curves.dims))
-            raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}")
+            has, near = ", ".join(map(str, curves.dims)), labels.did_you_mean(name, curves.dims)
+            raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}{near}")
         curves = curves.isel({dim: np.flatnonzero(matching(name, wanted, curves[dim].to_numpy()))})
     if options.align is None and (options.method or options.tolerance is not None):
         raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")

@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, RESERVED, pick_one, shown
+from xcurves.core.labels import DIMS, RESERVED, did_you_mean, pick_one, shown
 
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Rng = int | np.random.Generator | None
@@ -91,7 +91,7 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
         said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
-        raise ValueError(f"{name} must be {said}; got {shown(value)}")
+        raise ValueError(f"{name} must be {said}; got {shown(value)}{did_you_mean(value, choices)}")
     return value
 
 

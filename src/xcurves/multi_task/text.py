@@ -221,7 +221,7 @@ def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
         shown = provenance.significant(p, provenance.alpha_of(pair))
         varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
     yield (
-        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} "
+        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within one {task} "
         f"is {error:.2g}{varies}."
     )
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.labels import DIMS, shown
+from xcurves.core.labels import DIMS, did_you_mean, shown
 from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
@@ -113,9 +113,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     column, there = asked[key], [name for name in asked.values() if name in frame]
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
-    near = [name for name in frame if str(name).strip().casefold() == str(column).strip().casefold()]
-    if near:
-        return f". Did you mean {near[0]!r}?"
+    if near := did_you_mean(column, [name for name in frame if name not in there]):
+        return near
     between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
     if between:
         return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"

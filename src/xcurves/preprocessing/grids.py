@@ -62,7 +62,10 @@ class GridLevels(NamedTuple):
 def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and (not isinstance(method, str) or method not in METHODS):
-        raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}")
+        raise ValueError(
+            f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}"
+            f"{labels.did_you_mean(method, METHODS)}"
+        )
     if isinstance(on, str) and on not in _NAMED:
         raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
     if isinstance(on, str) and method is not None and on != "union":

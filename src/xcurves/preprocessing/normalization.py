@@ -90,7 +90,7 @@ def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Has
     if lacking:
         raise ValueError(f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}")
     if not given.indexes[dim].is_unique:
-        raise ValueError(f"{name} names a {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
+        raise ValueError(f"{name} names a label of {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
 
 
 def _refuse(where: Any, what: str, cure: str) -> None:
