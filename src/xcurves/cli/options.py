@@ -56,7 +56,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
         unknown = re.match("unrecognized arguments: (--[^ =]+)", message)
+        choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         near = did_you_mean(unknown[1], self._option_string_actions) if unknown else ""
+        near = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else near
         self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
 
 

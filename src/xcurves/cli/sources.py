@@ -21,6 +21,7 @@ from xcurves.core import labels
 from xcurves.core.labels import DIMS
 from xcurves.kernels.common_grid import MOST
 from xcurves.preprocessing.alignment import align, drop_incomplete
+from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
 
 EXAMPLE = "benchmark"
@@ -74,7 +75,9 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     read: Callable[[str], xr.DataArray]
     if isinstance(archive, Table):
         table = archive._replace(frame=_select_rows(archive, options))
-        taken = _columns(table, options).values()
+        columns = _columns(table, options)
+        unnamed = usual_columns(table.frame, [dim for dim in DIMS if columns.get(dim) not in table.frame])
+        taken = {*columns.values(), *unnamed.values()}
         rest = table.frame.drop(columns=[name for name in taken if name in table.frame])
         names = rest.select_dtypes("number").columns if len(rest.columns) > 1 else rest.columns
         values = [table.value] if table.value else [str(name) for name in names]
@@ -86,6 +89,7 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
         curves = read(value)
         if options.align == "budget":
             curves = align(curves, MOST, method=options.method, tolerance=options.tolerance, relative_to="budget")
+        _check_left(curves, options)
         curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
@@ -150,6 +154,15 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
     if options.align in (None, "budget"):
         return curves
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
+
+
+def _check_left(curves: xr.DataArray, options: argparse.Namespace) -> None:
+    """Refuse levels at which no run has a score."""
+    if options.align and not curves.notnull().any():
+        raise ValueError(
+            f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
+            "fractions of the budget with --align budget"
+        )
 
 
 def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:

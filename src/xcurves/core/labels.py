@@ -57,9 +57,13 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the known one that is most like it, nothing if none is."""
-    plain = {str(each).strip().casefold(): each for each in known}
-    near = get_close_matches(str(name).strip().casefold(), plain, 1)
+    plain = {_plain(each): each for each in known}
+    near = get_close_matches(_plain(name), plain, 1)
     return f". Did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _plain(name: object) -> str:
+    return str(name).strip().casefold().removeprefix("--")  # the dashes of an option make no likeness
 
 
 def escape_controls(words: str) -> str:

@@ -223,10 +223,12 @@ def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
 
 
 def _range(counts: xr.DataArray) -> str:
-    """Return a count, or the range of counts."""
+    """Return a count, or the range of counts; those that are 0 by themselves, such as runs of an absent algorithm."""
     known = counts.to_numpy()[~np.isnan(counts.to_numpy())]
-    ends = sorted({known.min(), known.max()}) if known.size else []
-    return " to ".join(f"{end:,.0f}" for end in ends) or "none"
+    some = known[known > 0]
+    ends = sorted({some.min(), some.max()}) if some.size else []
+    absent = f" (0 in {known.size - some.size} of {known.size} cases)" if 0 < some.size < known.size else ""
+    return (" to ".join(f"{end:,.0f}" for end in ends) or "none") + absent
 
 
 def bibtex(result: xr.Dataset | xr.DataTree) -> str:
