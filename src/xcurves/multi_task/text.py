@@ -137,9 +137,9 @@ def _interval(pair: xr.Dataset, claim: str, value: float) -> str:
     return "without limits" if np.isinf([low, high]).all() else f"{_score(low)} to {_score(high)}"
 
 
-def _score(value: float) -> str:
-    """Return a difference in units of the score in three digits; thousands in whole numbers."""
-    return f"{value:.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
+def _score(value: float, digits: int = 3) -> str:
+    """Return a difference in units of the score in so many digits; larger ones up to a million in whole numbers."""
+    return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < 1e6 else f"{value:.{digits}g}"
 
 
 def _p(pair: xr.Dataset, claim: str) -> str:
@@ -223,8 +223,8 @@ def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
         shown = provenance.significant(p, provenance.alpha_of(pair))
         varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
     yield (
-        f"Over {task}s the true difference has a standard deviation of {_score(tau)}, its standard error within one "
-        f"{task} is {_score(error)}{varies}."
+        f"Over {task}s the true difference has a standard deviation of {_score(tau, 2)}, its standard error within one "
+        f"{task} is {_score(error, 2)}{varies}."
     )
 
 
