@@ -104,7 +104,9 @@ def test_of_many_tasks_each_task_has_the_f_ratios_of_both_effects():
     }
     for effect, found in points.items():
         one = result.sel(effect=effect)
-        np.testing.assert_allclose(found[:, 0], [f / c for f, c in zip(one["f"].values, one["critical_value"].values)])
+        np.testing.assert_allclose(
+            found[:, 0], [f / c for f, c in zip(one["f"].values, one["critical_value"].values, strict=True)]
+        )
         assert found[:, 1].tolist() == list(range(20))
 
 
