@@ -50,7 +50,7 @@ def test_a_path_that_never_stays_the_same_or_was_left_between_two_renames_is_ref
     monkeypatch.setattr(atomic_write_module, "_PAUSE", 0)
     path = tmp_path / "a"
     path.write_text("")
-    with pytest.raises(OSError, match="^another process replaces it all the time$"):
+    with pytest.raises(OSError, match=r"^another process replaces it all the time$"):
         read_unchanged(path, lambda path: path.write_text(path.read_text() + "x"))
     path.unlink()
     old = tmp_path / f".a.{atomic_write_module._HOST}.4194999.old"
