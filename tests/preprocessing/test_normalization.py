@@ -93,7 +93,7 @@ def test_other_kinds_are_refused(scores):
 
 def test_a_series_is_told_how_to_become_an_array():
     scores = xr.DataArray([[1.0, 3.0]], {"task": ["x"]}, ("task", "run"))
-    with pytest.raises(TypeError, match=r"^high must be .* got a Series\. Give series\.to_xarray"):
+    with pytest.raises(TypeError, match=r"^high must be .* got Series\. Give series\.to_xarray"):
         scores.curves.normalize(low=0, high=pd.Series({"x": 5.0}))
 
 

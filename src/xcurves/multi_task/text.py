@@ -171,7 +171,7 @@ def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
     if not np.isfinite(p).any():
         return
     if _smallest(pair) > alpha:
-        yield (f"With {runs} and {n} {task}s no single {task} can be shown: its adjusted p cannot reach {alpha:g}.")
+        yield f"With {runs} and {n} {task}s no single {task} can be shown: its adjusted p cannot reach {alpha:g}."
         return
     shown = provenance.significant(p, alpha)
     higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))

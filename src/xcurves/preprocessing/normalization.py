@@ -63,7 +63,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     """Return reference scores with the labels of `scores`, finite."""
     if hasattr(given, "to_xarray"):
         kind = type(given).__name__
-        raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
+        raise TypeError(f"{name} must be a number or a DataArray; got {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
         return xr.DataArray(validation.check_number(name, given))
     validation.check_array(name, given)
