@@ -99,6 +99,41 @@ def test_the_workflow_runs_every_python_that_the_project_names(project):
     assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/[\w./]+(?= )", lowest))
 
 
+def test_a_release_is_published_without_a_password_and_what_is_scheduled_exists():
+    workflows = {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+    }
+    assert set(workflows) == {"ci", "release", "scheduled"}
+    publish = workflows["release"]["jobs"]["publish"]
+    assert publish["needs"] == "build"
+    assert publish["permissions"] == {"id-token": "write"}
+    assert not [step for step in publish["steps"] if "password" in step.get("with", {})]
+    (build,) = [step["run"] for step in workflows["release"]["jobs"]["build"]["steps"] if "run" in step]
+    assert "twine check --strict" in build
+    upstream, benchmarks = (
+        " ".join(step.get("run", "") for step in workflows["scheduled"]["jobs"][job]["steps"])
+        for job in ("upstream", "benchmarks")
+    )
+    assert all(f" {package}" in upstream for package in ("numpy", "scipy", "pandas", "xarray"))
+    assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/\S+", benchmarks))
+
+
+@pytest.mark.parametrize("name", ["method", "wrong-number"])
+def test_the_templates_of_issues_have_a_name_and_a_purpose(name):
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(encoding="utf-8")
+    _, head, body = text.split("---\n", 2)
+    assert set(yaml.safe_load(head)) == {"name", "about"}
+    assert body.strip()
+
+
+def test_links_of_the_pages_for_contributors_lead_somewhere():
+    pages = (ROOT / ".github").glob("*.md")
+    links = [(page, link) for page in pages for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))]
+    assert len(links) >= 3
+    assert [link for page, link in links if not (page.parent / link).exists()] == []
+
+
 @pytest.mark.environment
 def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(project, tmp_path):
     pytest.importorskip("build")

@@ -6,6 +6,8 @@ from importlib.resources import as_file, files
 
 import xarray as xr
 
+from xcurves.core.labels import did_you_mean
+
 
 def open_dataset(name: str) -> xr.Dataset:
     """Open curves that come with the package; no network is needed.
@@ -54,6 +56,6 @@ def open_dataset(name: str) -> xr.Dataset:
     folder = files("xcurves") / "data"
     known = sorted(file.name.removesuffix(".nc") for file in folder.iterdir() if file.name.endswith(".nc"))
     if name not in known:
-        raise ValueError(f"name must be one of {', '.join(map(repr, known))}; got {name!r}")
+        raise ValueError(f"name must be one of {', '.join(map(repr, known))}; got {name!r}{did_you_mean(name, known)}")
     with as_file(folder / f"{name}.nc") as path:
         return xr.load_dataset(path, engine="scipy")

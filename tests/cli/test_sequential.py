@@ -14,6 +14,7 @@ import pytest
 
 import xcurves  # noqa: F401  # registers .curves
 from places import ROOT
+from strategies import make_curves
 from xcurves.__main__ import main
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -154,3 +155,40 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}  # a look never sees half of a batch
     assert start(broken).wait(timeout=500) == 0
     assert strict((broken / "look.json").read_text()) == decision
+
+
+@pytest.mark.parametrize(("batch_size", "n_looks"), [(2, 4), (3, 4), (5, 3)])
+def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(batch_size, n_looks, capsys):
+    assert main(["sequential", "--looks", str(n_looks), "--batch-size", str(batch_size)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"Planned: {n_looks} looks, {batch_size} runs of each of 2 algorithms in a batch, ")
+    first = int(re.search(r"From look (\d+) on, a pair can be shown to differ\.", said)[1])
+    scores = np.random.default_rng(0).normal(np.array([0, 1000])[:, None, None], size=(2, batch_size * n_looks, 2))
+    found = make_curves(scores).curves.assign_looks(batch_size).curves.sequential(n_looks=n_looks, rng=0)
+    assert found.rejected.sel(pair="a0 - a1").values.tolist() == [k >= first for k in range(1, n_looks + 1)]
+    blind = re.search(r"At look (.*) no pair could be shown", said)
+    assert (blind[1].split(", ") if blind else []) == [str(k) for k in range(1, first)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--look", "batch", "--looks", "3"], "ARCHIVE is missing. Name the log, or plan without one: --batch-size N"),
+        (["--batch-size", "0", "--looks", "3"], "--batch-size must be at least 1; got 0"),
+        (["--batch-size", "5", "--looks", "0"], "--looks must be at least 1; got 0"),
+        (["--batch-size", "5", "--looks", "3", "--algorithms", "1"], "--algorithms must be at least 2; got 1"),
+    ],
+)
+def test_plans_that_cannot_be_made_are_refused(options, said, capsys):
+    assert main(["sequential", *options]) == 2
+    assert capsys.readouterr().err == f"python -m xcurves: {said}\n"
+
+
+def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
+    curves = make_curves(np.random.default_rng(0).normal(np.array([0, 100])[:, None, None], size=(2, 6, 2)))
+    curves.assign_coords(batch=("run", [1, 1, 1, 2, 2, 2])).to_dataset().to_netcdf("log.nc")
+    assert main(["sequential", "log.nc", "--look", "batch", "--looks", "2", "--json"]) == 0
+    assert strict(capsys.readouterr().out)["decision"] == "all shown"
+    assert main(["sequential", "log.nc", "--look", "lot", "--looks", "2"]) == 2
+    said = "--look lot is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
+    assert capsys.readouterr().err == f"python -m xcurves: {said}\n"

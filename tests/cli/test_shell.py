@@ -527,7 +527,52 @@ def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
     assert err.startswith("python -m xcurves: ARCHIVE log.txt is nothing that is recognised. What can be read: ")
     assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
     assert main(["log.txt", "--source", "tensorbord"]) == 2
-    assert "--source tensorbord is unknown; did you mean 'tensorboard'?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--source tensorbord is unknown; it is one of" in said
+    assert said.endswith(". Did you mean 'tensorboard'?\n")
+
+
+def test_columns_without_their_options_are_named_with_them_and_near_misses_are_suggested(curves, here, capsys):
+    def refused(*options):
+        assert main(["my log.csv", *options]) == 2
+        return capsys.readouterr().err.splitlines()[-1].removeprefix("python -m xcurves: ")
+
+    log = curves.curves.to_frame().set_axis(["agent", "my seed", "step", "return"], axis=1)
+    log.assign(Env="Hopper", loss=0.5).to_csv("my log.csv", index=False)
+    has = "It has 'agent', 'my seed', 'step', 'return', 'Env', 'loss'"
+    assert refused().endswith(" could be scores. Name one: --value 'my seed'|return|loss")
+    assert refused("--value", "retrun") == f"--value retrun is no column of ARCHIVE. {has}. Did you mean 'return'?"
+    lost = refused("--value", "return", "--run", "my seed")
+    assert lost == f"--algorithm algorithm is no column of ARCHIVE. {has}. Try --algorithm agent --training step"
+    named = ["--value", "return", "--run", "my seed", *shlex.split(lost.partition("Try ")[2])]
+    assert refused(*named, "--extra", "task") == f"--extra task is no column of ARCHIVE. {has}. Try --extra Env"
+    assert refused(*named, "--select", "agent=sca").endswith("agent has sac, td3. Did you mean 'sac'?")
+    assert refused(*named, "--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
+    assert refused(*named, "--align", "7").startswith("--align 7 leaves no score of any run. Name levels of training")
+    assert main(["my log.csv", *named, "--extra", "Env", *QUICK]) == 0
+    same("my log-anova.nc", curves.expand_dims(Env=["Hopper"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--vlaue", "return"], "unrecognized arguments: --vlaue. Did you mean '--value'? Help: "),
+        (["--include", "pairwize"], "'all'). Did you mean 'pairwise'? Help: "),
+    ],
+)
+def test_a_misspelt_option_gets_the_nearest(arguments, said, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named_with_the_output_that_needs_it(curves, here, capsys, monkeypatch):
+    monkeypatch.setattr("xcurves.core.archive_formats.engines", list)
+    curves.to_dataset().to_netcdf("mine.nc", engine="scipy")
+    assert main(["mine.nc", "--include", "anova"]) == 2
+    said = "--output mine-analysis.nc: a tree needs h5netcdf and h5py. Install it: pip install 'xcurves[io]'\n"
+    assert capsys.readouterr().err == f"python -m xcurves: {said}"
 
 
 def test_a_table_that_would_be_misread_is_refused(here, capsys):

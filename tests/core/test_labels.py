@@ -6,7 +6,7 @@ import pytest
 import xcurves
 from strategies import make_curves
 from xcurves import results
-from xcurves.core import validation
+from xcurves.core import labels, validation
 
 
 @pytest.fixture
@@ -67,3 +67,20 @@ def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
 def test_a_result_is_known_by_its_variables_without_attrs(curves):
     result = xcurves.randomized_anova(curves)
     assert results.kind_of(result.drop_attrs()).name == "randomized_anova"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "said"),
+    [
+        ("retrun", ["return", "loss"], ". Did you mean 'return'?"),
+        ("return", [" Return"], ". Did you mean ' Return'?"),
+        ("SAC", ["ppo", "sac"], ". Did you mean 'sac'?"),
+        (11, [1, 110], ". Did you mean 110?"),
+        ("--vlaue", ["--value", "--extra"], ". Did you mean '--value'?"),
+        ("--bad", ["--paired", "--run"], ""),
+        ("sac", ["td3"], ""),
+        ("sac", [], ""),
+    ],
+)
+def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name, known, said):
+    assert labels.did_you_mean(name, known) == said

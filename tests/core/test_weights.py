@@ -41,7 +41,7 @@ def test_labels_that_are_not_named_have_none(curves, given):
         (object(), TypeError, "must be numbers; got <object"),
         ([1j, 1, 1], TypeError, "must be numbers; got"),
         ({8.0: 1}, ValueError, r"names 8.0, which is no training of the curves; they have 1.0, 2.0, 4.0"),
-        (pd.Series([1, 1], [2.0, 2.0]), ValueError, "names a training twice"),
+        (pd.Series([1, 1], [2.0, 2.0]), ValueError, "names a label of training twice"),
         ([1e300, 1, 1], ValueError, "must be at most 1e.140; got .* Divide them"),
         ([np.nan, 1, 1], ValueError, "must be finite; got"),
         ([0, 0, 0], ValueError, "are all zero. Give weight to at least one level"),

@@ -293,7 +293,7 @@ BAD = [
     ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
     ({"target": np.nan}, "target must be a finite number; got nan"),
     ({"bounds": (1, 0)}, "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)"),
-    ({"interval": "exakt"}, "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'"),
+    ({"interval": "exakt"}, "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'. Did you mean 'exact'?"),
     ({"cvar": "upper"}, "cvar must be 'tail-mean' or 'conditional'; got 'upper'"),
     (
         {"strata": "task", "interval": "percentile"},

@@ -33,6 +33,15 @@ def across(curves, **options):
     return xcurves.across_tasks(curves, **{"n_resamples": 500, "rng": 0, **options})
 
 
+def test_scores_in_the_thousands_are_said_in_whole_numbers():
+    curves = make(8, (4, 4), effect=3) * 2000
+    found = across(curves)
+    value, (low, high) = -found.difference.item(), -found.difference_ci.sel(task_effect="fixed").values.ravel()[::-1]
+    assert value > 2000
+    said = f"b scores {value:.0f} higher than a on average (95 % interval {low:.0f} to {high:.0f}, "
+    assert said in found.curves.summary()
+
+
 def test_the_random_claim_is_the_paired_contrast_over_task_means():
     curves = make(9, (4, 4))
     found = across(curves, n_resamples=None).sel(task_effect="random")
@@ -128,7 +137,7 @@ def test_an_absent_algorithm_leaves_its_tasks_out_of_its_pairs_and_they_are_name
     without = across(curves.drop_isel(task=2)).isel(pair=0)
     np.testing.assert_allclose(found.difference[0], without.difference)
     np.testing.assert_allclose(found.difference_ci[0].sel(task_effect="random"), without.difference_ci[1])
-    assert "a - b: without 1 tasks in which one of the two has no run: t2." in found.curves.summary()
+    assert "a - b: without t2, where one of the two has no run (1 of 8 tasks)." in found.curves.summary()
 
 
 def test_one_run_in_a_task_leaves_the_random_claim_alone():

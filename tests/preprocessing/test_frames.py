@@ -155,6 +155,17 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
 def test_a_column_of_nearly_the_same_name_is_suggested(frame):
     with pytest.raises(KeyError, match=r"Did you mean ' Return'\?"):
         frame.rename(columns={"return": " Return"}).curves.to_dataarray("return", **NAMES)
+    with pytest.raises(KeyError, match=r"value='retrun' is no column .* Did you mean 'return'\?"):
+        frame.curves.to_dataarray("retrun", **NAMES)
+
+
+def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_works(frame):
+    frame = frame.rename(columns={"task": "Env"})
+    with pytest.raises(KeyError, match="extra='task' is no column of the frame") as caught:
+        frame.curves.to_dataarray("return", extra="task")
+    cure = re.search(r"Try (.*)\"$", str(caught.value))[1]
+    assert cure == "extra='Env', algorithm='agent', run='seed', training='step'"
+    assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == ("Env", "algorithm", "run", "training")
 
 
 def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
@@ -471,7 +482,7 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
     with pytest.raises(ValueError, match=r"2 rows repeat a.*differ in run=, or"):
         frame.curves.to_dataarray("y", **names)
     assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]  # without a warning
-    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\"?$"):
+    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'\"$"):
         frame.curves.to_dataarray("y", algorithm="agent", run=None, training="n")
     assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == ("algorithm", "training")
 

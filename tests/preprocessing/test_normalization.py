@@ -74,7 +74,7 @@ def test_it_stays_lazy(scores, high):
         ),
         (
             {"low": 0, "high": xr.DataArray([1.0, 2, 3, 3], {"task": list("xyzz")}, ("task",))},
-            "high names a task twice. Keep one: high.drop_duplicates('task')",
+            "high names a label of task twice. Keep one: high.drop_duplicates('task')",
         ),
         (
             {"low": xr.DataArray(-1.7e308), "high": xr.DataArray(1.7e308)},
@@ -97,7 +97,7 @@ def test_other_kinds_are_refused(scores):
 
 def test_a_series_is_told_how_to_become_an_array():
     scores = xr.DataArray([[1.0, 3.0]], {"task": ["x"]}, ("task", "run"))
-    with pytest.raises(TypeError, match=r"^high must be .* got a Series\. Give series\.to_xarray"):
+    with pytest.raises(TypeError, match=r"^high must be .* got Series\. Give series\.to_xarray"):
         scores.curves.normalize(low=0, high=pd.Series({"x": 5.0}))
 
 

@@ -59,7 +59,9 @@ def test_what_is_not_recognised_gets_a_list_of_what_is(tmp_path, text):
 def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
     evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
     assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
-    with pytest.raises(ValueError, match=r"^source='tensorbord' is unknown; did.*is one of hydra"):
+    with pytest.raises(
+        ValueError, match=r"^source='tensorbord' is unknown; it is one of hydra.*Did you mean 'tensorboard'\?$"
+    ):
         readers.read(LOGS, source="tensorbord")
     with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):
         readers.read(tmp_path / "elsewhere")

@@ -215,7 +215,7 @@ def test_a_name_with_a_slash_is_no_group(curves):
         (
             {"include": [["anova"]]},
             ValueError,
-            f"include must be some of {', '.join(map(repr, parts()))}; got ['anova']",
+            f"include must be some of {', '.join(map(repr, parts()))}; got ['anova']. Did you mean 'anova'?",
         ),
         ({"paired": 1}, TypeError, "paired must be True or False; got 1"),
         ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),

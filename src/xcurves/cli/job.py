@@ -145,7 +145,7 @@ def _check_places(options: argparse.Namespace) -> None:
             _check_folder(path.parent, f"{said} {path}", option)
             try:
                 check(path)
-            except OSError as error:
+            except (OSError, ImportError) as error:
                 raise type(error)(str(error).replace(f"path {str(path)!r}", f"{said} {path}", 1)) from error
 
 

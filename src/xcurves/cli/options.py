@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from xcurves.core.labels import DIMS
+from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
@@ -54,7 +55,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
-        self.exit(2, f"{self.prog}: {message}. Help: {self.prog} --help\n")
+        unknown = re.match("unrecognized arguments: (--[^ =]+)", message)
+        choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = did_you_mean(unknown[1], self._option_string_actions) if unknown else ""
+        near = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else near
+        self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:

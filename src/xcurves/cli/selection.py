@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.core.labels import did_you_mean
 from xcurves.preprocessing.grids import On
 
 _SHOWN = 12
@@ -37,7 +38,8 @@ def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[
             found = _equal(label, values)
         if not np.any(found):
             has = [*known][:_SHOWN] + ["..."] * (len(known) > _SHOWN)
-            raise ValueError(f"--select {name}={label}: there is none. {name} has {', '.join(has)}")
+            near = did_you_mean(label, known)
+            raise ValueError(f"--select {name}={label}: there is none. {name} has {', '.join(has)}{near}")
         chosen |= found
     return chosen
 

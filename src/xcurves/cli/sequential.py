@@ -140,7 +140,8 @@ def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argp
         return curves.rename({options.look: "look"}) if options.look != "look" else curves
     frame, run_column = archive.frame, options.run or "run"
     if options.look not in frame:
-        raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {', '.join(map(repr, frame.columns))}")
+        has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(options.look, frame.columns)
+        raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {has}{near}")
     batches = pd.Series(frame[options.look].to_numpy(), index=frame[run_column].to_numpy())
     return xcurves.assign_looks(curves, batches)
 

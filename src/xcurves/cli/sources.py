@@ -21,6 +21,7 @@ from xcurves.core import labels
 from xcurves.core.labels import DIMS
 from xcurves.kernels.common_grid import MOST
 from xcurves.preprocessing.alignment import align, drop_incomplete
+from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
 
 EXAMPLE = "benchmark"
@@ -74,7 +75,9 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     read: Callable[[str], xr.DataArray]
     if isinstance(archive, Table):
         table = archive._replace(frame=_select_rows(archive, options))
-        taken = _columns(table, options).values()
+        columns = _columns(table, options)
+        unnamed = usual_columns(table.frame, [dim for dim in DIMS if columns.get(dim) not in table.frame])
+        taken = {*columns.values(), *unnamed.values()}
         rest = table.frame.drop(columns=[name for name in taken if name in table.frame])
         names = rest.select_dtypes("number").columns if len(rest.columns) > 1 else rest.columns
         values = [table.value] if table.value else [str(name) for name in names]
@@ -86,6 +89,7 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
         curves = read(value)
         if options.align == "budget":
             curves = align(curves, MOST, method=options.method, tolerance=options.tolerance, relative_to="budget")
+        _check_left(curves, options)
         curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
@@ -110,8 +114,8 @@ def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
     for name, wanted in parse_selections(options.select).items():
         column = columns.get(name, name)
         if column not in frame.columns:
-            has = ", ".join(map(repr, frame.columns))
-            raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}")
+            has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(name, [*columns, *frame.columns])
+            raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}{near}")
         frame = frame[matching(name, wanted, frame[column].to_numpy())]
     for column in {"tag", "metric"} & set(frame) - set(columns.values()):
         names = frame[column].unique().tolist()
@@ -134,22 +138,31 @@ def _from_table(table: Table, options: argparse.Namespace, value: str) -> xr.Dat
 
 def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) -> xr.DataArray:
     if value not in dataset.data_vars:
-        has = ", ".join(map(repr, dataset.data_vars))
-        raise KeyError(f"--value {value} is no variable of ARCHIVE. It has {has}")
+        has, near = ", ".join(map(repr, dataset.data_vars)), labels.did_you_mean(value, dataset.data_vars)
+        raise KeyError(f"--value {value} is no variable of ARCHIVE. It has {has}{near}")
     curves = dataset[value]
     named = {getattr(options, dim): dim for dim in DIMS}
     curves = curves.rename({name: dim for name, dim in named.items() if name != dim and name in curves.dims})
     for name, wanted in parse_selections(options.select).items():
         dim = named.get(name, name)
         if dim not in curves.dims:
-            has = ", ".join(map(str, curves.dims))
-            raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}")
+            has, near = ", ".join(map(str, curves.dims)), labels.did_you_mean(name, curves.dims)
+            raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}{near}")
         curves = curves.isel({dim: np.flatnonzero(matching(name, wanted, curves[dim].to_numpy()))})
     if options.align is None and (options.method or options.tolerance is not None):
         raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
     if options.align in (None, "budget"):
         return curves
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
+
+
+def _check_left(curves: xr.DataArray, options: argparse.Namespace) -> None:
+    """Refuse levels at which no run has a score."""
+    if options.align and not curves.notnull().any():
+        raise ValueError(
+            f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
+            "fractions of the budget with --align budget"
+        )
 
 
 def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:

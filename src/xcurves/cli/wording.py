@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from shlex import quote
 
 import numpy as np
 
@@ -67,6 +68,8 @@ _SAID: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"^no part of the analysis fits curves: ": "no part of the analysis fits ARCHIVE: ",
     rf"^path '(.*?)'(?={_WRITING})": r"\1",
     r"^(?:root|path) '(.*?)'": r"ARCHIVE \1",
+    r"Bring scores to one scale: \.curves\.normalize\(\), or": "Bring scores to one scale before, or",
+    r"\. Try ((?:, )?(?:algorithm|run|training|extra)='[^']*')+": lambda found: f". Try {_options(found[0])}",
     ", a Generator or None": "",
     r"\brelative_to='budget'": "--align budget",
     r"^frame has": "ARCHIVE has",
@@ -94,6 +97,11 @@ def _levels(grid: re.Match[str]) -> str:
     levels = np.linspace(start, stop, n).tolist()
     ranged = f"{start:.12g}:{stop:.12g}:{(stop - start) / (n - 1):.12g}"
     return ranged if parse_levels(ranged) == levels else ",".join(map(repr, levels))
+
+
+def _options(arguments: str) -> str:
+    """Return options for `algorithm='agent', run='seed'`."""
+    return " ".join(f"--{name} {quote(column)}" for name, column in re.findall(r"(\w+)='([^']*)'", arguments))
 
 
 def _names(renames: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import combinations, product
 from math import prod
 from typing import Any
@@ -54,6 +55,17 @@ def shown(value: object) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return the end of a message about an unknown name: the known one that is most like it, nothing if none is."""
+    plain = {_plain(each): each for each in known}
+    near = get_close_matches(_plain(name), plain, 1)
+    return f". Did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _plain(name: object) -> str:
+    return str(name).strip().casefold().removeprefix("--")  # the dashes of an option make no likeness
+
+
 def escape_controls(words: str) -> str:
     """Return words with control characters, changes of direction and lone surrogates written as escapes."""
     return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
@@ -92,7 +104,10 @@ def algorithm_pairs(
         return list(combinations(range(len(algorithms)), 2))
     if not isinstance(reference, Hashable) or reference not in algorithms:
         known = ", ".join(map(repr, algorithms[:10]))
-        raise ValueError(f"reference must be an algorithm of the curves; got {shown(reference)}. They have {known}")
+        raise ValueError(
+            f"reference must be an algorithm of the curves; got {shown(reference)}. They have {known}"
+            f"{did_you_mean(reference, algorithms)}"
+        )
     last = algorithms.index(reference)
     return [(place, last) for place in range(len(algorithms)) if place != last]
 

@@ -14,13 +14,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, RESERVED, pick_one, shown
+from xcurves.core.labels import DIMS, RESERVED, did_you_mean, pick_one, shown
 
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
-_SYNONYMS = {
+SYNONYMS = {
     "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
     "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
     "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
@@ -28,7 +28,7 @@ _SYNONYMS = {
 }
 _ASKED_FIRST = ("run", "algorithm", "training")
 _AT_ONCE = 2**20  # levels
-_USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
+USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 
 
 def check_confidence_level(confidence_level: float) -> float:
@@ -87,7 +87,7 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
         said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
-        raise ValueError(f"{name} must be {said}; got {shown(value)}")
+        raise ValueError(f"{name} must be {said}; got {shown(value)}{did_you_mean(value, choices)}")
     return value
 
 
@@ -219,8 +219,8 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
         return f"A selection dropped it; keep it with a list: da.{kept}"
     missing = [name for name in core if name not in curves.dims]
     strange = [str(name) for name in curves.dims if name not in DIMS]
-    renames = {s: name for name in missing for s in strange if s.lower() in _SYNONYMS.get(name, "").split()}
-    left = [s for s in strange if s not in renames and s.lower() not in _USUAL_EXTRAS]
+    renames = {s: name for name in missing for s in strange if s.lower() in SYNONYMS.get(name, "").split()}
+    left = [s for s in strange if s not in renames and s.lower() not in USUAL_EXTRAS]
     unmet = [name for name in missing if name not in renames.values()]
     renames.update(zip(left, unmet, strict=False))
     if needed not in renames.values():

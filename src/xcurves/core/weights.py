@@ -58,9 +58,10 @@ def _places(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: s
     for label in named:
         if label not in place:
             has = ", ".join([*labels.words(known[:_SHOWN]), *(["..."] if len(known) > _SHOWN else [])])
-            raise ValueError(f"{argument} names {label!r}, which is no {dim} of the curves; they have {has}")
+            near = labels.did_you_mean(label, place) if isinstance(label, str) else ""
+            raise ValueError(f"{argument} names {label!r}, which is no {dim} of the curves; they have {has}{near}")
     if len(set(named)) < len(named):
-        raise ValueError(f"{argument} names a {dim} twice: {labels.shown(named)}")
+        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(named)}")
     return [place[label] for label in named]
 
 

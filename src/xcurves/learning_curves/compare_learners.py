@@ -131,6 +131,7 @@ def _check(fit: xr.Dataset, reference: Any) -> None:
     if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
         raise ValueError(
             f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has {', '.join(known)}"
+            f"{labels.did_you_mean(reference, fit['algorithm'].to_numpy().tolist())}"
         )
     if len(known) < 2:
         raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")

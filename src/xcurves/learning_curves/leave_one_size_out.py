@@ -135,7 +135,10 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
             raise TypeError(f"variant {name!r} must have a mapping of options; got {labels.shown(options)}. None: {{}}")
         unknown = [option for option in options if option not in _OPTIONS]
         if unknown:
-            raise ValueError(f"variant {name!r} has the option {unknown[0]!r}; options are {', '.join(_OPTIONS)}")
+            raise ValueError(
+                f"variant {name!r} has the option {unknown[0]!r}; options are {', '.join(_OPTIONS)}"
+                f"{labels.did_you_mean(unknown[0], _OPTIONS)}"
+            )
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 

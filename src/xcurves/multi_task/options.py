@@ -43,8 +43,9 @@ def check_task(curves: xr.DataArray, task: str) -> str:
         return task
     if named and task in labels.DIMS:
         raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
-    cure = f"Name one: task={extra[0]!r}" if extra else "Add one: curves.expand_dims(task=['name'])"
-    raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}. {cure}")
+    cure = f". Name one: task={extra[0]!r}" if extra else ". Add one: curves.expand_dims(task=['name'])"
+    cure = labels.did_you_mean(task, extra) or cure
+    raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}")
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
@@ -109,7 +110,7 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
 def _by_label(curves: xr.DataArray, task: str, given: xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
     place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
     if len(place) < given.size:
-        raise ValueError(f"{argument} names a {task} twice. Keep one: {argument}.drop_duplicates({task!r})")
+        raise ValueError(f"{argument} names a label of {task} twice. Keep one: {argument}.drop_duplicates({task!r})")
     wanted = curves[task].to_numpy().tolist()
     lacking = [label for label in wanted if label not in place]
     if lacking:

@@ -62,10 +62,10 @@ def _each_task(result: xr.Dataset, task: str) -> Iterator[str]:
     for place in range(min(known.sizes[task], _LISTED)):
         one = known.isel({task: place})
         low, high = one["task_difference_ci"].to_numpy()
-        limits = f"{low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else "without limits"
+        limits = f"{_score(low)} to {_score(high)}" if np.isfinite([low, high]).all() else "without limits"
         p = one["task_pvalue_adjusted"].item()
         said = f"({limits}), p = {p:.2g}" if p == p else "(a single run)"
-        yield f"{one[task].item()}: {one['task_difference'].item():.3g} {said}."
+        yield f"{one[task].item()}: {_score(one['task_difference'].item())} {said}."
     if known.sizes[task] > _LISTED:
         yield f"And {known.sizes[task] - _LISTED} more {task}s: result['task_difference']."
 
@@ -124,7 +124,7 @@ def _main_claim(pair: xr.Dataset, task: str) -> str:
         else f"no claim for these {task}s alone: in some, one of the two has a single run"
     )
     return (
-        f"Over these {n} {task}s {first} scores {abs(value):.3g} higher than {second} on {mean} ({here}). "
+        f"Over these {n} {task}s {first} scores {_score(abs(value))} higher than {second} on {mean} ({here}). "
         f"For {task}s like these: {random}, {_p(pair, 'random')}."
     )
 
@@ -140,7 +140,12 @@ def _interval(pair: xr.Dataset, claim: str, value: float) -> str:
     """Return an interval of the difference, turned so that the estimate is positive."""
     low, high = pair["difference_ci"].sel(task_effect=claim).to_numpy()
     low, high = (low, high) if value >= 0 else (-high, -low)
-    return "without limits" if np.isinf([low, high]).all() else f"{low:.3g} to {high:.3g}"
+    return "without limits" if np.isinf([low, high]).all() else f"{_score(low)} to {_score(high)}"
+
+
+def _score(value: float, digits: int = 3) -> str:
+    """Return a difference in units of the score in so many digits; larger ones up to a million in whole numbers."""
+    return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < 1e6 else f"{value:.{digits}g}"
 
 
 def _p(pair: xr.Dataset, claim: str) -> str:
@@ -158,7 +163,7 @@ def _direction(pair: xr.Dataset) -> str:
     """Return which algorithm of a pair scores higher and by how much, with the interval for tasks like these."""
     a, b, value = pair["algorithm_a"].item(), pair["algorithm_b"].item(), pair["difference"].item()
     first, second = (a, b) if value >= 0 else (b, a)
-    return f"{first} higher than {second} by {abs(value):.3g} ({_interval(pair, 'random', value)})"
+    return f"{first} higher than {second} by {_score(abs(value))} ({_interval(pair, 'random', value)})"
 
 
 def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
@@ -168,18 +173,15 @@ def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
     alpha = provenance.alpha_of(pair)
     sign = 1 if pair["difference"].item() >= 0 else -1
     p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
-    runs = _runs(pair)
+    runs, n = _runs(pair), pair["n_tasks"].item()
     if not np.isfinite(p).any():
         return
     if _smallest(pair) > alpha:
-        yield (
-            f"With {runs} and {pair['n_tasks'].item()} {task}s no single {task} can be shown: its adjusted p cannot "
-            f"reach {alpha:g}."
-        )
+        yield f"With {runs} and {n} {task}s no single {task} can be shown: its adjusted p cannot reach {alpha:g}."
         return
     shown = provenance.significant(p, alpha)
     higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
-    yield f"It is shown higher in {higher} {task}s, lower in {lower} ({runs}; {_correction(pair)} over {task}s)."
+    yield f"Of {n} {task}s it is shown higher in {higher}, lower in {lower} ({runs}; {_correction(pair)} over {task}s)."
 
 
 def _has_all(pair: xr.Dataset, task: str) -> bool:
@@ -227,8 +229,8 @@ def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
         shown = provenance.significant(p, provenance.alpha_of(pair))
         varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
     yield (
-        f"Over {task}s the true difference has a standard deviation of {tau:.2g}, its standard error within a {task} "
-        f"is {error:.2g}{varies}."
+        f"Over {task}s the true difference has a standard deviation of {_score(tau, 2)}, its standard error within one "
+        f"{task} is {_score(error, 2)}{varies}."
     )
 
 
@@ -254,7 +256,8 @@ def _left_out(pair: xr.Dataset, name: str, task: str) -> Iterator[str]:
     missing = pair[task].to_numpy()[pair["task_difference"].isnull().to_numpy()]
     if missing.size and pair["difference"].notnull():
         said = joined([str(label) for label in missing.tolist()])
-        yield f"{name}{pair['pair'].item()}: without {len(missing)} {task}s in which one of the two has no run: {said}."
+        of_all = f"{len(missing)} of {pair.sizes[task]} {task}s"
+        yield f"{name}{pair['pair'].item()}: without {said}, where one of the two has no run ({of_all})."
 
 
 def _ranks(result: xr.Dataset, name: str) -> Iterator[str]:

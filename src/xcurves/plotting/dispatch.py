@@ -263,5 +263,8 @@ def _check_view(views: Collection[str], default: tuple[str, ...], view: str | No
     if view is None:
         return default
     if not isinstance(view, str) or view not in views:
-        raise ValueError(f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}")
+        raise ValueError(
+            f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}"
+            f"{labels_of.did_you_mean(view, views)}"
+        )
     return (view,)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import with_styles
-from xcurves.core.labels import shown
+from xcurves.core.labels import did_you_mean, shown
 from xcurves.core.validation import Labelled
 
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -100,6 +99,5 @@ def _algorithms(data: xr.DataArray | xr.Dataset) -> list[Any]:
 def _check_known(argument: str, given: Sequence[Any] | Mapping[Any, Any], known: Sequence[Any]) -> None:
     for name in given:
         if name not in known:
-            near = get_close_matches(str(name), [*map(str, known)], n=1)
-            cure = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(map(repr, known[:10])) or 'none'}"
-            raise ValueError(f"{argument} must name labels of what is drawn; got {name!r}. {cure}")
+            cure = did_you_mean(name, known) or f". There are {', '.join(map(repr, known[:10])) or 'none'}"
+            raise ValueError(f"{argument} must name labels of what is drawn; got {name!r}{cure}")

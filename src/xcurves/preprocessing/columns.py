@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.labels import DIMS, shown
-from xcurves.core.validation import check_choice
+from xcurves.core.labels import DIMS, did_you_mean, shown
+from xcurves.core.validation import SYNONYMS, USUAL_EXTRAS, check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
 _EXACT = 2**53  # floats hold every whole number up to it
@@ -113,19 +113,23 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     column, there = asked[key], [name for name in asked.values() if name in frame]
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
-    near = [name for name in frame if str(name).strip().casefold() == str(column).strip().casefold()]
-    if near:
-        return f". Did you mean {near[0]!r}?"
+    free = [name for name in frame if name not in there]
+    if near := did_you_mean(column, free):
+        return near
+    missing = [name for name, wanted in asked.items() if wanted not in frame and name != "value"]
+    usual = usual_columns(free, missing)
+    if key != "value" and (key if key in DIMS else "extra") in usual:
+        return f". Try {', '.join(f'{name}={column!r}' for name, column in usual.items())}"
     between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
     if between:
         return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
-    missing = [dim for dim in ("run", "algorithm") if dim in asked and asked[dim] not in frame]
-    if key == "value" and missing and len(scores) > 1:
+    lost = [dim for dim in ("run", "algorithm") if dim in missing]
+    if key == "value" and lost and len(scores) > 1:
         kept = [name for name in frame if name not in scores]
-        constant = _assign(asked[missing[1]], "...").removeprefix("frame") if len(missing) > 1 else ""
-        melt = f"frame.melt({kept}, var_name={asked[missing[0]]!r}, value_name={column!r}){constant}"
-        return f". If it has a column for each {missing[0]}: {melt}"
+        constant = _assign(asked[lost[1]], "...").removeprefix("frame") if len(lost) > 1 else ""
+        melt = f"frame.melt({kept}, var_name={asked[lost[0]]!r}, value_name={column!r}){constant}"
+        return f". If it has a column for each {lost[0]}: {melt}"
     if key == "training":
         return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
@@ -135,6 +139,16 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
             f"{_assign(column, f'frame.groupby({rest}).cumcount()')}, which relies on the order of rows"
         )
     return f". If each algorithm has one run: {_assign(column, '0')}" if key == "run" else ""
+
+
+def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
+    """Return the first column with a usual name of each dim; of a dim of tasks under "extra"."""
+    names, found = list(columns), dict[str, Any]()
+    for dim in dims:
+        known = SYNONYMS[dim].split() if dim in DIMS else USUAL_EXTRAS
+        if usual := [name for name in names if str(name).casefold() in known]:
+            found[dim if dim in DIMS else "extra"] = usual[0]
+    return found
 
 
 def _assign(column: str, value: str) -> str:

@@ -62,7 +62,10 @@ class GridLevels(NamedTuple):
 def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and (not isinstance(method, str) or method not in METHODS):
-        raise ValueError(f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}")
+        raise ValueError(
+            f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}"
+            f"{labels.did_you_mean(method, METHODS)}"
+        )
     if isinstance(on, str) and on not in _NAMED:
         raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
     if isinstance(on, str) and method is not None and on != "union":
@@ -88,6 +91,11 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     grid = validation.numbers_of(on)
     if grid is None:
         raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
+    if grid.ndim == 0:
+        raise ValueError(
+            f"on={labels.shown(on)} is a number of levels, which needs relative_to='budget'. Add it, or give the "
+            "levels: on=[...]"
+        )
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise ValueError(
             f"on must be finite training levels in increasing order; got [{_list(grid.ravel())}]. "

@@ -65,7 +65,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     """Return reference scores with the labels of `scores`, finite."""
     if hasattr(given, "to_xarray"):
         kind = type(given).__name__
-        raise TypeError(f"{name} must be a number or a DataArray; got a {kind}. Give series.to_xarray()")
+        raise TypeError(f"{name} must be a number or a DataArray; got {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
         return xr.DataArray(validation.check_number(name, given))
     validation.check_array(name, given)
@@ -92,7 +92,7 @@ def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Has
     if lacking:
         raise ValueError(f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}")
     if not given.indexes[dim].is_unique:
-        raise ValueError(f"{name} names a {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
+        raise ValueError(f"{name} names a label of {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
 
 
 def _refuse(where: Any, what: str, cure: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.labels import did_you_mean
 from xcurves.readers import (
     cleanrl,
     evaluations,
@@ -122,9 +122,8 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
         if source not in known:
-            near = get_close_matches(source, known, 1)
-            hint = f"did you mean {near[0]!r}? It" if near else "it"
-            raise ValueError(f"source={source!r} is unknown; {hint} is one of {', '.join(known)}")
+            near = did_you_mean(source, known)
+            raise ValueError(f"source={source!r} is unknown; it is one of {', '.join(known)}{near}")
         return known[source]
     found = [each for each in known.values() if _is_there(each, Path(path), files)]
     if not found:

@@ -143,7 +143,10 @@ def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
     given = list(known) if include is None else include if several else [include]
     for part in given:
         if not isinstance(part, str) or part not in known:
-            raise ValueError(f"include must be some of {', '.join(map(repr, known))}; got {labels.shown(part)}")
+            raise ValueError(
+                f"include must be some of {', '.join(map(repr, known))}; got {labels.shown(part)}"
+                f"{labels.did_you_mean(part, known)}"
+            )
     if not given:
         raise ValueError("include names no part. Leave it out for all")
     return {name: kind for name, kind in known.items() if name in given}

@@ -215,6 +215,8 @@ def _cited(reference: str) -> str:
 
 def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
     """Return each count with its name, such as "number of runs: 10"."""
+    if "weights" in result:  # of a contrast
+        result = result.sel(algorithm=result["weights"] != 0)
     return [
         f"{variable.long_name}: {_range(result[name])}"
         for name, variable in kind.variables.items()
@@ -223,11 +225,12 @@ def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
 
 
 def _range(counts: xr.DataArray) -> str:
-    """Return a count, or the range of counts, without the zeros of what was not compared."""
+    """Return a count, or the range of counts; those that are 0 by themselves, such as runs of an absent algorithm."""
     known = counts.to_numpy()[~np.isnan(counts.to_numpy())]
-    known = known[known > 0] if (known > 0).any() else known
-    ends = sorted({known.min(), known.max()}) if known.size else []
-    return " to ".join(f"{end:,.0f}" for end in ends) or "none"
+    some = known[known > 0]
+    ends = sorted({some.min(), some.max()}) if some.size else []
+    absent = f" (0 in {known.size - some.size} of {known.size} cases)" if 0 < some.size < known.size else ""
+    return (" to ".join(f"{end:,.0f}" for end in ends) or "none") + absent
 
 
 def bibtex(result: xr.Dataset | xr.DataTree) -> str:

@@ -1,0 +1,190 @@
+"""Input that a method refuses in one line, which the message names with its cure: a call for each."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from strategies import make_curves
+
+RNG = np.random.default_rng(0)
+CURVES = make_curves(RNG.normal(size=(2, 4, 5)))
+TASKS = make_curves(RNG.normal(size=(3, 2, 4, 5)), task=["x", "y", "z"])
+SIZES = 25.0 * 2 ** np.arange(6)
+ERRORS = make_curves((10 + 100 * SIZES**-0.5)[np.newaxis, np.newaxis] + np.zeros((2, 1, 1)), SIZES)
+ERRORS = ERRORS.isel(run=0, drop=True).assign_attrs(units="%")
+FIT = ERRORS.curves.fit_power_law()
+LOOKS = CURVES.curves.assign_looks(2)
+
+
+def weighted(**options):
+    return TASKS.curves.across_tasks(n_resamples=20, rng=0, **options)
+
+
+def on_tasks(values, names=("x", "y", "z")):
+    return xr.DataArray(values, {"task": list(names)}, ("task",))
+
+
+def with_column(*names):
+    return pd.DataFrame([["a", 0, 1, 2.0, 3.0]], columns=["algorithm", "run", "training", *names])
+
+
+CASES = {
+    "columns of one name": (
+        lambda: with_column("score", "score").curves.to_dataarray("score"),
+        "frame has several columns 'score'. Rename all but one",
+    ),
+    "a column that is an index": (
+        lambda: with_column("score", "x").set_index("run").curves.to_dataarray("score"),
+        "Make columns of the index: frame.reset_index()",
+    ),
+    "a frame of neither": (
+        lambda: xcurves.to_frame("curves"),
+        "data must be a DataArray or a Dataset; got str. Give curves or a result",
+    ),
+    "a frame of labels that repeat": (
+        lambda: CURVES.assign_coords(run=[0, 0, 1, 2]).curves.to_frame(),
+        "run labels must be there and differ; got [0, 0, 1, 2]. Number them: assign_coords(run=range(4))",
+    ),
+    "a frame of labels that are no text": (
+        lambda: CURVES.assign_coords(algorithm=["a", "\ud800"]).curves.to_frame(),
+        "algorithm labels must be text that can be encoded; got ['a', '\\ud800']. Number them: "
+        "assign_coords(algorithm=range(2))",
+    ),
+    "a table of a list": (
+        lambda: xcurves.table([1]),
+        "result must be a Dataset that a method of .curves returned; got list",
+    ),
+    "an archive of an array": (
+        lambda: xcurves.archive.write(CURVES, "curves.nc"),
+        "data must be a Dataset or DataTree; got DataArray. Convert: da.to_dataset(name='score')",
+    ),
+    "a path that is a number": (
+        lambda: xcurves.archive.write(CURVES.to_dataset(), 3),
+        "path must be a string or a Path; got 3. Give the name of a file",
+    ),
+    "an engine that there is not": (
+        lambda: xcurves.archive.open_dataset("curves.nc", engine="hdf"),
+        "engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got 'hdf'. Leave it out",
+    ),
+    "scores that are all missing": (
+        lambda: (CURVES * np.nan).curves.analyze(),
+        "curves has no score at all: every value is NaN. Check the selection that made it",
+    ),
+    "tasks by a core dim": (
+        lambda: weighted(task="run"),
+        "task must be a dim of tasks; got 'run', which is that of runs",
+    ),
+    "tasks by a misspelt dim": (
+        lambda: weighted(task="taks"),
+        "task='taks' is no dim of curves, which have ('task', 'algorithm', 'run', 'training'). Did you mean 'task'?",
+    ),
+    "weights of tasks that are words": (
+        lambda: weighted(task_weights=["a", "b", "c"]),
+        "task_weights must be numbers; got 'a'",
+    ),
+    "weights of another dim": (
+        lambda: weighted(task_weights=xr.DataArray([1, 2, 3], dims="game")),
+        "task_weights must have the dim 'task'; got ('game',)",
+    ),
+    "weights that name a task twice": (
+        lambda: weighted(task_weights=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),
+        "task_weights names a label of task twice. Keep one: task_weights.drop_duplicates('task')",
+    ),
+    "weights that lack a task": (
+        lambda: weighted(task_weights=on_tasks([1, 2], ["x", "y"])),
+        "task_weights lacks task 'z'. Give a value for every task",
+    ),
+    "a reference for a task given twice": (
+        lambda: TASKS.curves.normalize(low=0, high=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),
+        "high names a label of task twice. Keep one: high.drop_duplicates('task')",
+    ),
+    "a fit without a variable": (
+        lambda: FIT.drop_vars("gamma").curves.predict([1000]),
+        "fit has no variable 'gamma', which a selection left out. Select along tasks only, before the prediction",
+    ),
+    "a fit without a dim": (
+        lambda: FIT.isel(cov_param=0).curves.predict([1000]),
+        "fit has no dim 'cov_param', which a selection left out. Select along tasks only, before the prediction",
+    ),
+    "a fit without parameters": (
+        lambda: FIT.isel(param=slice(3), cov_param=slice(3)).curves.predict([1000]),
+        "fit has 3 labels of 'param'; a whole one has 4 or more. Select along tasks only, before the prediction",
+    ),
+    "variants that are a list": (
+        lambda: ERRORS.curves.leave_one_size_out(variants=["power law"]),
+        "variants must be a mapping of names to options; got ['power law']. Try {'power law': {}}",
+    ),
+    "a variant without options": (
+        lambda: ERRORS.curves.leave_one_size_out(variants={"free": True}),
+        "variant 'free' must have a mapping of options; got True. None: {}",
+    ),
+    "a misspelt option of a variant": (
+        lambda: ERRORS.curves.leave_one_size_out(variants={"free": {"gama": -0.5}}),
+        "Did you mean 'gamma'?",
+    ),
+    "more looks than a test has": (
+        lambda: LOOKS.curves.sequential(n_looks=10**6),
+        "got 1000000. Usual: 2 to 20",
+    ),
+    "scores too large to be squared": (
+        lambda: (LOOKS * 1e150).curves.sequential(n_looks=2),
+        "scores are too large to be squared. Rescale: curves / abs(curves).max()",
+    ),
+    "colours that are one word": (
+        lambda: CURVES.curves.plot(colors="red"),
+        "colors must be a mapping or a sequence; got 'red'. Give {'sac': '#0072B2'}",
+    ),
+    "axes that are a figure": (
+        lambda: CURVES.curves.plot(ax="axes"),
+        "ax must be a matplotlib Axes; got str. Make one: fig, ax = matplotlib.pyplot.subplots()",
+    ),
+    "an order without a pair": (
+        lambda: CURVES.curves.pairwise(n_resamples=20, rng=0).curves.plot(order=["a0"]),
+        "order leaves no pair of this result; got ['a0']. Name both algorithms of a pair",
+    ),
+    "a misspelt reference": (
+        lambda: CURVES.assign_coords(algorithm=["sac", "td3"]).curves.pairwise(reference="sca"),
+        "reference must be an algorithm of the curves; got 'sca'. They have 'sac', 'td3'. Did you mean 'sac'?",
+    ),
+    "a misspelt weight": (
+        lambda: CURVES.assign_coords(algorithm=["sac", "td3"]).curves.contrast({"sac": 1, "td33": -1}),
+        "weights names 'td33', which is no algorithm of the curves; they have 'sac', 'td3'. Did you mean 'td3'?",
+    ),
+    "a misspelt method": (
+        lambda: CURVES.curves.align([0, 50], method="lineer"),
+        "got 'lineer'. Did you mean 'linear'?",
+    ),
+    "a number of levels without a budget": (
+        lambda: CURVES.curves.align(20),
+        "on=20 is a number of levels, which needs relative_to='budget'. Add it, or give the levels: on=[...]",
+    ),
+    "a misspelt part": (
+        lambda: CURVES.curves.analyze(include="pairwize"),
+        "Did you mean 'pairwise'?",
+    ),
+    "a misspelt data set": (
+        lambda: xcurves.tutorial.open_dataset("tictactoo"),
+        "got 'tictactoo'. Did you mean 'tictactoe'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_refused_is_named_with_its_cure(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, said = CASES[case]
+    with pytest.raises((ValueError, TypeError, KeyError)) as caught:
+        call()
+    message = str(caught.value.args[0])
+    assert message.endswith(said)
+    assert "\n" not in message
+
+
+def test_a_table_of_a_whole_analysis_is_that_of_a_part():
+    tree = CURVES.curves.analyze(include=["anova", "pairwise"], n_resamples=20, rng=0)
+    with pytest.raises(ValueError, match=r"a whole analysis has a table for each part: tree\['anova'\]\.curves\.table"):
+        tree.curves.table()
+    one = xr.DataTree.from_dict({"anova": tree["anova"].to_dataset()})
+    pd.testing.assert_frame_equal(xcurves.table(one), xcurves.table(tree["anova"].to_dataset()))
