@@ -212,22 +212,9 @@ def to_dataset(
     names = listed("values", values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
-    table = as_pandas(frame)
-    columns = [
-        to_dataarray(
-            table,
-            name,
-            algorithm=algorithm,
-            run=run,
-            training=training,
-            extra=extra,
-            on=on,
-            method=method,
-            tolerance=tolerance,
-            duplicates=duplicates,
-        )
-        for name in names
-    ]
+    make = partial(to_dataarray, as_pandas(frame), algorithm=algorithm, run=run, training=training, extra=extra)
+    options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
+    columns = [make(name, **options) for name in names]
     return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
 
 
