@@ -278,10 +278,10 @@ def answer_or_error(method):
 
 def test_a_label_that_was_selected_is_answered_or_named(kind):
     result = made(kind.name)
-    for dim, labels in kind.coords.items():
-        if dim not in result.dims or not labels:
+    for dim in kind.coords:
+        if dim not in result.dims:
             continue
-        selected = result.sel({dim: labels[0]})
+        selected = result.isel({dim: 0})
         for method in ("table", "summary"):
             said = answer_or_error(getattr(selected.curves, method))
             assert not isinstance(said, Exception) or f"needs all of dim {dim!r}. Some labels were selected" in str(

@@ -76,7 +76,10 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
-        lacking = [dim for dim, labels in kind.coords.items() if labels and result.sizes.get(dim, 0) < len(labels)]
+        asked = str(error) if isinstance(error, KeyError) else ""  # of xarray, for labels that a dim does not have
+        lacking = [
+            dim for dim, labels in kind.coords.items() if result.sizes.get(dim, 0) < len(labels) or repr(dim) in asked
+        ]
         if lacking:
             cure = f"Some labels were selected away; take .curves.{name}() of the whole result"
             raise ValueError(f"{name} of a result of {kind.name} needs all of dim {lacking[0]!r}. {cure}") from error

@@ -76,8 +76,8 @@ def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFra
     data = native_labels(data)
     frame = _frame(data, dims, attrs)
     for dim in dims:
-        values = data[dim].to_numpy()
-        if values.tolist() != sorted(values.tolist()):
+        values = pd.Index(data[dim].to_numpy())
+        if not values.is_monotonic_increasing:
             frame[dim] = pd.Categorical(frame[dim], values)
     return frame
 

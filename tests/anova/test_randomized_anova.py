@@ -479,3 +479,10 @@ def test_omega_squared_by_its_definition(paired):
     result = quiet(curves, n_resamples=1, paired=paired).omega_sq_partial.sel(error_term="split_plot")
     for effect, (own, error) in zip(("algorithm", "interaction"), variances(curves.to_numpy(), paired), strict=True):
         np.testing.assert_allclose(result.sel(effect=effect), own / (own + error))
+
+
+@pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
+@pytest.mark.filterwarnings("ignore:differences and error", "ignore:.*p is NaN")
+def test_huge_scores_that_are_all_alike_have_no_p(method):
+    found = getattr(make_curves(np.full((2, 4, 4), 1e160)).curves, method)(n_resamples=99, rng=0)
+    assert found.pvalue.isnull().all()

@@ -44,7 +44,7 @@ def attempt(name: str, seed: int) -> str:
             check_error(name, error, positional, options)
             return "refused"
         finally:
-            if name in ("plot", "report"):
+            if name in ("plot", "plot_benchmark", "report"):
                 import matplotlib.pyplot as plt
 
                 plt.close("all")

@@ -5,8 +5,8 @@ import pytest
 import xcurves
 from attack import outcomes
 
-SLOW = {"report": 10, "plot": 5, "analyze": 4, "across_tasks": 4}  # times as long as others
-SEEDS = 40  # calls of a function; `python -m attack N` tries as many as wanted
+SLOW = {"runs_needed": 20, "analyze": 4, "plot_benchmark": 4}  # times as long as others
+SEEDS = 200  # calls of a function; `python -m attack N` tries as many as wanted
 
 
 @pytest.mark.slow

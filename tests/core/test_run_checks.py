@@ -1,4 +1,4 @@
-"""The doors inside the graph, to the letter."""
+"""Checks of values inside the graph, with their exact messages."""
 
 import numpy as np
 import pytest

@@ -314,6 +314,11 @@ BAD = [
         "interval='exact' is for independent trials of one distribution and resamples nothing; got n_resamples=99. "
         "Use interval='percentile' or 'bca'",
     ),
+    (
+        {"n_resamples": {"x": 1}},
+        "interval='exact' is for independent trials of one distribution and resamples nothing; got "
+        "n_resamples={'x': 1}. Use interval='percentile' or 'bca'",
+    ),
     ({"dim": ()}, "dim must name one or more dims, each once; got (). Try dim='run'"),
     ({"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
 ]

@@ -176,6 +176,9 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
             bare.curves.assign_looks(by)
     with pytest.raises(TypeError, match="by must be a number of runs"):
         bare.curves.assign_looks("batch")
+    for name in ([1], "run"):
+        with pytest.raises(TypeError, match="name must be that of no dim of curves"):
+            bare.curves.assign_looks(5, name=name)
     uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
     with pytest.raises(ValueError, match=r"run 5 would be.*look 2 of another"):
         uneven.curves.assign_looks(5)

@@ -164,3 +164,10 @@ def test_numbers_that_are_all_equal_or_all_zero():
     x = np.array([[0.1] * 5, [0.0] * 5])
     np.testing.assert_array_equal(task_flips.flip_statistic(x), [np.inf, 0])
     np.testing.assert_array_equal(task_flips.pvalues(x, plan, everyone(x))[0], [2 / 32, 1])
+
+
+@pytest.mark.parametrize("n_resamples", [None, 1])
+def test_no_member_has_no_interval(n_resamples):
+    none = np.empty((0, 2))
+    plan = task_flips.plan_flips(2, n_resamples)
+    assert task_flips.flip_intervals(none, none, plan, 0.05).shape == (0, 2)

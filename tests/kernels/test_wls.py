@@ -171,3 +171,9 @@ def test_the_check_of_variances_is_a_chi_square_test():
         law = stats.chi2((folds[curve] - 1).sum())
         np.testing.assert_allclose(found[curve], 2 * min(law.cdf(value), law.sf(value)), rtol=1e-10)
     assert found[1] == 1
+
+
+def test_sizes_near_zero_have_no_variance():
+    n = np.array([1e-300, 1.0, 2.0])
+    folds = np.full((1, 3), 3.0)
+    assert np.isfinite(wls.pooled_variance(n, folds, np.full((1, 3), 0.03), 0.02, None)[0, 1:]).all()

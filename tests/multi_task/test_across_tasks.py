@@ -297,3 +297,10 @@ def test_infinite_scores_count_by_their_ranks():
     curves[0, 0, 0] = -np.inf
     with pytest.raises(ValueError, match=r"task 't0': algorithm 'a', run 0 has infinite values"):
         across(curves)
+
+
+def test_labels_that_pandas_cannot_find_have_sentences():
+    scores = np.random.default_rng(0).normal(size=(6, 2, 3, 2))
+    dims = ("task", "algorithm", "run", "training")
+    curves = xr.DataArray(scores, {"algorithm": ["\ud800", "b"], "training": [1.0, 2.0]}, dims)
+    assert "6 tasks" in curves.curves.across_tasks(rng=0).curves.summary()

@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -28,6 +29,12 @@ def test_a_benchmark_in_one_figure():
     assert faults(axes[0].figure) == []
     assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
     plt.close("all")
+
+
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "curves has no score at all"), (np.inf, "curves has infinite")])
+def test_scores_that_no_axis_shows_are_refused(value, said):
+    with pytest.raises(ValueError, match=said):
+        xr.full_like(synthetic_curves(2, 2), value).curves.plot_benchmark()
 
 
 def test_more_than_eight_algorithms_are_refused():

@@ -196,6 +196,10 @@ def test_looks_that_cannot_be_are_refused(tasks):
 
     assert message(order=["a0", "a11"]).endswith("got 'a11'. Did you mean 'a1'?")
     assert message(order="a0") == "order must be a list of algorithms; got 'a0'. Give ['sac', 'td3']"
+    assert message(order=np.ones((2, 2))).startswith(
+        "order must be a list of algorithms; got array([[1., 1.], [1., 1.]])"
+    )
+    assert message(view=np.ones(2)) == "view must be one of 'runs'; got array([1., 1.])"
     assert message(order=["a0", "a0"]).startswith("order must name each algorithm once")
     assert message(labels={"a9": "x"}).startswith("labels must name labels of what is drawn; got 'a9'")
     assert message(labels=["x"]).startswith("labels must be a mapping to words")

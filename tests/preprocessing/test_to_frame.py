@@ -30,6 +30,11 @@ def test_curves_come_back_identical(curves):
     xr.testing.assert_identical(shuffled.curves.to_dataarray("return", extra="task"), curves)
 
 
+def test_runs_of_mixed_labels_keep_their_order():
+    curves = make_curves(np.zeros((2, 3, 2))).assign_coords(run=np.array([1, "a", 0.5], dtype=object))
+    assert curves.curves.to_frame()["run"].cat.categories.tolist() == [1, "a", 0.5]
+
+
 @given(strategies.curves())
 def test_any_curves_come_back(curves):
     xr.testing.assert_equal(curves.curves.to_frame().curves.to_dataarray("score"), curves)

@@ -448,6 +448,11 @@ def test_bad_options(curves, option, message):
     assert str(caught.value) == message
 
 
+def test_an_array_is_no_number_of_resamples(curves):
+    with pytest.raises(TypeError, match="n_resamples must be a whole number"):
+        profile(curves, n_resamples=np.ones(2))
+
+
 def test_a_single_level_is_no_profile(curves, tasks):
     with pytest.raises(ValueError, match="one training level") as caught:
         profile(curves.isel(training=[2]))

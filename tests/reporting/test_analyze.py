@@ -205,6 +205,12 @@ def test_a_name_with_a_slash_is_no_group(curves):
     [
         ({"include": ["t_test"]}, ValueError, f"include must be some of {', '.join(map(repr, parts()))}; got 't_test'"),
         ({"include": []}, ValueError, "include names no part. Leave it out for all"),
+        ({"include": 3}, ValueError, f"include must be some of {', '.join(map(repr, parts()))}; got 3"),
+        (
+            {"include": [["anova"]]},
+            ValueError,
+            f"include must be some of {', '.join(map(repr, parts()))}; got ['anova']. Did you mean 'anova'?",
+        ),
         ({"paired": 1}, TypeError, "paired must be True or False; got 1"),
         ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
         ({"rng": "a"}, TypeError, "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0"),

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import labels
 from xcurves.core.grid_advice import cure_incomplete
 
 _CURE = (
@@ -85,6 +86,19 @@ def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "c
             f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}. "
             f"Rescale: {name} / abs({name}).max()"
         )
+
+
+def check_scored(curves: xr.DataArray) -> None:
+    """Refuse curves without a score."""
+    if not curves.notnull().any():
+        raise ValueError("curves has no score at all: every value is NaN. Check the selection that made it")
+
+
+def check_drawable(curves: xr.DataArray) -> None:
+    """Refuse curves with values that no axis can show."""
+    if np.isinf(curves).any():
+        raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
+    check_largest(curves.to_numpy(), labels.task_names(curves))
 
 
 def check_largest(values: NDArray[np.float64], names: Sequence[str], name: str = "curves") -> None:

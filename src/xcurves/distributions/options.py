@@ -75,7 +75,7 @@ def check_design(
     outer = check_units(dims, within, unit)
     for name, value in (("strata", within or None), ("unit", outer or None), ("n_resamples", n_resamples)):
         if interval == "exact" and value is not None:
-            got = value if isinstance(value, int) or len(value) > 1 else value[0]
+            got = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             raise ValueError(
                 f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
                 f"{name}={labels.shown(got)}. Use interval='percentile' or 'bca'"

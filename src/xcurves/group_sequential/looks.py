@@ -58,6 +58,8 @@ def assign_looks(
     [1, 1, 1, 1, 1, 2, 2, 2, 2, 2]
     """
     checked = check_curves(curves)
+    if not isinstance(name, str) or name in ("", *checked.dims):
+        raise TypeError(f"name must be that of no dim of curves; got {labels.shown(name)}. Try 'look'")
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))
     elif isinstance(by, Integral) and not isinstance(by, bool) and by > 0:

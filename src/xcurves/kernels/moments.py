@@ -76,7 +76,8 @@ def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) 
 
     The magnitude is the sum of squares of the pool's mean curve, counted once for each curve.
     """
-    pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
+    with np.errstate(over="ignore"):  # of huge scores that are all alike; others are refused
+        pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
     of = (tasks, curves) if is_factor(moments.comoment) else (tasks, curves, curves)
     comoment = moments.comoment[np.ix_(*of)]
     if is_factor(moments.comoment) and not is_factor(comoment):  # so many curves are absent

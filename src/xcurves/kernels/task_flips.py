@@ -133,7 +133,7 @@ def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> 
     width = max(1, _HELD // plan.n_flips)
     starts = range(0, len(x), width)
     parts = [_drawn_intervals(x[s : s + width], weights[s : s + width], plan, alpha) for s in starts]
-    return np.concatenate(parts)
+    return np.concatenate([np.empty((0, 2)), *parts])
 
 
 def _drawn_intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> Floats:

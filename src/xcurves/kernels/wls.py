@@ -51,7 +51,7 @@ def pooled_variance(n: Floats, folds: Floats, spread: Floats, sigma0_sq: float, 
         return np.broadcast_to(sigma0_sq + sigma_hat_sq / n, folds.shape)
     degrees = np.maximum(folds - 1, 0)
     excess = np.where(degrees > 0, spread - sigma0_sq, 0.0)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # sizes near 0
         slope = (degrees * excess) @ (1 / n) / (degrees @ (1 / n**2))
     return np.asarray(sigma0_sq + np.maximum(slope, 0.0)[:, np.newaxis] / n)
 

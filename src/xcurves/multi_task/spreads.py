@@ -13,8 +13,15 @@ UNLIKE = 10.0  # times that runs may differ more in one task than in another
 def run_sd(result: xr.Dataset) -> xr.DataArray:
     """Return how much runs differ in each task, the mean over pairs of the root mean square of both spreads."""
     counts = result["n_runs"].where(result["n_runs"] > 0)
-    a, b = (counts.sel(algorithm=result[name]) for name in ("algorithm_a", "algorithm_b"))
+    a, b = (_of(counts, result[side]) for side in ("algorithm_a", "algorithm_b"))
     return (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
+
+
+def _of(counts: xr.DataArray, algorithms: xr.DataArray) -> xr.DataArray:
+    """Return the counts of one algorithm of every pair, by place: pandas finds no label with a lone surrogate."""
+    names = counts["algorithm"].to_numpy().tolist()
+    places = [names.index(label) for label in algorithms.to_numpy().tolist()]
+    return counts.isel(algorithm=xr.DataArray(places, dims=algorithms.dims))
 
 
 def task_spread_ratio(result: xr.Dataset) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
@@ -102,6 +102,8 @@ def plot_benchmark(
     ['median (%)', 'IQM (%)', 'mean (%)', 'optimality gap (%)']
     """
     curves = check_curves(curves).compute()
+    run_checks.check_scored(curves)
+    run_checks.check_drawable(curves)
     look = Look(colors, labels, order)
     n_drawn = look.of(curves).sizes["algorithm"]
     if n_drawn > MOST_CURVES:

@@ -215,9 +215,7 @@ def _plot_curves(
 ) -> Axes | NDArray[Any]:
     _check_view(("runs",), ("runs",), view)
     array = check_curves(data).compute()
-    if np.isinf(array).any():
-        raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
-    run_checks.check_largest(array.to_numpy(), labels_of.task_names(array))
+    run_checks.check_drawable(array)
     band = curves.Band(
         validation.check_count("n_resamples", n_resamples, most=_MOST) or curves.N_RESAMPLES,
         validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
@@ -311,7 +309,7 @@ def _default_views(kind: ResultKind) -> tuple[str, ...]:
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
     if view is None:
         return default
-    if view not in views:
+    if not isinstance(view, str) or view not in views:
         raise ValueError(
             f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}"
             f"{labels_of.did_you_mean(view, views)}"

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import with_styles
-from xcurves.core.labels import did_you_mean
+from xcurves.core.labels import did_you_mean, shown
 from xcurves.core.validation import Labelled
 
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -34,23 +34,25 @@ class Look(NamedTuple):
 
         names = _algorithms(data) or _labels(data, "pair")
         if not isinstance(self.colors, Mapping | Sequence) or isinstance(self.colors, str):
-            raise TypeError(f"colors must be a mapping or a sequence; got {self.colors!r}. Give {{'sac': '#0072B2'}}")
+            got = shown(self.colors)
+            raise TypeError(f"colors must be a mapping or a sequence; got {got}. Give {{'sac': '#0072B2'}}")
         given = self.colors if isinstance(self.colors, Mapping) else dict(zip(names, self.colors, strict=False))
         _check_known("colors", given, [*names, *_labels(data, "pair")])
         for name, colour in given.items():
             if not is_color_like(colour):
-                raise ValueError(f"colors must be colours of matplotlib; got {colour!r} for {name!r}. Give '#0072B2'")
+                got = f"{shown(colour)} for {name!r}"
+                raise ValueError(f"colors must be colours of matplotlib; got {got}. Give '#0072B2'")
         return {str(name): colour for name, colour in given.items()}
 
     def _ordered(self, data: Labelled) -> Labelled:
         if self.order is None:
             return data
         if not isinstance(self.order, Sequence) or isinstance(self.order, str) or not len(self.order):
-            raise TypeError(f"order must be a list of algorithms; got {self.order!r}. Give ['sac', 'td3']")
+            raise TypeError(f"order must be a list of algorithms; got {shown(self.order)}. Give ['sac', 'td3']")
         order = list(self.order)
         _check_known("order", order, _algorithms(data))
         if len(set(order)) < len(order):
-            raise ValueError(f"order must name each algorithm once; got {order!r}. Leave out the second")
+            raise ValueError(f"order must name each algorithm once; got {shown(order)}. Leave out the second")
         if "algorithm" in data.dims:
             data = data.sel(algorithm=order)
         if "pair" in data.dims and "algorithm_a" in data.coords:
@@ -58,7 +60,8 @@ class Look(NamedTuple):
             pairs = list(zip(*(data[side].to_numpy().tolist() for side in _SIDES), strict=True))
             kept = [place for place, pair in enumerate(pairs) if set(pair) <= places.keys()]
             if not kept:
-                raise ValueError(f"order leaves no pair of this result; got {order!r}. Name both algorithms of a pair")
+                got = shown(order)
+                raise ValueError(f"order leaves no pair of this result; got {got}. Name both algorithms of a pair")
             data = data.isel(pair=sorted(kept, key=lambda place: [places[name] for name in pairs[place]]))
         return data
 
@@ -66,7 +69,8 @@ class Look(NamedTuple):
         if self.labels is None:
             return data
         if not isinstance(self.labels, Mapping) or not all(isinstance(said, str) for said in self.labels.values()):
-            raise TypeError(f"labels must be a mapping to words; got {self.labels!r}. Give {{'sac': 'SAC (ours)'}}")
+            got = shown(self.labels)
+            raise TypeError(f"labels must be a mapping to words; got {got}. Give {{'sac': 'SAC (ours)'}}")
         of_text = [name for name, coord in data.coords.items() if coord.dtype.kind in "OUT" and coord.ndim == 1]
         named = [name for name in of_text if not str(name).endswith("_style")]
         _check_known("labels", self.labels, [label for name in named for label in data[name].to_numpy().tolist()])

@@ -128,7 +128,7 @@ def to_dataarray(
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
     order = _order(curve, level)
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
-    repeated = order[1:][(np.diff(every.curve) == 0) & (np.diff(every.level) == 0)]
+    repeated = order[1:][(every.curve[1:] == every.curve[:-1]) & (every.level[1:] == every.level[:-1])]
     if duplicates == "raise" and repeated.size:
         keys = [column for column in columns.values() if column != _ONE_RUN]
         raise ValueError(_say_repeated(frame[keys], np.sort(repeated), "extra=" if run != _ONE_RUN else "run="))

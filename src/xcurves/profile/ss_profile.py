@@ -142,6 +142,7 @@ def ss_profile(
     Frozen({'training': 8})
     """
     curves = check_curves(curves, reserved=SS_PROFILE.reserved())
+    n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     ordered = in_label_order(curves)
     lazy = curves.chunks is not None

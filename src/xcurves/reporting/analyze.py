@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
@@ -106,8 +106,7 @@ def analyze(
     """
     wanted = _check_include(include)
     curves = check_curves(curves)
-    if not curves.notnull().any():
-        raise ValueError("curves has no score at all: every value is NaN. Check the selection that made it")
+    run_checks.check_scored(curves)
     entropy = validation.check_rng(rng)
     validation.check_confidence_level(confidence_level)
     given: dict[str, Any] = {
@@ -140,9 +139,10 @@ def analyze(
 def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
     """Return the parts to make, in their usual order."""
     known = parts()
-    given = [include] if isinstance(include, str) else list(known if include is None else include)
+    several = isinstance(include, Sequence) and not isinstance(include, str)
+    given = list(known) if include is None else include if several else [include]
     for part in given:
-        if part not in known:
+        if not isinstance(part, str) or part not in known:
             raise ValueError(
                 f"include must be some of {', '.join(map(repr, known))}; got {labels.shown(part)}"
                 f"{labels.did_you_mean(part, known)}"
