@@ -122,6 +122,8 @@ def sequential(
     .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 65-70.
     .. [4] Ye, Y., Li, A., Liu, L. & Yao, B. (2013). A group sequential Holm procedure with multiple primary endpoints.
        Stat. Med. 32, 1112-1124.
+    .. [5] Maurer, W. & Bretz, F. (2013). Multiple testing in group sequential trials using graphical approaches.
+       Stat. Biopharm. Res. 5, 311-320. doi:10.1080/19466315.2013.807748
 
     Examples
     --------
