@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from xcurves.kernels.assignments import first_members
-from xcurves.kernels.many_curves import sums_over_groups
+from xcurves.kernels.many_curves import sparse_members, sums_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
 from xcurves.kernels.shuffles import Plan
@@ -25,17 +25,20 @@ def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     if by_splits(plan):
         yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
         return
-    if plan.large or len(plan.sizes) > 2:
-        by_curve = np.ascontiguousarray(features.T)
+    by_curve = np.ascontiguousarray(features.T)
+    if plan.large:
         for number in range(plan.n_blocks):
             yield sums_over_groups(plan, number, by_curve).transpose(2, 1, 0)
         return
-    rows = max(1, _AT_ONCE // (2 * sum(plan.sizes)))
-    for order in plan.blocks():
-        for start in range(0, len(order), rows):
-            member = first_members(order[start : start + rows], plan.sizes[0])
-            # One product for each feature, so that its rounding does not depend on the other features.
-            yield np.matmul(features[:, np.newaxis], member.T)
+    two = len(plan.sizes) == 2
+    rows = max(1, _AT_ONCE // (2 * sum(plan.sizes) if two else len(features)))
+    for block in plan.blocks():
+        for order in (block[start : start + rows] for start in range(0, len(block), rows)):
+            if two:  # one product for each feature, so that its rounding does not depend on the other features
+                yield np.matmul(features[:, np.newaxis], first_members(order, plan.sizes[0]).T)
+            else:
+                sums = sparse_members(order, plan.sizes) @ by_curve
+                yield sums.reshape(len(order), len(plan.sizes), -1).transpose(2, 1, 0)
 
 
 def _splits(features: Floats, plan: Plan) -> Iterator[Floats]:
