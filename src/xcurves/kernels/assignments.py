@@ -56,12 +56,11 @@ class Assignments:
             yield shuffles, groups
 
 
-def members(order: Order, sizes: tuple[int, ...]) -> Floats:
-    """Return 0/1 matrices of the members of every group but the last, shape (group, reassignment, curve)."""
-    member = np.zeros((len(sizes) - 1, order.size))
-    for group, places in zip(member, np.split(_flat(order), np.cumsum(sizes)[:-1], axis=1)[:-1], strict=True):
-        group[places] = 1.0
-    return member.reshape(-1, *order.shape)
+def first_members(order: Order, size: int) -> Floats:
+    """Return a 0/1 matrix of the members of the first group, of `size` curves, shape (reassignment, curve)."""
+    member = np.zeros(order.size)
+    member[_flat(order)[:, :size]] = 1.0
+    return member.reshape(order.shape)
 
 
 def _flat(order: Order) -> Order:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from xcurves.kernels.assignments import members
-from xcurves.kernels.many_curves import sums_over_groups
+from xcurves.kernels.assignments import first_members
+from xcurves.kernels.many_curves import sparse_members, sums_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.reassign import by_splits, popcounts, subset_sums
-from xcurves.kernels.shuffles import Order, Plan
+from xcurves.kernels.shuffles import Plan
 
 _AT_ONCE = 2**17  # sums, or entries of a matrix of members, held at once
 
@@ -18,35 +18,27 @@ _AT_ONCE = 2**17  # sums, or entries of a matrix of members, held at once
 def group_sums(features: Floats, plan: Plan) -> Iterator[Floats]:
     """Yield sums of features, shape (feature, curve), over groups: arrays of shape (feature, group, reassignment).
 
-    With two groups only the first is summed. With more, the sum of the last is the total less the sums of the others.
+    With two groups only the first is summed.
     Exact plans of two groups are enumerated from tables of subset sums: the order of reassignments is then that of
     the tables, not of the plan's blocks.
     """
-    total = features.sum(axis=-1)[:, np.newaxis]
     if by_splits(plan):
         yield from (sums[:, np.newaxis] for sums in _splits(features, plan))
         return
+    by_curve = np.ascontiguousarray(features.T)
     if plan.large:
         for number in range(plan.n_blocks):
-            yield sums_over_groups(plan, number, np.ascontiguousarray(features.T)).transpose(2, 1, 0)
+            yield sums_over_groups(plan, number, by_curve).transpose(2, 1, 0)
         return
-    rows = max(1, _AT_ONCE // (sum(plan.sizes) * len(plan.sizes)))
-    for order in plan.blocks():
-        for start in range(0, len(order), rows):
-            yield _sums_of_orders(features, total, order[start : start + rows], plan.sizes)
-
-
-def _sums_of_orders(features: Floats, total: Floats, order: Order, sizes: tuple[int, ...]) -> Floats:
-    """Sum over all groups but the last by products with a 0/1 matrix of members.
-
-    There is one product for each feature, so that its rounding does not depend on the other features.
-    """
-    sums = np.matmul(features[:, np.newaxis], members(order, sizes).reshape(-1, order.shape[1]).T).reshape(
-        len(features), -1, len(order)
-    )
-    if len(sizes) == 2:
-        return np.asarray(sums)
-    return np.concatenate([sums, (total - sums.sum(axis=1))[:, np.newaxis]], axis=1)
+    two = len(plan.sizes) == 2
+    rows = max(1, _AT_ONCE // (2 * sum(plan.sizes) if two else len(features)))
+    for block in plan.blocks():
+        for order in (block[start : start + rows] for start in range(0, len(block), rows)):
+            if two:  # one product for each feature, so that its rounding does not depend on the other features
+                yield np.matmul(features[:, np.newaxis], first_members(order, plan.sizes[0]).T)
+            else:
+                sums = sparse_members(order, plan.sizes) @ by_curve
+                yield sums.reshape(len(order), len(plan.sizes), -1).transpose(2, 1, 0)
 
 
 def _splits(features: Floats, plan: Plan) -> Iterator[Floats]:

@@ -3,7 +3,8 @@
 There are four ways to compute the same sums. The choice depends only on the design and the plan, never on the number
 of tasks, so that the numbers of a task do not depend on other tasks:
 
-* a 0/1 matrix of group members times the features of the curves (few levels or few groups);
+* a 0/1 matrix of group members, sparse for three groups or more, times the features of the curves (few levels or few
+  groups);
 * a sparse matrix of pairs of curves that share a group times their co-moments (many levels, many tasks);
 * for more than a thousand curves: the sums over the groups of a block, with few levels by a factor of the co-moments;
 * for all splits into two groups: the sums over all subsets of each half of the curves, combined by matrix products.
@@ -17,8 +18,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels.assignments import members
-from xcurves.kernels.many_curves import sums_over_groups
+from xcurves.kernels.assignments import first_members
+from xcurves.kernels.many_curves import sparse_members, sums_over_groups
 from xcurves.kernels.moments import Floats, is_factor
 from xcurves.kernels.shuffles import Order, Plan
 from xcurves.kernels.sums import AnovaDesign
@@ -88,14 +89,18 @@ def _features(design: AnovaDesign) -> Floats:
 
 
 def _by_members(design: AnovaDesign) -> Callable[[Order], Floats]:
-    """Sum features over the members of all groups but the last, whose sum is minus that of the others."""
-    features = _features(design)
-    sizes = np.array(design.sizes)
+    """Sum features over the members of each group; of two groups, the second's sum is minus the first's."""
+    features, sizes = _features(design), np.array(design.sizes)
+    if len(sizes) == 2:
+        features *= np.sqrt((1 / sizes).sum())
+        first = np.ones(1, np.int64)
+        return lambda order: _squares((first_members(order, design.sizes[0]) @ features)[:, np.newaxis], first)
+    by_curve = _beside(features)
+    shape = (len(sizes), len(features), -1)
 
     def evaluate(order: Order) -> Floats:
-        member = members(order, design.sizes)
-        sums = (member.reshape(-1, order.shape[1]) @ features).reshape(len(features), *member.shape[:2], -1)
-        return _squares(sums, sizes[:-1]) + _squares(sums.sum(axis=1, keepdims=True), sizes[-1:])
+        sums = (sparse_members(order, design.sizes) @ by_curve).reshape(len(order), *shape)
+        return _squares(sums.transpose(2, 1, 0, 3), sizes)
 
     return evaluate
 
@@ -103,15 +108,19 @@ def _by_members(design: AnovaDesign) -> Callable[[Order], Floats]:
 def _large(design: AnovaDesign, plan: Plan, batch: int | None, progress: Progress) -> Iterator[Floats]:
     """Sum features over the groups of many curves; of two groups, the second's sum is minus the first's."""
     features = _features(design)
-    n_tasks, n_curves, n_features = features.shape
-    by_curve = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(n_curves, -1)
+    by_curve = _beside(features)
     sizes = np.array(design.sizes)
     rows = batch or plan.rows
     for number in progress(range(plan.n_blocks)):
         sums = sums_over_groups(plan, number, by_curve)
-        sums = sums.reshape(*sums.shape[:2], n_tasks, n_features).transpose(2, 1, 0, 3)
+        sums = sums.reshape(*sums.shape[:2], len(features), -1).transpose(2, 1, 0, 3)
         found = _squares(sums, sizes) if len(sizes) > 2 else (1 / sizes).sum() * _squares(sums, np.ones(1, np.int64))
         yield from (found[..., start : start + rows] for start in range(0, found.shape[-1], rows))
+
+
+def _beside(features: Floats) -> Floats:
+    """Put the features of all tasks beside each other, shape (curve, task and feature)."""
+    return np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(features.shape[1], -1)
 
 
 def _squares(sums: Floats, sizes: NDArray[np.int64]) -> Floats:
