@@ -68,7 +68,7 @@ def import_pyplot() -> Any:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
-    plt.draw_if_interactive()  # loads the backend, whose settings an rc_context would take back
+    plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
     return plt
 
 
