@@ -37,9 +37,10 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         "result = final.curves.performance_cdf(scores_at=range(60, 101))",
     ],
     "performance_cdf-training": [
-        "result = accuracy.curves.performance_cdf(",
+        'common = accuracy.dropna("training")',
+        "result = common.curves.performance_cdf(",
         '    dim=("task", "run"), strata="task", interval="percentile",',
-        '    simultaneous="training", n_resamples=999, rng=0,',
+        '    simultaneous="training", rng=0,',
         ")",
     ],
     "compare_distributions": ["final = scores.isel(training=-1)", "result = final.curves.compare_distributions()"],

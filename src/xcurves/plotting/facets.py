@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
-from math import ceil, prod, sqrt
+from math import ceil, isqrt, prod, sqrt
 from typing import Any, Generic
 
 import numpy as np
@@ -68,7 +68,7 @@ def import_pyplot() -> Any:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
-    plt.draw_if_interactive()  # type: ignore[no-untyped-call] # loads the backend, whose settings an rc_context would take back
+    plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
     return plt
 
 
@@ -120,7 +120,9 @@ def arrange(sizes: Sequence[int], by_row: bool, col_wrap: int | None, most: int 
         return Grid(sizes[0], sizes[1], n, two_dims=True)
     if by_row:
         return Grid(n, 1, n)
-    suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
+    suits = isqrt(n)
+    if suits**2 < n:
+        suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
     n_columns = col_wrap or min(suits, most or suits)
     return Grid(ceil(n / n_columns), min(n, n_columns), n)
 

@@ -150,8 +150,13 @@ def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
         _break(ax.yaxis.label, ax.bbox.height / ax.yaxis.label.get_window_extent().height)
     for ax in _with_long(panels, "xaxis", wide):
         middle = (ax.bbox.x0 + ax.bbox.x1) / 2
-        room = min(2 * middle, 2 * (figure.bbox.width - middle), *[wide * figure.dpi] * (len(panels) > 1))
+        room = min(2 * middle, 2 * (figure.bbox.width - middle), _between(panels))
         _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
+
+
+def _between(panels: Sequence[Axes]) -> float:
+    """Return the smallest distance between columns of panels, in pixels."""
+    return float(np.diff(np.unique([float(round(ax.bbox.x0)) for ax in panels])).min(initial=np.inf))
 
 
 def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:

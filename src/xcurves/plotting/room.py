@@ -64,7 +64,7 @@ class Room:
         several = self.grid.n_panels > 1
         around = _BESIDE if self.columns else _AROUND
         wide = max(_LEAST_WIDE * several, (_BESIDE + _LEAST_COLUMN * self.columns) * (self.columns > 0))
-        high = around + _LEAST_ROW * self.rows if self.rows else _LEAST_HIGH * several
+        high = max(_LEAST_HIGH * several, (around + _LEAST_ROW * self.rows) * (self.rows > 0))
         share = 1.0 if self.asked is None else _SMALL
         return share * wide * self.grid.n_columns, share * high * self.grid.n_rows
 
