@@ -58,14 +58,13 @@ def test_of_many_algorithms_each_two_have_a_cell_on_both_sides_of_the_diagonal(n
 
 
 def pairwise_cell(one):
-    return np.sign(one["difference"].item()) * (
-        1 if one["pvalue_adjusted"].sel(effect="algorithm").item() <= ALPHA else 0.3
-    )
+    shown = one["pvalue_adjusted"].sel(effect="algorithm").item() <= ALPHA
+    return np.sign(one["difference"].item()) * (2 if shown else 1)
 
 
 def prob_greater_cell(one):
     low, high = sorted(one["prob_greater_ci"].values)
-    return np.sign(one["prob_greater"].item() - 0.5) * (1 if low > 0.5 or high < 0.5 else 0.3)
+    return np.sign(one["prob_greater"].item() - 0.5) * (2 if low > 0.5 or high < 0.5 else 1)
 
 
 @pytest.mark.parametrize(

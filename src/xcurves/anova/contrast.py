@@ -14,7 +14,7 @@ from xcurves.anova.kinds import CONTRAST
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.chunking import coarsen
 from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_label_order
+from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_given_order, in_label_order
 from xcurves.core.validation import check_curves
 from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
@@ -110,13 +110,13 @@ def contrast(
     given, curves = curves, check_curves(curves, reserved=CONTRAST.reserved())
     validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(curves, weights, training_weights)
-    ordered = in_label_order(curves)
-    chosen = in_label_order(over_algorithms).to_numpy()
-    ordered = ordered.isel(algorithm=chosen != 0)
+    every = in_label_order(curves)
+    of_every = in_label_order(over_algorithms).to_numpy()
+    ordered = every.isel(algorithm=of_every != 0)
     block = _ContrastBlock(
-        CONTRAST.layout({"ci_bound": 2}),
+        CONTRAST.layout({"ci_bound": 2, "algorithm": len(of_every)}),
         **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
-        weights=chosen[chosen != 0],
+        weights=of_every,
         alternative=alternative,
     )
     arrays = _reduce(ordered, profile, paired=block.paired)
@@ -125,8 +125,7 @@ def contrast(
     )
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
-    n_runs = (arrays[1] > 0).sum("run").reindex(algorithm=curves["algorithm"], fill_value=0)
-    variables["n_runs"] = n_runs.transpose(..., "algorithm").variable
+    variables["n_runs"] = in_given_order(variables["n_runs"], every, curves)
     attrs = provenance.result_attrs(
         CONTRAST.name,
         curves,
@@ -147,7 +146,7 @@ def contrast(
 
 @dataclass(frozen=True)
 class _ContrastBlock(Block):
-    """One contrast in a block of tasks."""
+    """One contrast in a block of tasks; `weights` are those of all algorithms, also of those that have none."""
 
     weights: Floats
     alternative: Alternative
@@ -160,7 +159,8 @@ class _ContrastBlock(Block):
         n_levels, u = n_levels.ravel(), u.reshape(len(names), -1)
         present = run_checks.check_runs(counts, n_levels, names, self.algorithms, self.runs)
         out = self.layout.blank(len(names))
-        out["n_resamples"][:] = 0
+        out["n_resamples"][:] = out["n_runs"][:] = 0
+        out["n_runs"][:, self.weights != 0] = present.sum(axis=-1)
         for task in np.flatnonzero((uncovered.ravel() > 0) & (n_levels > 0))[:1]:
             raise ValueError(
                 f"{names[task]}training_weights gives weight to levels that no run has. "
@@ -173,7 +173,7 @@ class _ContrastBlock(Block):
             sizes = tuple(present[tasks[0]].sum(axis=1).tolist())
             plan = self.plan(sizes, labelled=True)
             chosen = u[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
-            design = contrasts.ContrastDesign(chosen, sizes, self.weights, self.paired)
+            design = contrasts.ContrastDesign(chosen, sizes, self.weights[self.weights != 0], self.paired)
             found = contrasts.contrast_tests(design, plan, self.alternative, self.alpha)
             found.pop("estimate_ci_gap")
             for name, values in found.items():

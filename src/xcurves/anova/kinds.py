@@ -139,9 +139,7 @@ CONTRAST = ResultKind(
         "statistic": Var(("task",), "studentized contrast"),
         "estimate": Var(("task",), "contrast of scores", "score"),
         "estimate_ci": Var(("task", "ci_bound"), "confidence interval of the contrast", "score"),
-        "n_runs": Var(
-            ("task", "algorithm"), "number of runs of an algorithm with a weight", dtype=np.int64, when="given"
-        ),
+        "n_runs": Var(("task", "algorithm"), "number of runs of an algorithm with a weight", dtype=np.int64),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task",), _N_ASSIGNMENTS),
         "weights": Var(("algorithm",), "weight of the algorithm in the contrast", when="given"),

@@ -58,8 +58,8 @@ SEQUENTIAL = ResultKind(
         "Holm (1979), A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6, 65-70",
         "Ye, Li, Liu & Yao (2013), A group sequential Holm procedure with multiple primary endpoints, Stat. Med. 32, "
         "1112-1124",
-        "Maurer & Bretz (2013), Multiple testing in group sequential trials using graphical approaches, Stat. Biopharm. "
-        "Res. 5, 311-320, doi:10.1080/19466315.2013.807748",
+        "Maurer & Bretz (2013), Multiple testing in group sequential trials using graphical approaches, Stat. "
+        "Biopharm. Res. 5, 311-320, doi:10.1080/19466315.2013.807748",
     ),
     method="Algorithms were compared after each of {n_looks} planned batches of runs by a group sequential "
     "randomization test of every pair, with {spending} error spending and Holm's procedure over pairs at every look.",

@@ -76,7 +76,8 @@ def needed(task: xr.Dataset) -> list[Hashable]:
 
 def next_batch(task: xr.Dataset, names: Sequence[Hashable]) -> list[int]:
     """Return how many runs each of some algorithms of one task has in the next batch."""
-    return [int(n) for n in task["n_runs_next"].sel(algorithm=list(names)).to_numpy()]
+    sizes = dict(zip(task["algorithm"].to_numpy().tolist(), task["n_runs_next"].to_numpy().tolist(), strict=True))
+    return [int(sizes[name]) for name in names]
 
 
 def _after_look(task: xr.Dataset) -> str:
