@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,21 +14,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core.dim_advice import cure_dims
 from xcurves.core.labels import DIMS, RESERVED, did_you_mean, pick_one, shown
 
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
-SYNONYMS = {
-    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
-    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
-    "timesteps train_size train_sizes",
-}
 _ASKED_FIRST = ("run", "algorithm", "training")
 _AT_ONCE = 2**20  # levels
-USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 
 
 def check_confidence_level(confidence_level: float) -> float:
@@ -199,7 +193,7 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
     dims = tuple(map(str, curves.dims))
     for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
         if needed not in dims:
-            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
+            raise ValueError(f"dims must include {needed!r}; got {dims}. {cure_dims(curves, core, needed)}")
     lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
@@ -210,29 +204,6 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
             raise TypeError(f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})")
         if size == 0:
             raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
-
-
-def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
-    if needed in curves.coords:
-        label = repr(curves[needed].to_numpy().item())
-        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
-        return f"A selection dropped it; keep it with a list: da.{kept}"
-    missing = [name for name in core if name not in curves.dims]
-    strange = [str(name) for name in curves.dims if name not in DIMS]
-    renames = {s: name for name in missing for s in strange if s.lower() in SYNONYMS.get(name, "").split()}
-    left = [s for s in strange if s not in renames and s.lower() not in USUAL_EXTRAS]
-    unmet = [name for name in missing if name not in renames.values()]
-    renames.update(zip(left, unmet, strict=False))
-    if needed not in renames.values():
-        example = -1 if needed == "training" else 0
-        return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
-    return f"Rename: {_say_rename({old: renames[str(old)] for old in curves.dims if str(old) in renames})}"
-
-
-def _say_rename(names: Mapping[Hashable, str]) -> str:
-    if all(isinstance(old, str) and old.isidentifier() for old in names):
-        return "da.rename(" + ", ".join(f"{old}={new!r}" for old, new in names.items()) + ")"
-    return f"da.rename({names!r})"
 
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:

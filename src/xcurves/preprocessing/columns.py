@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
+from xcurves.core.dim_advice import SYNONYMS, USUAL_EXTRAS
 from xcurves.core.labels import DIMS, did_you_mean, shown
-from xcurves.core.validation import SYNONYMS, USUAL_EXTRAS, check_choice
+from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
 _EXACT = 2**53  # floats hold every whole number up to it
