@@ -68,10 +68,13 @@ def test_curves_are_in_memory_and_of_ones_own(curves):
     xr.testing.assert_identical(xcurves.tutorial.open_dataset("tictactoe"), curves)
 
 
-@pytest.mark.parametrize("name", ["checkers", "", "tictactoe.nc", "../data/tictactoe"])
-def test_an_unknown_name_is_an_error_that_lists_those_known(name):
-    listed = ", ".join(map(repr, NAMES))
-    with pytest.raises(ValueError, match=rf"^name must be one of {listed}; got {re.escape(repr(name))}$"):
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("checkers", "chess"), ("", None), ("tictactoe.nc", "tictactoe"), ("../data/tictactoe", "tictactoe")],
+)
+def test_an_unknown_name_is_an_error_that_lists_those_known(name, near):
+    listed, cure = ", ".join(map(repr, NAMES)), f". Did you mean {near!r}?" if near else ""
+    with pytest.raises(ValueError, match=rf"^name must be one of {listed}; got {re.escape(repr(name) + cure)}$"):
         xcurves.tutorial.open_dataset(name)
 
 

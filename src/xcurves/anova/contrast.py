@@ -126,10 +126,8 @@ def contrast(
     variables: dict[str, xr.Variable] = block.layout.unpack(packed)
     variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
     variables["n_runs"] = in_given_order(variables["n_runs"], every, curves)
-    attrs = provenance.result_attrs(
-        CONTRAST.name,
+    attrs = CONTRAST.attrs(
         curves,
-        CONTRAST.references,
         block.entropy,
         confidence_level,
         n_resamples=n_resamples,

@@ -110,10 +110,8 @@ def pairwise(
         correction=correction,
     )
     packed = apply_to_moments(block, ordered, given, [list(pair) for pair in pairs])
-    attrs = provenance.result_attrs(
-        PAIRWISE.name,
+    attrs = PAIRWISE.attrs(
         curves,
-        PAIRWISE.references,
         block.entropy,
         confidence_level,
         n_resamples=n_resamples,

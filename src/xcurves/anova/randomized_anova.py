@@ -150,10 +150,8 @@ def randomized_anova(
     packed = apply_to_moments(block, ordered, given)
     variables = _layout_of(packed, block.layout, keep_null).unpack(packed)
     variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
-    attrs = provenance.result_attrs(
-        RANDOMIZED_ANOVA.name,
+    attrs = RANDOMIZED_ANOVA.attrs(
         curves,
-        RANDOMIZED_ANOVA.references,
         block.entropy,
         confidence_level,
         n_resamples=n_resamples,

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.core import provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.packing import Layout
 
@@ -173,6 +174,12 @@ class ResultKind:
         """Return how the variables of one task are packed, with those that the options bring."""
         asked = {name: var for name, var in self.variables.items() if var.when is None or var.when in options}
         return Layout({name: var.core for name, var in asked.items()}, sizes)
+
+    def attrs(
+        self, given: xr.DataArray | xr.Dataset, entropy: int, confidence_level: float, **options: Any
+    ) -> dict[str, Any]:
+        """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
+        return provenance.result_attrs(self.name, given, self.references, entropy, confidence_level, **options)
 
     def dataset(
         self,

@@ -172,10 +172,8 @@ def compare_distributions(
         "probability": at,
         "algorithm": scores["algorithm"],
     }
-    attrs = provenance.result_attrs(
-        COMPARE_DISTRIBUTIONS.name,
+    attrs = COMPARE_DISTRIBUTIONS.attrs(
         scores,
-        COMPARE_DISTRIBUTIONS.references,
         block.entropy,
         confidence_level,
         dim=", ".join(dims),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, validation
 from xcurves.core.packing import Floats
 from xcurves.core.task_blocks import apply_block, in_label_order
 from xcurves.core.validation import check_curves
@@ -167,8 +167,8 @@ def sequential(
         entropy,
     )
     packed = apply_block(block, [ordered.drop_vars(look)], [[*tasks, *labels.DIMS]], block.layout.length)
-    attrs = provenance.result_attrs(
-        SEQUENTIAL.name, curves, SEQUENTIAL.references, entropy, confidence_level, look=look, n_looks=n_looks,
+    attrs = SEQUENTIAL.attrs(
+        curves, entropy, confidence_level, look=look, n_looks=n_looks,
         spending=spending, task=task, reference=None if reference is None else str(reference), higher_is_better=flag,
         n_resamples=block.n_resamples,
     )  # fmt: skip

@@ -108,10 +108,8 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     chosen, against = fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
     block = _CompareBlock(model_of(fit), provenance.alpha_of(fit), known=variances_known(fit))
     packed = apply_block(block, [*curves_of(chosen), *curves_of(against)], CURVE_DIMS * 2, block.layout.length)
-    attrs = provenance.result_attrs(
-        COMPARE_LEARNERS.name,
+    attrs = COMPARE_LEARNERS.attrs(
         fit,
-        COMPARE_LEARNERS.references,
         0,
         1 - block.alpha,
         reference=reference if isinstance(reference, str) else np.asarray(reference).item(),

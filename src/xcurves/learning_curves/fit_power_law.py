@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, validation
 from xcurves.core.chunking import coarsen
 from xcurves.core.task_blocks import apply_block
 from xcurves.core.validation import check_curves
@@ -212,10 +212,8 @@ def fit_power_law(
     arrays = [folded, spread(where, extra), *aggregates]
     core_of = [("run", "training"), (), *[("training",)] * len(aggregates)]
     packed = apply_block(block, arrays, core_of, block.layout.length)
-    attrs = provenance.result_attrs(
-        FIT_POWER_LAW.name,
+    attrs = FIT_POWER_LAW.attrs(
         errors,
-        FIT_POWER_LAW.references,
         block.entropy,
         confidence_level,
         **({} if isinstance(at, xr.DataArray) else {"at": at}),

@@ -11,7 +11,7 @@ import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels
 from xcurves.core.packing import Floats, Layout
 from xcurves.core.task_blocks import apply_block
 from xcurves.core.validation import check_curves
@@ -118,7 +118,7 @@ def leave_one_size_out(
     packed = apply_block(block, [shaped], [("algorithm", "run", "training")], block.layout.length)
     coords = {**packed.coords, "variant": list(models), "training": errors["training"]}
     given = {"variants": str({name: dict(options) for name, options in named.items()}), "units": unit.name, **numbers}
-    attrs = provenance.result_attrs(LEAVE_ONE_SIZE_OUT.name, errors, LEAVE_ONE_SIZE_OUT.references, 0, 0.95, **given)
+    attrs = LEAVE_ONE_SIZE_OUT.attrs(errors, 0, 0.95, **given)
     return LEAVE_ONE_SIZE_OUT.dataset(block.layout.unpack(packed), coords, attrs, errors, {"rate": unit.written})
 
 

@@ -108,10 +108,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "power-law") -> xr.Dataset
     packed = apply_block(block, [*curves_of(fit), *given], CURVE_DIMS + [[]] * by_curve, block.layout.length)
     about = {"long_name": "training size", **size_units(fit)}
     coords = {**task_coords(fit), "n": sizes.variable if isinstance(sizes, xr.DataArray) else ("n", sizes)}
-    attrs = provenance.result_attrs(
-        PREDICT.name,
+    attrs = PREDICT.attrs(
         fit,
-        PREDICT.references,
         0,
         1 - block.alpha,
         method=method,

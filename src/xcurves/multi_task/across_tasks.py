@@ -158,10 +158,8 @@ def across_tasks(
     if levels is not None:
         variables["training_weights"] = levels.variable
         coords["training"] = curves["training"].variable
-    attrs = provenance.result_attrs(
-        ACROSS_TASKS.name,
+    attrs = ACROSS_TASKS.attrs(
         curves,
-        ACROSS_TASKS.references,
         block.entropy,
         confidence_level,
         task=task,

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import provenance, run_checks, validation
+from xcurves.core import run_checks, validation
 from xcurves.core.packing import Floats
 from xcurves.core.progress import progress_bar
 from xcurves.core.validation import check_curves
@@ -123,10 +123,8 @@ def profile_across_tasks(
     scores = score_fractions(joined.ordered, task, at)
     packed = joining.apply(block, scores, task, block.layout.length, ["budget_fraction"])
     of_fractions = ("budget_fraction", at, {"long_name": "fraction of the training budget", "units": "1"})
-    attrs = provenance.result_attrs(
-        PROFILE_ACROSS_TASKS.name,
+    attrs = PROFILE_ACROSS_TASKS.attrs(
         curves,
-        PROFILE_ACROSS_TASKS.references,
         block.entropy,
         confidence_level,
         task=task,

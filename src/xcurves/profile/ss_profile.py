@@ -171,10 +171,8 @@ def ss_profile(
         progress=progress_bar(validation.check_flag("progress", progress) and not lazy),
     )
     packed = apply_block(block, [ordered], [labels.DIMS], block.layout.length)
-    attrs = provenance.result_attrs(
-        SS_PROFILE.name,
+    attrs = SS_PROFILE.attrs(
         curves,
-        SS_PROFILE.references,
         block.entropy,
         confidence_level,
         n_resamples=n_resamples,

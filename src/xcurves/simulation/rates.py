@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, validation
 from xcurves.core.schema import ResultKind
 from xcurves.simulation import counts
 from xcurves.simulation.grid import cells_of, check_settings
@@ -36,10 +36,8 @@ def measure_rates(
     grid = check_settings(settings)
     flags = {"dask": validation.check_flag("dask", dask), "progress": validation.check_flag("progress", progress)}
     counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, most, archive, **flags), grid)
-    attrs = provenance.result_attrs(
-        kind.name,
+    attrs = kind.attrs(
         xr.Dataset(),
-        kind.references,
         simulation.entropy,
         confidence_level,
         n_replications=total,

@@ -166,10 +166,8 @@ def runs_needed(
         "runs_needed_assured": xr.Variable(lead, power_curves.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
-    attrs = provenance.result_attrs(
-        RUNS_NEEDED.name,
+    attrs = RUNS_NEEDED.attrs(
         curves,
-        RUNS_NEEDED.references,
         simulation.entropy,
         confidence_level,
         n_replications=total,
