@@ -34,11 +34,14 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     for other in frame.columns.difference([*columns.values()], sort=False):
         if str(other).casefold() in _RUNS and frame.groupby(units, observed=True)[other].nunique().gt(1).any():
             return f"its labels start again in each value of {str(other)!r}, a column that is not used"
-    curves = rows.curve[np.diff(rows.curve, prepend=-1) != 0]
+    n_curves = np.count_nonzero(np.diff(rows.curve, prepend=-1))
+    n_own = len(rows.curve) / max(n_curves, 1)  # a run's levels differ, so there are as many at least
+    if n_own > 1 and n_curves <= _MANY * n_own:
+        return ""
     n_groups = len(frame[[column for column in units if column != run]].drop_duplicates())
     n_levels = len(np.unique(rows.level))
-    if len(curves) == len(rows.curve) and n_levels > 1 and len(curves) > n_groups:
-        return f"each of its {len(curves)} runs has one training level, of {n_levels}"
-    if n_levels > 1 and len(curves) > _MANY * n_levels * n_groups:
-        return f"it has {len(curves)} runs of {n_levels} training levels"
+    if n_own == 1 and n_levels > 1 and n_curves > n_groups:
+        return f"each of its {n_curves} runs has one training level, of {n_levels}"
+    if n_levels > 1 and n_curves > _MANY * n_levels * n_groups:
+        return f"it has {n_curves} runs of {n_levels} training levels"
     return ""
