@@ -34,7 +34,7 @@ def test_importing_is_light():
             for name in ("curves", "documented", "errors", "frames", "pictures", "preparation", "results")
         ),
     ]
-    light = [*accessors, "core", "core.labels", "core.validation", "kinds"]
+    light = [*accessors, "core", "core.dim_advice", "core.labels", "core.validation", "kinds"]
     assert done.stdout.strip() == str(["xcurves", *(f"xcurves.{name}" for name in light)])
 
 

@@ -1,5 +1,6 @@
 """Runs needed against the power that a plain simulation finds, against SciPy's power of a t-test, and bad input."""
 
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -197,6 +198,13 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
     for replace in (False, True):
         with pytest.raises(ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"):
             xcurves.runs_needed(curves.isel(run=[0]), replace=replace)
+
+
+@pytest.mark.parametrize("label", [Decimal(1), np.datetime64("2026-01-01", "ns")])
+def test_tasks_whose_labels_no_archive_holds_are_refused(pilots, label):
+    dated = pilots.expand_dims(task=np.array([label], None if isinstance(label, np.datetime64) else object))
+    with pytest.raises(ValueError, match=r"task labels must be texts or numbers; got .*astype\(str\)"):
+        xcurves.runs_needed(dated, n_runs=[5], n_replications=4, rng=0)
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -34,7 +34,7 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     for other in frame.columns.difference([*columns.values()], sort=False):
         if str(other).casefold() in _RUNS and frame.groupby(units, observed=True)[other].nunique().gt(1).any():
             return f"its labels start again in each value of {str(other)!r}, a column that is not used"
-    n_curves = np.count_nonzero(np.diff(rows.curve, prepend=-1))
+    n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
     n_own = len(rows.curve) / max(n_curves, 1)  # a run's levels differ, so there are as many at least
     if n_own > 1 and n_curves <= _MANY * n_own:
         return ""

@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -61,7 +61,7 @@ class Replications:
         undefined = np.isnan(values)
         rejected = provenance.significant(values, self.alpha) & ~undefined
         counts = np.stack([rejected.sum(axis=0), undefined.sum(axis=0), (~undefined).sum(axis=0)])
-        layout = [[str(dim), p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]] for dim in p.dims[1:]]
+        layout = [[str(dim), _labels_of(p, dim)] for dim in p.dims[1:]]
         data = {str(dim): size for dim, size in curves.sizes.items() if dim != REPLICATION}
         runs = runs_until_decided(result, self.pvalue, self.alpha)
         summed = [] if runs is None else [list(runs.dims[1:]), runs.sum(REPLICATION).to_numpy().tolist()]
@@ -163,6 +163,19 @@ def _by_dask(simulation: Replications, cells: Sequence[GridCell], todo: Sequence
         yield from compute(  # type: ignore[no-untyped-call]  # dask has no annotations
             *(delayed(simulation)(cells[each.cell], each.number, each.size) for each in group)
         )
+
+
+def _labels_of(p: xr.DataArray, dim: Hashable) -> list[str | float] | int:
+    """Return the labels of a dim of p-values, or their number if it has none; refuse those that no archive holds."""
+    if dim not in p.coords:
+        return p.sizes[dim]
+    found = p[dim]
+    strange = [label for label in found.to_numpy().tolist() if not isinstance(label, str | int | float)]
+    if strange or found.dtype.kind in "mM":
+        got = labels.shown(strange[0] if strange else found.to_numpy()[0])
+        cure = f"Convert: curves.assign_coords({dim}=curves[{str(dim)!r}].astype(str))"
+        raise ValueError(f"{dim} labels must be texts or numbers; got {got}. {cure}")
+    return list(found.to_numpy().tolist())
 
 
 def _check_data(curves: Any, size: int) -> None:
