@@ -64,6 +64,12 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
     )
 
 
+def test_rows_that_repeat_an_infinite_level_are_refused():
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, np.inf, np.inf], "y": [0.0, 1.0, 4.0]})
+    with pytest.raises(ValueError, match=r"^1 row repeats a \(algorithm, run, training\), first \('a', 0, inf\)"):
+        frame.curves.to_dataarray("y")
+
+
 @pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
 def test_of_repeated_rows_the_chosen_is_kept(choice, kept):
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]})

@@ -15,7 +15,8 @@ def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np
     # Small codes are sorted in linear time, and in most logs the levels of a run are sorted.
     small = np.uint16 if curve.max() < 2**16 else np.int64
     order = np.argsort(curve.astype(small), kind="stable")
-    falls = (np.diff(level[order]) < 0) & (np.diff(curve[order]) == 0)
+    level_in, curve_in = level[order], curve[order]
+    falls = (level_in[1:] < level_in[:-1]) & (curve_in[1:] == curve_in[:-1])
     return np.lexsort((level, curve)) if falls.any() else order
 
 
