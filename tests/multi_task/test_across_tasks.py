@@ -7,6 +7,7 @@ from scipy.stats import rankdata
 import xcurves
 from across_reference import CASES, needed
 from lazy import refuse_to_compute
+from xcurves.kernels import task_deals
 
 FEW = pytest.mark.filterwarnings("ignore:so few tasks or families")
 
@@ -324,3 +325,13 @@ def test_labels_that_pandas_cannot_find_have_sentences():
     dims = ("task", "algorithm", "run", "training")
     curves = xr.DataArray(scores, {"algorithm": ["\ud800", "b"], "training": [1.0, 2.0]}, dims)
     assert "6 tasks" in curves.curves.across_tasks(rng=0).curves.summary()
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_tasks_whose_deals_are_held_in_parts_have_the_same_numbers(monkeypatch, paired):
+    scores = np.random.default_rng(0).normal(size=(9, 3, 12, 2)).round(1)  # ties, and too many runs to tabulate
+    coords = {"algorithm": ["a", "b", "c"], "training": [1.0, 2.0]}
+    curves = xr.DataArray(scores, coords, ("task", "algorithm", "run", "training"))
+    whole = curves.curves.across_tasks(n_resamples=199, paired=paired, rng=0)
+    monkeypatch.setattr(task_deals, "_HELD", 2 * 199 * 24)
+    xr.testing.assert_allclose(curves.curves.across_tasks(n_resamples=199, paired=paired, rng=0), whole, rtol=1e-12)

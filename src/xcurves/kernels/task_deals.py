@@ -22,6 +22,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT, TIE
 
 DEALS_AT_ONCE = 1_024
+_HELD = 2**22  # doubles of deals at once
 _TABLED = 20  # curves of which all deals are tabulated
 
 
@@ -46,14 +47,20 @@ class TaskDeals(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray, shape (member, deal, curve)
+    rows : ndarray of int, shape (member, deal, curve)
         The deals.
     numbers : ndarray of int, shape (member, deal), optional
         Their places in `all_deals` of the set, where they are drawn from there.
     """
 
-    rows: Floats
+    rows: NDArray[np.int8]
     numbers: NDArray[np.intp] | None
+
+    def slices(self) -> Iterator[slice]:
+        """Yield slices of tasks whose deals, as floats, fit into a bounded part of memory."""
+        step = max(1, _HELD // self.rows[0].size)
+        for start in range(0, len(self.rows), step):
+            yield slice(start, start + step)
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class DealPlan:
 
     def observed(self) -> list[TaskDeals]:
         """Return the observed deal of every set of tasks."""
-        rows = [np.ones(s.n_a) if self.paired else np.repeat([1.0, 0.0], [s.n_a, s.n_b]) for s in self.task_sets]
+        rows = [np.ones(s.n_a, np.int8) if self.paired else _flags(s) for s in self.task_sets]
         return [
             TaskDeals(np.tile(row, (len(s.tasks), 1, 1)), None) for row, s in zip(rows, self.task_sets, strict=True)
         ]
@@ -116,7 +123,7 @@ class DealPlan:
             table = all_swaps(task_set.n_a) if self.paired else all_deals(task_set.n_a, task_set.n_b)
             powers = power * len(table) ** np.arange(len(task_set.tasks))
             numbers = index // powers[:, np.newaxis] % len(table)
-            out.append(TaskDeals(table[numbers].astype(float), numbers))
+            out.append(TaskDeals(table[numbers], numbers))
             power *= len(table) ** len(task_set.tasks)
         return out
 
@@ -125,14 +132,13 @@ class DealPlan:
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
         shape = (len(task_set.tasks), rows)
         if self.paired:
-            return TaskDeals(rng.integers(0, 2, (*shape, task_set.n_a), np.int8) * 2.0 - 1.0, None)
+            return TaskDeals(rng.integers(0, 2, (*shape, task_set.n_a), np.int8) * 2 - 1, None)
         n_curves = task_set.n_a + task_set.n_b
         if n_curves <= _TABLED:
             table = all_deals(task_set.n_a, task_set.n_b)
             numbers = rng.integers(0, len(table), shape)
-            return TaskDeals(table[numbers].astype(float), numbers)
-        flags = np.repeat([1.0, 0.0], [task_set.n_a, task_set.n_b])
-        return TaskDeals(rng.permuted(np.broadcast_to(flags, (*shape, n_curves)), axis=-1), None)
+            return TaskDeals(table[numbers], numbers)
+        return TaskDeals(rng.permuted(np.broadcast_to(_flags(task_set), (*shape, n_curves)), axis=-1), None)
 
 
 def plan_deals(
@@ -160,6 +166,10 @@ def reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> 
     of_ratios = square * own * (1 + TIE) >= observed * variance * (1 - TIE)
     beyond = np.where(own > 0, square > 0, square * (1 + TIE) >= observed)
     return np.where(observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond))
+
+
+def _flags(task_set: TaskSet) -> NDArray[np.int8]:
+    return np.repeat(np.array([1, 0], np.int8), [task_set.n_a, task_set.n_b])
 
 
 @lru_cache(maxsize=64)

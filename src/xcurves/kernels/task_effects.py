@@ -190,7 +190,11 @@ def _part(
 
 def _sums(parts: Sequence[TaskSetNumbers], deals: Sequence[TaskDeals]) -> Sums:
     """Return the sums of a block of deals."""
-    by_part = [_sums_of_part(part, deal.rows) for part, deal in zip(parts, deals, strict=True)]
+    by_part = [
+        _sums_of_part(part._replace(u=part.u[some], weights=part.weights[some]), deal.rows[some].astype(float))
+        for part, deal in zip(parts, deals, strict=True)
+        for some in deal.slices()
+    ]
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
     whole = sums.v2 <= _ROUNDING * sum(
         part.of_all * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts

@@ -58,11 +58,13 @@ class RankTest:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
         for deal, own, w, task_set in zip(deals, ties, self.weights, self.task_sets, strict=True):
-            if own.none and deal.numbers is not None:
-                of_task, of_error = (each[deal.numbers] for each in _without_ties(task_set.n_a, task_set.n_b))
-            else:
-                of_task, of_error = _thetas(deal.rows, own, task_set.n_a, task_set.n_b)
-            theta, variance = theta + w @ of_task, variance + w**2 @ of_error
+            for some in deal.slices():
+                if own.none and deal.numbers is not None:
+                    of_task, of_error = (each[deal.numbers[some]] for each in _without_ties(task_set.n_a, task_set.n_b))
+                else:
+                    ties_in = _Ties(own.first[some], own.last[some])
+                    of_task, of_error = _thetas(deal.rows[some].astype(float), ties_in, task_set.n_a, task_set.n_b)
+                theta, variance = theta + w[some] @ of_task, variance + w[some] ** 2 @ of_error
         return theta, variance
 
     def add(self, deals: Sequence[TaskDeals]) -> None:
@@ -98,7 +100,7 @@ def _square(theta: Floats) -> Floats:
     return np.where(np.abs(distance) <= _ROUNDING, 0.0, distance**2)
 
 
-def _in_order(x: Floats, y: Floats) -> tuple[Floats, _Ties]:
+def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
     """Return which places, in ascending order of both samples, are of the first; and the ties."""
     both = np.concatenate([x, y], axis=-1)
     order = both.argsort(axis=-1, kind="stable")
@@ -109,7 +111,7 @@ def _in_order(x: Floats, y: Floats) -> tuple[Floats, _Ties]:
     first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
     ends = np.roll(new, -1, axis=1)
     last = np.minimum.accumulate(np.where(ends, place, len(place))[:, ::-1], axis=1)[:, ::-1]
-    return (order < x.shape[-1]).astype(float), _Ties(first, last)
+    return (order < x.shape[-1]).astype(np.int8), _Ties(first, last)
 
 
 @lru_cache(maxsize=16)
