@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,7 @@ def _attempt(trial: Trial, index: int) -> Record:
         return {ERROR: plain(error_text(error))}
 
 
+@lru_cache
 def check_name(name: object) -> str:
     """Return a name that a variable next to `run` can have, in memory and in a file."""
     good = isinstance(name, str) and name not in ("", "run") and name == name.strip() and name.isprintable()

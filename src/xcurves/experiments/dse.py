@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,7 @@ def one_trial(
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [np.random.default_rng(resumable.stream(entropy, index, child)) for child in range(3)]
+    return [Generator(np.random.PCG64(resumable.stream(entropy, index, child))) for child in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -238,6 +239,8 @@ def _trial(
 
 
 def _finite(score: object) -> float:
+    if type(score) is float and isfinite(score):
+        return score
     if isinstance(score, str | bytes | bool | np.bool_) or not np.isscalar(score) or not np.isreal(score):
         raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
     if not np.isfinite(float(score)):  # type: ignore[arg-type]  # a real scalar

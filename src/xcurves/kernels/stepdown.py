@@ -10,6 +10,7 @@ parts of a family are joined to that of the whole family, so no whole table is s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.shuffles import TIE
 
-_LONG = 512  # shuffles for which a call for each member costs less than numpy's accumulate
+_LONG = 256  # shuffles for which a call for each member costs less than numpy's accumulate
 
 
 class Unions(NamedTuple):
@@ -119,6 +120,6 @@ def _running_max(table: Floats, observed: Floats) -> tuple[NDArray[np.intp], Flo
     if reach.shape[-1] < _LONG:
         np.maximum.accumulate(reach, axis=1, out=reach)
     else:
-        for member in range(1, reach.shape[1]):
-            np.maximum(reach[:, member - 1], reach[:, member], out=reach[:, member])
+        for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
+            np.maximum(smaller, member, out=member)
     return order, reach, reach >= low[..., np.newaxis]
