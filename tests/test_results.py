@@ -208,9 +208,21 @@ def test_summary_of_many_tasks_of_few_runs_says_that_holm_can_show_nothing():
 
 
 @pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
-def test_results_without_attrs_can_still_be_read(three, method):
-    result = getattr(three.curves, method)(rng=0, confidence_level=0.95)
-    assert result.drop_attrs().curves.summary() == result.curves.summary()
+def test_results_without_attrs_make_no_statements(three, method):
+    """Their confidence level is not known: a summary would be of 95 %, whatever they were made for."""
+    result = getattr(three.curves, method)(rng=0, confidence_level=0.9)
+    bare = result.drop_attrs()
+    for read in (bare.curves.summary, bare.curves.table, bare.curves.plot, bare.curves.to_frame):
+        with pytest.raises(ValueError, match=f"^a result of {method} without its attrs does not say how it was made"):
+            read()
+    assert bare.assign_attrs(result.attrs).curves.summary() == result.curves.summary()
+
+
+def test_a_fit_without_attrs_is_not_read_with_the_defaults():
+    errors = xcurves.tutorial.open_dataset("digits_learning")["error"]
+    fit = errors.curves.fit_power_law(gamma=-0.3)
+    with pytest.raises(ValueError, match="^a result of fit_power_law without its attrs"):
+        xcurves.predict(fit.drop_attrs(), 1e4)
 
 
 def test_an_absent_task_leaves_the_sentences_of_the_others_whole(three):

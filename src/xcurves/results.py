@@ -38,6 +38,7 @@ def kind_of(result: xr.Dataset) -> ResultKind:
 def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     """Return the kind of a result, and the result in memory; dims of which one label was selected are restored."""
     kind = kind_of(result)
+    kind.check_attrs(result)
     result = result.compute()
     selected = [dim for dim in kind.coords if dim in result.coords and not result[dim].dims]
     for dim in selected:
@@ -53,10 +54,10 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
 
 def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
     """Refuse a Dataset whose attrs say it is a result, but whose values show that arithmetic changed it."""
-    cure = "Arithmetic keeps attrs; delete attrs['xcurves_result'], or work on single variables"
     for name, var in kind.variables.items():
         if name not in result:
             continue
+        cure = f"Arithmetic keeps attrs but makes no result; work on single variables: result[{name!r}]"
         values = result[name].to_numpy()
         if values.dtype.kind not in "iuf":
             raise ValueError(f"{name} of a result of {kind.name} must be numeric; got dtype {values.dtype}. {cure}")

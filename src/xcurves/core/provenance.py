@@ -134,4 +134,4 @@ def significant(pvalue: Any, alpha: float) -> Any:
 
 def alpha_of(result: xr.Dataset) -> float:
     """Return the significance level that a result was made for."""
-    return check_confidence_level(result.attrs.get("confidence_level", 0.95))
+    return check_confidence_level(result.attrs["confidence_level"])

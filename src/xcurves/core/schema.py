@@ -229,6 +229,15 @@ class ResultKind:
             raise TypeError(
                 f"{name} must be a result of {self.name}; got {got}. Make one: {self.argument}.curves.{self.name}()"
             )
+        self.check_attrs(result)
+
+    def check_attrs(self, result: xr.Dataset) -> None:
+        """Refuse a result whose attrs, such as its confidence level, are gone."""
+        if "xcurves_result" not in result.attrs:
+            raise ValueError(
+                f"a result of {self.name} without its attrs does not say how it was made. "
+                "Give them back: result.assign_attrs(original.attrs)"
+            )
 
     def reserved(self) -> frozenset[str]:
         """Return the names that a dim or coordinate of what is given must not have."""

@@ -68,7 +68,7 @@ def _limit(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
 
 def say_shade(result: xr.Dataset, what: str) -> str:
     """Return what is shaded, for the label of an axis."""
-    return f"shade: {100 * float(result.attrs.get('confidence_level', 0.95)):g} %, {what}"
+    return f"shade: {100 * float(result.attrs['confidence_level']):g} %, {what}"
 
 
 def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:

@@ -88,7 +88,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
         )
         yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
     interval = result.attrs.get("interval", "exact")
-    level = 100 * float(result.attrs.get("confidence_level", 0.95))
+    level = 100 * float(result.attrs["confidence_level"])
     what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
     yield f"In brackets: {level:g} % intervals, if they exist. {what}"
 

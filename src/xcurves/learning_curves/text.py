@@ -194,7 +194,7 @@ def _estimate(curve: xr.Dataset, name: str) -> str:
 
 def _between(estimate: xr.DataArray, bounds: xr.DataArray, result: xr.Dataset) -> str:
     low, high = (bounds.sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
-    level = 100 * float(result.attrs.get("confidence_level", 0.95))
+    level = 100 * float(result.attrs["confidence_level"])
     if low != low:
         return f"{_rate(estimate)} (no interval)"
     return f"{_rate(estimate)} ({level:g} % interval {_number(low)} to {_number(high)})"

@@ -188,7 +188,7 @@ def describe_methods(result: xr.Dataset) -> str:
     paragraph = (
         f"{kind.method.format_map(said).removesuffix('.')} ({papers}).{matched} Unit: {unit}. "
         f"{counts[:1].upper()}{counts[1:]}{'. ' if counts else ''}Intervals have a confidence level of "
-        f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %. Computed with `{kind.name}` of xcurves "
+        f"{100 * float(result.attrs['confidence_level']):g} %. Computed with `{kind.name}` of xcurves "
         f"{version}."
     )
     calls = str(result.attrs["history"]).replace("\n", " | ")
