@@ -197,8 +197,8 @@ def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     n_tasks = len(block.names)
     smallest = provenance.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
-    exact = provenance.is_exact(result.transpose(..., "pair")).ravel()
-    undefined = result["pvalue"].isnull().transpose(..., "effect", "pair").to_numpy().reshape(n_tasks, 2, -1)[:, 0]
+    exact = provenance.is_exact(result, "pair").ravel()
+    undefined = np.isnan(provenance.values_of(result, "pvalue", "effect", "pair").reshape(n_tasks, 2, -1)[:, 0])
     unreachable = ~undefined & ~provenance.significant(smallest, block.alpha)
 
     def unreached(place: int) -> str:

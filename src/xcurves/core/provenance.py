@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -104,15 +104,20 @@ def record_exact_rng(result: xr.Dataset, rng: object) -> None:
         result.attrs["rng"] = "0"
 
 
-def is_exact(result: xr.Dataset) -> NDArray[np.bool_]:
+def values_of(result: xr.Dataset, name: str, *last: Hashable) -> NDArray[Any]:
+    """Return the values of a variable of a result, with some dims last."""
+    return result.variables[name].transpose(..., *last).to_numpy()
+
+
+def is_exact(result: xr.Dataset, *last: Hashable) -> NDArray[np.bool_]:
     """Return, for each task, whether all distinct assignments were evaluated."""
-    return np.asarray(result.variables["n_resamples"].to_numpy() == result.variables["n_assignments"].to_numpy())
+    return np.asarray(values_of(result, "n_resamples", *last) == values_of(result, "n_assignments", *last))
 
 
-def smallest_reachable(result: xr.Dataset) -> NDArray[np.float64]:
+def smallest_reachable(result: xr.Dataset, *last: Hashable) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
-    n_resamples = result.variables["n_resamples"].to_numpy()
-    return np.asarray(1 / np.where(is_exact(result), n_resamples, n_resamples + 1))
+    n_resamples = values_of(result, "n_resamples", *last)
+    return np.asarray(1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1))
 
 
 def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
@@ -121,9 +126,8 @@ def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
     Adjusted p-values increase with every p, so they are smallest if every p is. With Holm's procedure and pairs of
     different numbers of runs, a pair of few runs can reach less than its own smallest p times the number of pairs.
     """
-    names = ["n_resamples", "n_assignments"]
-    counts = result[names].transpose(..., "pair")
-    smallest = np.where(counts["n_resamples"].to_numpy() > 0, smallest_reachable(counts), np.nan)
+    tested = values_of(result, "n_resamples", "pair") > 0
+    smallest = np.where(tested, smallest_reachable(result, "pair"), np.nan)
     return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 
