@@ -38,9 +38,9 @@ def tie_ranks(statistic: Floats) -> Ints:
     order = statistic.argsort()
     ordered = statistic[order]
     with np.errstate(invalid="ignore"):  # inf - inf is a tie
-        apart = np.diff(ordered) > _TIE * np.maximum(1.0, ordered[:-1])
-    ranks = np.empty(len(statistic), np.intp)
-    ranks[order] = np.concatenate([[0], np.cumsum(apart)])
+        apart = ordered[1:] - ordered[:-1] > _TIE * np.maximum(1.0, ordered[:-1])
+    ranks = np.zeros(len(statistic), np.intp)
+    ranks[order[1:]] = apart.cumsum()
     return ranks
 
 
