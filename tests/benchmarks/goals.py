@@ -2,7 +2,8 @@
 
 In every round each contender of a goal has its turn; a run takes the best of its rounds, and the ratio of the best. Of
 three runs the smallest, middle and largest ratio are printed. Processor time is that of all threads; BLAS has one.
-`--write` puts the table into docs/benchmarks.md; words as arguments choose the goals whose names contain one of them.
+`--write` puts the rows into docs/benchmarks.md; words as arguments choose the goals whose names contain one of them,
+and the other rows stay.
 """
 
 from __future__ import annotations
@@ -244,16 +245,19 @@ def main(*words: str, write: bool = False) -> None:
     """Print the table, row by row, and write it to the page if asked."""
     warnings.simplefilter("ignore")
     lines = ["| goal: peer | aim | smallest | middle | largest | |", "|---|---|---|---|---|---|"]
+    before, rest = PAGE.read_text().split(MARKS[0])
+    table, after = rest.split(MARKS[1])
+    written = {line.split(" | ")[0]: line for line in table.splitlines()}
     print(*lines, sep="\n")
     for family in FAMILIES:
         for goal in family():
             if not words or any(word in goal.name for word in words):
                 lines.append(row(goal))
                 print(lines[-1], flush=True)
+            elif f"| {goal.name}" in written:
+                lines.append(written[f"| {goal.name}"])
     print_machine()
     if write:
-        before, rest = PAGE.read_text().split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
         PAGE.write_text(before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after)
 
 
