@@ -66,13 +66,13 @@ numpydoc_show_class_members = False
 
 def describe_method(_app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
     """Give an accessor's method the parameters, returns and examples of the function that it calls."""
-    if ".curves." in name and lines and lines[0].startswith("Call :func:"):
-        function = getattr(xcurves, obj.__name__)
+    if ".curves." in name:
+        function = inspect.unwrap(obj)
         doc = NumpyDocString(inspect.cleandoc(function.__doc__))
         first, *others = doc["Parameters"]
         doc["Parameters"] = others
         doc["Extended Summary"] = [
-            f"Calls :func:`xcurves.{obj.__name__}` with this object as ``{first.name}``; equations, errors and "
+            f"Calls :func:`xcurves.{function.__name__}` with this object as ``{first.name}``; equations, errors and "
             "references stand there."
         ]
         for section in ("Raises", "Warns", "Notes", "References"):

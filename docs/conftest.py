@@ -1,10 +1,15 @@
 """The examples of a page run in a folder of their own, where they may write files."""
 
+from pathlib import Path
+
 import pytest
 
 from places import SHARED
 
-DATA = {"scaling-curves.md": SHARED / "data" / "scaling_curves.csv.gz"}  # what a page reads and the project has not
+DATA = {  # what a page reads
+    "scaling-curves.md": SHARED / "data" / "scaling_curves.csv.gz",  # which the project has not
+    "your-logs.md": Path(__file__).parents[1] / "tests" / "readers" / "logs",  # written by the packages themselves
+}
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,9 @@ from xcurves import kinds
 _DATA = {
     "scores": 'scores = xcurves.tutorial.open_dataset("tictactoe")["score"]',
     "errors": 'errors = xcurves.tutorial.open_dataset("digits_learning")["error"]',
+    "draws": 'trials = xcurves.tutorial.open_dataset("classifiers")["accuracy"]\n'
+    'draws = trials.sel(dataset="moons", tuning="random")',
+    "losses": 'losses = xcurves.tutorial.open_dataset("widths")["loss"]',
     "accuracy": 'accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]',
 }
 _TEST = "def test(data, rng):\n    return xcurves.randomized_anova(data, n_resamples=99, rng=rng)\n"
@@ -31,7 +34,20 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         "looks = scores.curves.assign_looks(5, n_looks=3)",
         "result = looks.curves.sequential(n_looks=3)",
     ],
+    "speedup": ['result = accuracy.curves.speedup(reference="5 neighbours", task="task")'],
+    "speedup-curves": [
+        "result = scores.curves.speedup(",
+        '    reference="rate 0.001", target=70',
+        ")",
+    ],
+    "mean_time_to_target": ["result = scores.curves.mean_time_to_target(70)"],
+    "performance_profile": [
+        'most = accuracy.mean(["algorithm", "run"]).max("training")',
+        "times = accuracy.curves.time_to_target(0.98 * most)",
+        "result = times.curves.performance_profile(rng=0)",
+    ],
     "fit_power_law": ["result = errors.curves.fit_power_law()"],
+    "fit_scaling_law": ["result = losses.curves.fit_scaling_law(compute=1e7)"],
     "performance_cdf": [
         "final = scores.isel(training=-1)",
         "result = final.curves.performance_cdf(scores_at=range(60, 101))",
@@ -44,6 +60,10 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         ")",
     ],
     "compare_distributions": ["final = scores.isel(training=-1)", "result = final.curves.compare_distributions()"],
+    "tuning_curve": [
+        'chosen = draws.sel(algorithm=["k-NN", "SVM", "NN"])',
+        "result = chosen.curves.tuning_curve(n_trials=100, bounds=(0, 1))",
+    ],
     "type_i_error": [
         _TEST,
         "result = xcurves.type_i_error(",
@@ -98,7 +118,7 @@ def pictures() -> Iterator[Picture]:
                 declared.caption,
                 f'{made}\nresult.curves.plot("{view}")',
                 result.curves.plot(view),
-                declared.alternative(result),
+                declared.caption,
             )
 
 

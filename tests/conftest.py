@@ -11,17 +11,12 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-from messages import exact_messages
-
-__all__ = ["exact_messages", "here"]
-
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("plain", max_examples=20, deadline=None)
 settings.load_profile("plain")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--update-messages", action="store_true", help="write the messages that tests catch")
     parser.addoption("--contact-sheet", metavar="FOLDER", help="write the pictures of every view, to be looked at")
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 import xcurves
 from xcurves import archive
-from xcurves.readers import sklearn, tensorboard
+from xcurves.readers import read, sklearn
 
 EXTRAS = (
     "matplotlib",
@@ -76,7 +76,7 @@ def name_what_is_missing(scores, tree, folder):
     (folder / "sac" / "0").mkdir(parents=True)
     (folder / "sac" / "0" / "events.out.tfevents.1").write_bytes(b"")
     expect(
-        said(lambda: tensorboard.scalars(folder)),
+        said(lambda: read(folder)),
         "readers.tensorboard needs tensorboard. Install it: pip install 'xcurves[tensorboard]'",
     )
     for name in ("tree.nc", "tree.zarr"):
@@ -85,7 +85,7 @@ def name_what_is_missing(scores, tree, folder):
             raise AssertionError(message)
     (folder / "four.nc").write_bytes(b"\x89HDF\r\n\x1a\n")
     message = said(lambda: archive.read(folder / "four.nc"))
-    if "needs h5netcdf and h5py. Install it: pip install 'xcurves[io]'" not in message:
+    if "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" not in message:
         raise AssertionError(message)
 
 

@@ -53,7 +53,7 @@ def damage(path, rng, how):
     return file
 
 
-def try_damage(kind, number, seed=0):
+def try_damage(kind, number, seed=0, hows=("flip", "cut", "lose")):
     """Return how many damaged archives of a format were refused, read unchanged and read changed."""
     rng = np.random.default_rng(seed)
     counts = Counter(refused=0, unchanged=0, changed=0)
@@ -65,7 +65,8 @@ def try_damage(kind, number, seed=0):
         for i in range(number):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
             (shutil.copytree if whole.is_dir() else shutil.copy)(whole, path)
-            damage(path, rng, ["flip", "cut", "flip" if whole.is_file() else "lose"][i % 3])
+            how = hows[i % len(hows)]
+            damage(path, rng, "flip" if how == "lose" and whole.is_file() else how)
             try:
                 back = read(path)
             except (OSError, ValueError):

@@ -4,6 +4,7 @@
 """
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -88,25 +89,35 @@ def run(put, path, kill_at):
     return int(number) if number else None
 
 
+def clear(folder):
+    for each in folder.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+
+
+def count_events(put, path, kind):
+    """Return the number of events of a writer that is not killed."""
+    if kind != "zarr":
+        put(path, 1)
+    return run(put, path, None)
+
+
 def try_kills(kind, number):
-    """Return how often the old archive, the new one or neither was at the path after the writer was killed."""
+    """Return how often the old archive, the new one or none was at the path after the writer was killed.
+
+    A zarr store is never replaced: there is none at first.
+    """
     put, got = write_page() if kind == "page" else write_archive(kind)
-    counts = Counter(old=0, new=0, aside=0)
+    counts = Counter(old=0, new=0, none=0)
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = Path(name) / (FORMATS[kind][1] if kind in FORMATS else "a.html")
-        put(path, 1)
-        events = run(put, path, None)
-        for moment in np.linspace(1, events, number).astype(int):
-            put(path, 1)
-            assert [each.name for each in path.parent.iterdir()] == [path.name]  # nothing is left of the last one
-            run(put, path, int(moment))
-            if path.exists():
-                counts["old" if got(path) == 1 else "new"] += 1
-            else:
-                (old,) = path.parent.glob(f".{path.name}.*.old")
-                assert got(old) == 1
-                counts["aside"] += 1
+        for moment in [None, *np.linspace(1, count_events(put, path, kind), number).astype(int).tolist()]:
+            clear(path.parent)
+            if kind != "zarr":
+                put(path, 1)
+            run(put, path, moment)
+            if moment is not None:
+                counts["none" if not path.exists() else "old" if got(path) == 1 else "new"] += 1
     return counts
 
 

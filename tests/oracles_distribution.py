@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy import optimize, stats
 
 
 def decimal(number):
@@ -23,18 +24,64 @@ def inverse_cdf(sample, p):
     raise AssertionError
 
 
-def mean_of_inverse_cdf(sample, low, high, shift=Fraction(0), ends=(None, None)):
-    """Mean of F⁻¹(p + shift) over (low, high), exactly; `ends` stand for F⁻¹ outside (0, 1]."""
+def mean_of_inverse_cdf(sample, low, high):
+    """Mean of F⁻¹ over (low, high), exactly."""
     n = len(sample)
-    cuts = sorted({low, high} | {Fraction(k, n) - shift for k in range(n + 1) if low < Fraction(k, n) - shift < high})
+    cuts = sorted({low, high} | {Fraction(k, n) for k in range(n + 1) if low < Fraction(k, n) < high})
+    pieces = list(itertools.pairwise(cuts))
+    return float(sum((r - l) * Fraction(inverse_cdf(sample, (l + r) / 2)) for l, r in pieces) / (high - low))
+
+
+def mean_in_band(sample, low, high, limits, ends):
+    """Mean over (low, high) of the inverse of the step function that is limits[k] where k trials are at most z."""
+    limits = [Fraction(limit) for limit in limits]
+    candidates = [ends[0], *sorted(sample)]
+    cuts = sorted({low, high} | {limit for limit in limits if low < limit < high})
     total = Fraction(0)
     for left, right in itertools.pairwise(cuts):
-        p = (left + right) / 2 + shift
-        z = ends[0] if p <= 0 else ends[1] if p > 1 else inverse_cdf(sample, p)
+        p = (left + right) / 2
+        z = next((z for z in candidates if limits[sum(each <= z for each in sample)] >= p), ends[1])
         if math.isinf(z):
             return z
         total += (right - left) * Fraction(z)
     return float(total / (high - low))
+
+
+def steck(lower, upper):
+    """P(lower_i <= U_(i) <= upper_i for all i) of a uniform sample: n! times Steck's determinant, in rationals."""
+    lower, upper = ([Fraction(float(each)) for each in ends] for ends in (lower, upper))
+    minors = [Fraction(1)]
+    for k in range(1, len(lower) + 1):
+        entries = [max(upper[i] - lower[k - 1], Fraction(0)) ** (k - i) / math.factorial(k - i) for i in range(k)]
+        minors.append(sum((-1) ** (k - 1 - i) * entries[i] * minors[i] for i in range(k)))
+    return float(minors[-1] * math.factorial(len(lower)))
+
+
+def in_cells(lower, upper):
+    """The same by enumeration: how many trials fall between any two neighbours of all limits."""
+    n, edges = len(lower), sorted({0.0, 1.0, *lower, *upper})
+    widths = np.diff(edges)
+    total = 0.0
+    for cells in itertools.combinations_with_replacement(range(len(widths)), n):
+        ends = [(edges[cell], edges[cell + 1]) for cell in cells]
+        if all(a <= left and right <= b for a, b, (left, right) in zip(lower, upper, ends, strict=True)):
+            counts = np.bincount(cells)
+            ways = math.factorial(n) / math.prod(math.factorial(count) for count in counts)
+            total += ways * math.prod(widths[list(cells)])
+    return total
+
+
+def equal_local_levels(n, level):
+    """The limits of each order statistic, each outside with probability `level`."""
+    order = np.arange(1, n + 1)
+    return tuple(stats.beta.ppf(tail, order, n + 1 - order) for tail in (level / 2, 1 - level / 2))
+
+
+def band(n, alpha):
+    """Lower and upper limits of F with k = 0 .. n trials at most z, at the level that Steck's determinant gives."""
+    level = optimize.brentq(lambda level: steck(*equal_local_levels(n, level)) - 1 + alpha, alpha / n / 2, alpha)
+    lower, upper = equal_local_levels(n, level)
+    return [0.0, *lower], [*upper, 1.0]
 
 
 def cvar(sample, level):
@@ -61,11 +108,7 @@ def iqm(sample):
     return np.mean(values[cut : len(values) - cut])
 
 
-def iqm_fractional(sample):
-    return mean_of_inverse_cdf(sample, Fraction(1, 4), Fraction(3, 4))
-
-
-def statistics(sample, levels, thresholds, target, *, conditional=False, fractional=False):
+def statistics(sample, levels, thresholds, target, *, conditional=False):
     """All statistics in the order of the library's; higher is better."""
     sample = [float(z) for z in sample]
     upper, lower = (cvar_conditional, cvar_lower_conditional) if conditional else (cvar, cvar_lower)
@@ -73,7 +116,7 @@ def statistics(sample, levels, thresholds, target, *, conditional=False, fractio
         np.mean(sample),
         np.median(sample),
         np.std(sample, ddof=1) if len(sample) > 1 else np.nan,
-        (iqm_fractional if fractional else iqm)(sample),
+        iqm(sample),
         *(upper(sample, level) for level in levels),
         *(lower(sample, level) for level in levels),
         *(sum(z for z in sample if z >= threshold) / len(sample) for threshold in thresholds),

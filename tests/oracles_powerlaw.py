@@ -137,3 +137,27 @@ def backtest(n, means, predict):
         logs = np.log(means[~kept]) - np.log(predict(n[kept], means[kept], n[~kept]))
         terms.append(np.mean([r**2 / max(math.log2(m / cut), 0.5) for r, m in zip(logs, n[~kept], strict=True)]))
     return math.sqrt(np.mean(terms)) if terms else math.nan
+
+
+def last_octaves(n, octaves=3):
+    """The sizes that a law is fitted to: of the last octaves, five at least."""
+    kept = [size for size in n if size >= 0.95 * n[-1] / 2**octaves]
+    return kept if len(kept) >= 5 else list(n)[-5:]
+
+
+def last_fall(n, means, later):
+    """The last mean error, falling on as it did from the size nearest to half the largest."""
+    half = min(range(len(n) - 1), key=lambda i: abs(math.log(n[i]) - math.log(n[-1] / 2)))
+    slope = min(0.0, (math.log(means[-1]) - math.log(means[half])) / math.log2(n[-1] / n[half]))
+    return [math.exp(math.log(means[-1]) + slope * math.log2(size / n[-1])) for size in later]
+
+
+def combined(n, means, later, law):
+    """The law of the last octaves and the last fall, together; `law` refits and predicts."""
+    kept = [i for i, size in enumerate(n) if size in last_octaves(n)]
+    by_law = law(np.asarray(n)[kept], np.asarray(means)[kept], later)
+    found = []
+    for size, f, g in zip(later, by_law, last_fall(n, means, later), strict=True):
+        share = min(max(0.0, math.log2(size / n[-1])), 1.0) / 2
+        found.append(math.exp((1 - share) * math.log(f) + share * math.log(g)))
+    return found

@@ -88,7 +88,7 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
 
 
 def _labels(name, curves, n_algorithms):
-    of_kind = {dim: list(values) for dim, values in kinds.kind(name).coords.items() if values}
+    of_kind = {dim: list(values) for dim, values in kinds.kind(name).own_dims().items() if values}
     return {
         "ci_bound": list(CI_BOUNDS),
         "task": curves["task"].to_numpy().tolist() if "task" in curves.dims else TASKS[:1],
@@ -97,6 +97,8 @@ def _labels(name, curves, n_algorithms):
         "training": LEVELS,
         "budget_fraction": np.linspace(0.05, 1, 20),
         "look": np.arange(1, 7),
+        "tau": np.linspace(1, 4, 20),
+        "trials": np.arange(1, 21),
         "param": PARAMS.get(name, []),
         "cvar_level": [0.5, 0.9],
         "probability": np.linspace(0.01, 0.99, 50),

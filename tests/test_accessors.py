@@ -1,6 +1,11 @@
 import copy
 import inspect
 import pickle
+import pydoc
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,12 +17,12 @@ from strategies import make_curves
 from xcurves import accessors
 
 OBJECTS = {
-    accessors.DataArrayCurves: ("curves", "errors", "scores"),
+    accessors.DataArrayCurves: ("curves", "errors", "scores", "times", "losses"),
     accessors.DatasetCurves: ("result", "fit"),
     accessors.DataTreeCurves: ("tree", "result"),
     accessors.DataFrameCurves: ("frame",),
 }
-OF_NO_ARRAY = {"power", "trials_needed", "type_i_error"}
+OF_NO_ARRAY = {"power", "register_polars", "trials_needed", "type_i_error"}
 METHODS = [
     (accessor, name)
     for accessor in OBJECTS
@@ -33,12 +38,80 @@ def test_a_method_has_the_signature_of_its_function(accessor, name):
     assert first in (*OBJECTS[accessor], "data")  # data: curves or a result
     assert own == list(function.parameters.values())[1:]
     assert method.return_annotation == function.return_annotation
+    assert getattr(accessor, name).__qualname__ == f"{accessor.__name__}.{name}"
     assert getattr(accessor, name).__doc__ == getattr(xcurves, name).__doc__
 
 
 def test_every_function_of_curves_frames_or_results_is_a_method():
     functions = {name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))}
     assert {name for _, name in METHODS} == functions - OF_NO_ARRAY
+
+
+def test_editors_and_help_see_the_function():
+    jedi = pytest.importorskip("jedi")
+    getdoc = pytest.importorskip("IPython.core.oinspect").getdoc
+
+    curves = make_curves(np.zeros((2, 2, 2)))
+    options = list(inspect.signature(xcurves.pairwise).parameters)[1:]
+    for found in jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).get_signatures():
+        assert [each.name for each in found.params] == options
+    offered = jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).complete()
+    assert {f"{option}=" for option in options} <= {each.name for each in offered}
+    completed = {each.name for each in jedi.Interpreter("curves.curves.", [{"curves": curves}]).complete()}
+    assert {"pairwise", "across_tasks", "plot"} <= completed
+    assert getdoc(curves.curves.pairwise) == inspect.getdoc(xcurves.pairwise)
+    shown = pydoc.render_doc(curves.curves.pairwise, renderer=pydoc.plaintext)
+    assert "pairwise(*, n_resamples" in shown
+    assert inspect.getdoc(xcurves.pairwise).splitlines()[0] in shown
+
+
+def test_a_result_completes_only_what_applies_to_it():
+    result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
+    named = {name for name in dir(result.curves) if not name.startswith("_")}
+    assert named == {"table", "summary", "plot", "to_frame", "format_table", "describe_methods", "bibtex"}
+
+
+def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
+    lines = [
+        "import xarray as xr",
+        "from xcurves.accessors import DataArrayCurves, DatasetCurves",
+        "curves = DataArrayCurves(xr.DataArray([0.0]))",
+        "reveal_type(curves.pairwise(paired=True))",
+        "reveal_type(DatasetCurves(xr.Dataset()).summary())",
+        "curves.pairwise(pared=True)",
+        "curves.pairwise(paired='yes')",
+        "curves.pairwize()",
+    ]
+    pytest.importorskip("mypy")
+    asked = tmp_path / "asked.py"
+    asked.write_text("\n".join(lines))
+    root = Path(xcurves.__file__).parents[2]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--follow-imports=silent",
+        "--no-color-output",
+        f"--config-file={root / 'pyproject.toml'}",
+    ]
+    done = subprocess.run([*command, asked], cwd=root, capture_output=True, text=True, check=False)
+    found = {int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)}
+    assert sorted(found) == [4, 5, 6, 7, 8], done.stdout + done.stderr
+    assert "Dataset" in found[4]
+    assert '"builtins.str"' in found[5] or '"str"' in found[5]
+    assert 'Unexpected keyword argument "pared"' in found[6]
+    assert "[arg-type]" in found[7]
+    assert "[attr-defined]" in found[8]
+
+
+def test_a_frame_asked_for_a_method_of_curves_says_the_call():
+    frame = pd.DataFrame({"agent": ["a"], "seed": [0], "step": [1], "return": [2.0]})
+    with pytest.raises(AttributeError) as caught:
+        _ = frame.curves.pairwise
+    assert str(caught.value) == (
+        "a DataFrame has no .curves.pairwise; curves have. Make them: frame.curves.to_dataarray('return', "
+        "algorithm='agent', run='seed', training='step').curves.pairwise()"
+    )
 
 
 def test_importing_registers_the_accessors():
@@ -86,7 +159,8 @@ def test_a_result_says_which_methods_it_has():
         _ = result.curves.align
     assert str(caught.value) == (
         "a result of randomized_anova has no .curves.align. "
-        "It has .curves.table(), .curves.summary(), .curves.plot() and .curves.to_frame()"
+        "It has .curves.table(), .curves.summary(), .curves.plot(), .curves.to_frame(), .curves.format_table(), "
+        ".curves.describe_methods() and .curves.bibtex()"
     )
     for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
         with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):

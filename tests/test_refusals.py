@@ -66,7 +66,7 @@ CASES = {
     ),
     "an engine that there is not": (
         lambda: xcurves.archive.open_dataset("curves.nc", engine="hdf"),
-        "engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got 'hdf'. Leave it out",
+        "engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got 'hdf'",
     ),
     "scores that are all missing": (
         lambda: (CURVES * np.nan).curves.analyze(),
@@ -140,10 +140,6 @@ CASES = {
         lambda: CURVES.curves.plot(ax="axes"),
         "ax must be a matplotlib Axes; got str. Make one: fig, ax = matplotlib.pyplot.subplots()",
     ),
-    "an order without a pair": (
-        lambda: CURVES.curves.pairwise(n_resamples=20, rng=0).curves.plot(order=["a0"]),
-        "order leaves no pair of this result; got ['a0']. Name both algorithms of a pair",
-    ),
     "a misspelt reference": (
         lambda: CURVES.assign_coords(algorithm=["sac", "td3"]).curves.pairwise(reference="sca"),
         "reference must be an algorithm of the curves; got 'sca'. They have 'sac', 'td3'. Did you mean 'sac'?",
@@ -156,9 +152,9 @@ CASES = {
         lambda: CURVES.curves.align([0, 50], method="lineer"),
         "got 'lineer'. Did you mean 'linear'?",
     ),
-    "a number of levels without a budget": (
-        lambda: CURVES.curves.align(20),
-        "on=20 is a number of levels, which needs relative_to='budget'. Add it, or give the levels: on=[...]",
+    "a number of levels that is not whole": (
+        lambda: CURVES.curves.align(2.5),
+        "on=2.5 is one level. Give a whole number of steps, or a list of levels: on=[...]",
     ),
     "a misspelt part": (
         lambda: CURVES.curves.analyze(include="pairwize"),

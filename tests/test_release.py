@@ -93,7 +93,9 @@ def test_the_recipe_has_the_requirements_of_the_project(project):
 def test_the_workflow_runs_every_python_that_the_project_names(project):
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
     versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
-    assert set(jobs["all"]["strategy"]["matrix"]["python"]) == versions
+    options = [step.get("with", {}) for step in jobs["all"]["steps"]]
+    whole = {each["python-version"] for each in options if "python-version" in each}
+    assert whole | set(jobs["pythons"]["strategy"]["matrix"]["python"]) == versions
     assert len(jobs["systems"]["strategy"]["matrix"]["os"]) == 3
     lowest = " ".join(step.get("run", "") for step in jobs["lowest"]["steps"])
     assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/[\w./]+(?= )", lowest))

@@ -95,7 +95,9 @@ def test_every_data_set_is_described_and_says_how_it_was_made(name):
     assert {"title", "seed"} <= set(dataset.attrs)
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning", "benchmark"])
+@pytest.mark.parametrize(
+    "name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning", "benchmark", "widths"]
+)
 def test_curves_are_float64_with_names_and_units_in_the_classic_format(name):
     assert (files("xcurves") / "data" / f"{name}.nc").read_bytes()[:3] == b"CDF"
     dataset = xcurves.tutorial.open_dataset(name)

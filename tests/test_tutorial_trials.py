@@ -8,7 +8,7 @@ import pytest
 
 import xcurves
 from xcurves.experiments import pendulum
-from xcurves.experiments.arithmetic import fingerprint
+from xcurves.experiments.command import fingerprint
 
 
 @pytest.fixture(scope="module")

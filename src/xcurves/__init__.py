@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xcurves import readers as readers
     from xcurves import simulation as simulation
     from xcurves import tutorial as tutorial
+    from xcurves.accessors import register_polars as register_polars
     from xcurves.anova import *  # noqa: F403  # the public functions of a family
     from xcurves.distributions import *  # noqa: F403
     from xcurves.group_sequential import *  # noqa: F403
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
-    from xcurves.preprocessing.time_to_threshold import time_to_threshold as time_to_threshold
     from xcurves.profile import *  # noqa: F403
     from xcurves.reporting.analyze import analyze as analyze
     from xcurves.reporting.page import report as report
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from xcurves.simulation import power as power
     from xcurves.simulation import runs_needed as runs_needed
     from xcurves.simulation import type_i_error as type_i_error
+    from xcurves.target_times import *  # noqa: F403
     from xcurves.tidy_frames import to_frame as to_frame
 
 _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed in `kinds`
@@ -52,10 +53,11 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "normalize": "preprocessing.normalization",
     "plot": "plotting.dispatch",
     "plot_benchmark": "plotting.benchmark",
+    "register_polars": "accessors",
     "report": "reporting.page",
     "summary": "results",
     "table": "results",
-    "time_to_threshold": "preprocessing.time_to_threshold",
+    "time_to_target": "target_times.time_to_target",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
     "to_frame": "tidy_frames",

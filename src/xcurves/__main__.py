@@ -70,8 +70,7 @@ def _with_negative_levels(arguments: list[str]) -> list[str]:
 
 def _say(message: str) -> None:
     """Print one line, with shell options in place of Python arguments."""
-    from xcurves.cli.options import program
-    from xcurves.cli.wording import in_words_of_the_shell
+    from xcurves.cli.options import in_words_of_the_shell, program
 
     print(f"{program()}: {in_words_of_the_shell(message)}", file=sys.stderr)
 

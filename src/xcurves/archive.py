@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
-from xcurves.core.archive_formats import check_archive, engine_to_write, groups_of, is_store, read_groups, write_groups
-from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line, read_unchanged
-from xcurves.core.cf_attributes import check_storable, restore
-from xcurves.core.checksum import is_own_file, is_own_store
-from xcurves.core.labels import words
+from xcurves.core import archive_content, labels
+from xcurves.core.archive_content import check_storable, protect, restore
+from xcurves.core.archive_formats import (
+    Engine,
+    engine_to_read,
+    engine_to_write,
+    is_store,
+    load_groups,
+    open_groups,
+    write_groups,
+)
+from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
 from xcurves.core.provenance import warn_of
 from xcurves.core.run_files import combine_run_files
-from xcurves.core.validation import check_path
+from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
 
-_UNREADABLE = (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, EOFError, MemoryError)
+_UNWRITABLE = (TypeError, ValueError, LookupError, NotImplementedError)
 _CURE = "Write it again, or name another"
+_ALLOWED = "Use text and plain numbers, or another format"
+_ENGINES: tuple[Engine, ...] = ("scipy", "h5netcdf", "netcdf4", "zarr")
 
 
 def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -46,25 +54,26 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     FileExistsError
-        If the path holds anything that `write` did not write. Only its own archives and empty folders are replaced.
+        If the path holds anything but a netCDF file that `write` wrote. A zarr store is never replaced.
     OSError
         If the folder is missing or cannot be written to.
     ImportError
         If the format needs the extra ``io``.
     TypeError
-        If `data` is something else, holds dates or durations, or has an attribute that is neither text nor a number.
+        If `data` is something else, holds dates, durations or categoricals, or has an attribute that is neither text
+        nor a number.
     ValueError
         If a name, an attribute or a value would not be the same after reading.
 
     Notes
     -----
-    The archive is made next to its path, as ``.NAME.HOST.PID.part``, read back, compared with `data`, and renamed: in
-    one step for a file, in two for a zarr store. A process that is stopped leaves the old archive whole; the next
-    writer removes its part files. If the path is a symbolic link, its target is replaced.
+    The archive is made in a temporary folder beside its path, read back, compared with `data`, and renamed in one step.
+    A process that is killed leaves the old archive whole, and the temporary folder ``.NAME.*.part``. If the path is a
+    symbolic link, its target is replaced. Lazy data are computed once.
 
-    The archive has checksums: `read` refuses it if a byte changed or a file is missing. Attributes that readers of
-    netCDF interpret, such as ``scale_factor``, are stored as ``xcurves_literal_scale_factor``, and `read` restores
-    them.
+    The attribute `xcurves_digest` of the root is a SHA-256 of all names, attributes and values; `read` refuses an
+    archive that differs from it. Attributes that readers of netCDF interpret, such as ``scale_factor``, are stored as
+    ``xcurves_literal_scale_factor``, and `read` restores them.
 
     Examples
     --------
@@ -80,18 +89,44 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
             f"data must be a Dataset or DataTree; got {type(data).__name__}. Convert: da.to_dataset(name='score')"
         )
     path = check_path(path)
-    groups = groups_of(data)
-    check_storable(groups)
     engine = engine_to_write(path, is_tree=isinstance(data, xr.DataTree))
-    options = _place_options(path)
-    atomic_write(path, lambda part: write_groups(groups, part, engine, path), **options)
+    nodes = {"/": data} if isinstance(data, xr.Dataset) else {n.path: n.to_dataset(inherit=False) for n in data.subtree}
+    check_storable(nodes)
+    groups = {name: dataset.compute().drop_encoding() for name, dataset in nodes.items()}
+
+    def make(part: Path) -> None:
+        with one_line(_UNWRITABLE, path, f"cannot be written by {engine}", _ALLOWED):
+            content = archive_content.content_of(groups)
+            stored = {name: protect(dataset) for name, dataset in groups.items()}
+            stored["/"].attrs[archive_content.NAME] = archive_content.digest_of(content)
+            write_groups(stored, part, engine)
+            read_back = load_groups(part, max_bytes=2**62, engine=engine)
+        back = {name: restore(dataset) for name, dataset in read_back.items()}
+        del back["/"].attrs[archive_content.NAME]
+        found = archive_content.content_of(back)
+        changed = sorted(name for name in {**content, **found} if content.get(name) != found.get(name))
+        if changed:
+            raise ValueError(f"path {str(path)!r}: {changed[0]} would not be the same when read again. {_ALLOWED}")
+
+    atomic_write(path, make, is_own=_is_own, is_folder=path.suffix == ".zarr")
     return path
 
 
 def check_writable(path: Path, *, is_tree: bool) -> None:
     """Refuse a path where `write` would refuse to write."""
     engine_to_write(path, is_tree=is_tree)
-    check_place(path, **_place_options(path))
+    check_place(path, is_own=_is_own, is_folder=path.suffix == ".zarr")
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether a file is an archive that `write` wrote."""
+    stores = {"netcdf4": "NetCDF4DataStore", "h5netcdf": "H5NetCDFStore", "scipy": "ScipyDataStore"}
+    try:  # by the store, which opens a file in a tenth of the time of a Dataset
+        store = getattr(xr.backends, stores[engine_to_read(path)])
+        with closing(getattr(store, "open", store)(str(path))) as opened:
+            return archive_content.NAME in opened.get_attrs()
+    except Exception:
+        return False
 
 
 def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Dataset | xr.DataTree:
@@ -114,11 +149,10 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     FileNotFoundError
         If the path does not exist.
     OSError
-        If it cannot be read, if another process replaces it again and again, or if the process that wrote it was
-        stopped between its two renames of a zarr store: the message names the folder that has the archive.
+        If it cannot be read.
     ValueError
-        If it is no archive or an incomplete one, if a checksum does not match, if it holds links, codecs that may run
-        code or groups within themselves, or if its variables are larger than `max_bytes`.
+        If it is no archive or a damaged one, if a zarr store asks for codecs that may run code, or if its variables
+        are larger than `max_bytes`.
     ImportError
         If the format needs the extra ``io``.
 
@@ -128,7 +162,7 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
 
     Notes
     -----
-    Files that others wrote have no checksum: only damage that their format shows is refused.
+    Files that others wrote have no digest: only damage that their format shows is refused.
 
     Examples
     --------
@@ -141,13 +175,22 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     True
     """
     path = check_path(path)
-    with FILE_LOCK, one_line(_UNREADABLE, path, "cannot be read as a complete archive", _CURE):
-        groups = read_unchanged(path, partial(read_groups, max_bytes=max_bytes))
+    groups = _load(path, max_bytes)
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
 
+def _load(path: Path, max_bytes: int | None = None, engine: Engine | None = None) -> dict[str, xr.Dataset]:
+    """Return the Datasets of an archive by group, as they were written."""
+    with FILE_LOCK, one_line(Exception, path, "cannot be read as a complete archive", _CURE):
+        if not path.exists():
+            raise FileNotFoundError("it does not exist")
+        groups = {name: restore(each) for name, each in load_groups(path, max_bytes=max_bytes, engine=engine).items()}
+        archive_content.check_digest(groups)
+        return groups
+
+
 def open_dataset(
-    path: str | os.PathLike[str], *, engine: str | None = None, chunks: str | Mapping[str, int] | None = None
+    path: str | os.PathLike[str], *, engine: Engine | None = None, chunks: str | Mapping[str, int] | None = None
 ) -> xr.Dataset:
     """Open a file, a zarr store that may have grown along `run`, or a folder with a file for each run or task.
 
@@ -161,8 +204,8 @@ def open_dataset(
     engine : {"scipy", "h5netcdf", "netcdf4", "zarr"}, optional
         How xarray reads. By default what the first bytes of each file say.
     chunks : "auto" or mapping from dim to size, optional
-        Open lazily, as dask arrays of these chunks; ``{}`` for one chunk a file. By default all is read into memory,
-        and checksums are checked.
+        Open lazily, as dask arrays of these chunks; ``{}`` for one chunk a file. Then digests are not checked. By
+        default all is read into memory.
 
     Returns
     -------
@@ -172,15 +215,13 @@ def open_dataset(
     Raises
     ------
     FileNotFoundError, OSError, ValueError, ImportError
-        As `read`; and if no file of a folder can be used, if two files hold the same run, or if it is not clear
-        which files belong together.
+        As `read`; and if a file of a folder has no label or differs from the others in variables, dims, units or the
+        attribute ``experiment``, or if two files hold the same run.
 
     Warns
     -----
     UserWarning
-        If files of the folder are left out, which it names: they cannot be read, have no label, or differ
-        from most in variables, dims, units, labels or the attribute ``experiment``. If a run that is read into memory
-        has no value.
+        If a run that is read into memory has no value.
 
     Examples
     --------
@@ -193,32 +234,31 @@ def open_dataset(
     (3, 2, 8)
     """
     path = check_path(path)
-    if engine not in (None, "scipy", "h5netcdf", "netcdf4", "zarr"):
-        raise ValueError(
-            f"engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got {labels.shown(engine)}. Leave it out"
-        )
+    if engine is not None:
+        check_choice("engine", engine, _ENGINES)
     if path.is_dir() and not is_store(path):
         combined = combine_run_files(path, partial(_open, engine=engine, chunks=None if chunks is None else {}))
-        return combined.chunk(chunks) if chunks else combined
-    opened = _open(path, engine=engine, chunks=chunks)
+        opened = combined.chunk(chunks) if chunks else combined
+    else:
+        opened = _open(path, engine=engine, chunks=chunks)
     if chunks is None:
         _warn_of_empty_runs(opened, path)
     return opened
 
 
-def _open(path: Path, *, engine: str | None, chunks: str | Mapping[str, int] | None) -> xr.Dataset:
-    with FILE_LOCK, one_line(_UNREADABLE, path, "cannot be read as a complete archive", _CURE):
-        found = check_archive(path, lazy=chunks is not None)
-        options: dict[str, Any] = {"consolidated": False} if found == "zarr" else {}
-        opened = xr.open_dataset(path, engine=engine or found, decode_times=False, chunks=chunks, **options)
-        if not opened.variables:
-            opened.close()
-            raise ValueError("it holds no variable outside groups. For a tree: archive.read(path)")
-        labels = opened["run"].to_index() if "run" in opened.dims and "run" in opened.coords else None
-        if labels is not None and not labels.is_unique:
-            opened.close()
-            raise ValueError(f"run {labels[labels.duplicated()].tolist()[0]!r} is in it twice")
-        return restore(opened if chunks is not None else opened.load())
+def _open(path: Path, *, engine: Engine | None, chunks: str | Mapping[str, int] | None) -> xr.Dataset:
+    if chunks is None:
+        opened = _load(path, engine=engine)["/"]
+    else:
+        with FILE_LOCK, one_line(Exception, path, "cannot be read as a complete archive", _CURE):
+            opened = restore(open_groups(path, chunks=chunks, engine=engine)["/"])
+            opened.attrs.pop(archive_content.NAME, None)
+    if not opened.variables:
+        raise ValueError(f"path {str(path)!r} holds no variable outside groups. For a tree: archive.read(path)")
+    index = opened["run"].to_index() if "run" in opened.dims and "run" in opened.coords else None
+    if index is not None and not index.is_unique:
+        raise ValueError(f"path {str(path)!r}: run {index[index.duplicated()].tolist()[0]!r} is in it twice. {_CURE}")
+    return opened
 
 
 def _warn_of_empty_runs(data: xr.Dataset, path: Path) -> None:
@@ -227,15 +267,10 @@ def _warn_of_empty_runs(data: xr.Dataset, path: Path) -> None:
     if "run" not in data.coords or not by_run:
         return
     empty = np.logical_and.reduce([each.all([dim for dim in each.dims if dim != "run"]) for each in by_run])
-    names = words(data["run"])
+    names = labels.words(data["run"])
     warn_of(
         empty,
         [f"{path}: run {name}" for name in names],
         lambda _: " has no value and counts as absent. If its write was stopped, write it again",
         "runs",
     )
-
-
-def _place_options(path: Path) -> dict[str, Any]:
-    is_folder = path.suffix == ".zarr"
-    return {"is_own": is_own_store if is_folder else is_own_file, "is_folder": is_folder}

@@ -22,25 +22,45 @@ KINDS = (  # in the order of a report
     "anova.contrast",
     "profile.ss_profile",
     "group_sequential.sequential",
+    "target_times.speedup",
+    "target_times.mean_time_to_target",
+    "target_times.performance_profile",
     "learning_curves.fit_power_law",
     "learning_curves.predict",
     "learning_curves.leave_one_size_out",
     "learning_curves.compare_learners",
+    "learning_curves.fit_scaling_law",
+    "learning_curves.predict_loss",
+    "learning_curves.optimal_allocation",
+    "learning_curves.compare_scaling_laws",
     "distributions.performance_cdf",
     "distributions.compare_distributions",
+    "distributions.tuning_curve",
     "simulation.type_i_error",
     "simulation.power",
     "simulation.runs_needed",
 )
 _FAMILIES = {name: family for family, _, name in (kind.partition(".") for kind in KINDS)}
 NAMES = tuple(_FAMILIES)
+_REGISTERED: dict[str, ResultKind] = {}
 
 
 @cache
 def kind(name: str) -> ResultKind:
     """Return the declaration of a kind."""
+    if name in _REGISTERED:
+        return _REGISTERED[name]
     found: ResultKind = getattr(import_module(f"xcurves.{_FAMILIES[name]}.kinds"), name.upper())
     return found
+
+
+def register(declared: ResultKind) -> None:
+    """Add a kind that is declared outside this package: it has a table, a summary, pictures, archives and pages."""
+    global NAMES
+    if declared.name in NAMES:
+        raise ValueError(f"there is a kind {declared.name!r} already. Give it another name")
+    _REGISTERED[declared.name] = declared
+    NAMES = (*NAMES, declared.name)
 
 
 def function(name: str) -> Callable[..., Any]:

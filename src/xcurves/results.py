@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,9 +12,11 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core.labels import pick_one
-from xcurves.core.schema import ResultKind, View
+from xcurves.core.schema import ResultKind, Statement, View
 
 T = TypeVar("T")
+MOST_LINES = 12  # of a summary
+_MOST_MISSING = 4  # parts, or tasks, that are missing for reasons of their own
 
 
 def find_kind(dataset: xr.Dataset) -> ResultKind | None:
@@ -40,13 +43,13 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     kind = kind_of(result)
     kind.check_attrs(result)
     result = result.compute()
-    selected = [dim for dim in kind.coords if dim in result.coords and not result[dim].dims]
+    selected = [dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims]
     for dim in selected:
         label = result[dim].item()
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
         result = result.drop_vars(dim)
         result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
-        beside = [name for name, var in kind.coord_vars.items() if var.dims == (dim,) and name in result.coords]
+        beside = [name for name, var in kind.coordinates().items() if var.dims == (dim,) and name in result.coords]
         result = result.assign_coords({name: (dim, np.atleast_1d(result[name])) for name in beside})
     _refuse_changed(kind, result)
     return kind, result
@@ -79,7 +82,9 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
             raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
         asked = str(error) if isinstance(error, KeyError) else ""  # of xarray, for labels that a dim does not have
         lacking = [
-            dim for dim, labels in kind.coords.items() if result.sizes.get(dim, 0) < len(labels) or repr(dim) in asked
+            dim
+            for dim, labels in kind.own_dims().items()
+            if result.sizes.get(dim, 0) < len(labels) or repr(dim) in asked
         ]
         if lacking:
             cure = f"Some labels were selected away; take .curves.{name}() of the whole result"
@@ -108,23 +113,8 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Of `randomized_anova`, the split-plot table: rows Algorithm, Runs, Training, Interaction, Runs × training,
-        Total; columns df, SS, MS, F and p. Algorithm is compared with Runs, Training and Interaction with Runs ×
-        training; Training has no p, since no reassignment of runs can change its F. With
-        ``anova.sel(error_term="pooled")`` the table of the paper: rows Interaction, Algorithm, Training, Error, Total.
-        Of `pairwise`, a row for each pair:
-        difference, its interval (lower, upper), and the adjusted p of both effects. Of `contrast`, one row: estimate,
-        lower, upper, T, p. Of `ss_profile`, a row for each training level: SS, its fraction and cumulative fraction of
-        the simple profile, and, if asked for, F, p, p_adjusted and equivalent. Of `fit_power_law`, the paper's table
-        of learning curves, a row for each: e_N, beta_N, gamma, alpha, eta (and delta). Of `predict`, a row for each
-        size: prediction, lower, upper, change (from the size N), its bounds, extrapolated. Of `leave_one_size_out`, the
-        table of the paper's Figure 2, a row for each variant: R2, the RMSE at every size, their average, p. Of
-        `compare_learners`, a row for each algorithm: differences with their intervals, crossings, the data multiplier.
-        Of `performance_cdf`, a row for each statistic: value and interval. Of `compare_distributions`, a row for each
-        pair: probability that the first scores higher, its interval, and with independent trials the verdict, the
-        Kolmogorov-Smirnov distance and its adjusted p. Of `type_i_error` and `power`, a row for each setting and
-        p-value: rate, its interval, the number n of data sets. Of `runs_needed`, a row for each number of runs: power,
-        its interval, and the runs needed. With extra dims, the same for each task.
+        What its rows and columns are stands in ``attrs["caption"]`` of the frame. With extra dims, the same for each
+        task. With one error term, effect or pair selected, the table of that selection.
 
     Raises
     ------
@@ -160,8 +150,8 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     Returns
     -------
     str
-        A line for each statement, then how it was computed and what it can claim. Tests are reported with the
-        split-plot error terms. Of an analysis, the same for each part, under a heading; then the missing parts,
+        A line for each statement, at most 12: the answer first, then how it was computed and what it does not say.
+        Tasks stand in the table. Of an analysis, the answer of each part under its question, then the missing parts,
         and why.
 
     Raises
@@ -174,12 +164,25 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> print(scores.curves.randomized_anova(rng=0).curves.summary().split("\n")[0])
-    Compared: rate 0.001 (10 runs), rate 0.8 (10 runs), rate 0.1 (10 runs), at 8 training levels.
+    The algorithms' mean scores over training are not shown to differ (p = 0.408); their changes of score with training
+    are not shown to differ (p = 0.551).
     """
     if isinstance(result, xr.DataTree):
         return "\n\n".join(_paragraphs(result))
     kind, result = prepare(result)
-    return ask(kind, result, lambda result: "\n".join(kind.sentences(result)), "summary")
+    said = ask(kind, result, lambda result: list(kind.statements(result)), "summary")
+    return "\n".join(_in_lines(said, MOST_LINES))
+
+
+def _in_lines(said: Sequence[Statement], most: int) -> list[str]:
+    """Return the answer, the cautions and as many details as there is room for, in the order in which they come."""
+    kept = list(said)
+    for role in ("detail", "caution", "answer"):
+        for each in reversed(said):
+            if len(kept) > most and each.role == role:
+                kept.remove(each)
+    order = ("answer", "detail", "caution")
+    return [each.text for each in sorted(kept, key=lambda each: order.index(each.role))]
 
 
 def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
@@ -199,16 +202,29 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 def summary_of_part(part: xr.Dataset) -> str:
     """Return the sentences of one part of an analysis, with its training level and the tasks left out."""
-    final = [say_final(part)] if "final" in part.attrs else []
-    return "\n".join([*final, summary(part), *(f"Left out: {each}" for each in left_out(part.attrs))])
+    return "\n".join([*_final(part), summary(part), *_left(part)])
+
+
+def _final(part: xr.Dataset) -> list[str]:
+    return [say_final(part)] if "final" in part.attrs else []
+
+
+def _left(part: xr.Dataset) -> list[str]:
+    """Return a line that names the first task left out and counts the others."""
+    gone = left_out(part.attrs)
+    return [f"Left out: {gone[0]}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}"] if gone else []
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
+    """Yield question and answer of every part of an analysis, then what is missing."""
     for part in parts_of(tree).values():
-        yield f"{kind_of(part).question}\n{summary_of_part(part)}"
+        kind, result = prepare(part)
+        answers = ask(kind, result, partial(kind.said, role="answer"), "summary")
+        yield "\n".join([kind.question, " ".join([*_final(part), *answers]), *_left(part)])
     missing = missing_parts(tree.attrs)
     if missing:
-        yield "\n".join(["Not in this analysis:", *missing])
+        more = [f"and {len(missing) - _MOST_MISSING} more"] if len(missing) > _MOST_MISSING else []
+        yield "\n".join(["Not in this analysis:", *missing[:_MOST_MISSING], *more])
 
 
 def say_final(part: xr.Dataset) -> str:
@@ -230,14 +246,22 @@ def left_out(attrs: Mapping[Any, Any]) -> list[str]:
     return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []
 
 
+def methods_of(dataset: xr.Dataset) -> list[str]:
+    """Return the methods of `.curves` that apply to a Dataset."""
+    kind = find_kind(dataset)
+    if kind is None:
+        return ["to_frame"]
+    taking = [other for other in kinds.NAMES if kinds.kind(other).argument == kind.name]
+    to_share = ["to_frame", "format_table", "describe_methods", "bibtex"]
+    return ["table", "summary", *["plot"] * bool(kind.views), *taking, *to_share]
+
+
 def no_method(dataset: xr.Dataset, name: str) -> str:
     """Return the message for a method that a Dataset does not have."""
     kind = find_kind(dataset)
     if kind is None:
         return f"a Dataset has no .curves.{name}. {pick_one(dataset)}.{name}"
-    taking = [other for other in kinds.NAMES if kinds.kind(other).argument == kind.name]
-    has = ["table", "summary", *["plot"] * bool(kind.views), *taking, "to_frame"]
-    *methods, last = (f".curves.{method}()" for method in has)
+    *methods, last = (f".curves.{method}()" for method in methods_of(dataset))
     return f"a result of {kind.name} has no .curves.{name}. It has {', '.join(methods)} and {last}"
 
 
@@ -252,5 +276,5 @@ def no_tree_method(tree: xr.DataTree, name: str) -> str:
 def views_of(kind: ResultKind) -> dict[str, View]:
     """Return the views of a kind; refuse one that has none."""
     if not kind.views:
-        raise AttributeError(f"a result of {kind.name} has no picture. {kind.no_view}")
+        raise AttributeError(f"a result of {kind.name} has no picture; its table has all numbers: .curves.table()")
     return dict(kind.views)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import DIMS
-from xcurves.core.validation import native_labels
+from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS
+from xcurves.core.schema import PAIR_COORDS
+from xcurves.core.validation import has_own_levels, native_labels
 from xcurves.results import find_kind, prepare
 
 _DESCRIBED = ("units", "long_name")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_ROWS = "resample"  # the null distribution is no part of a frame
 
 
@@ -29,12 +33,10 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         Of curves, one row for each task, algorithm, run and training level, gaps too, so that `to_dataarray` gives
-        back the same; labels that are not in sorted order are categories in theirs. Of `randomized_anova`, one row for
-        each task, effect and error term; of `pairwise`, for each task, effect and pair; of `ss_profile`, for each task,
-        effect and training level; of `compare_distributions`, for each task and pair; of `predict`, for each task and
-        size; of `leave_one_size_out`, for each task and variant; of others, for each task. Variables with further dims
-        have a column ``variable_label`` for each label; the null distribution is left out. Units, names and attrs
-        are in ``frame.attrs``.
+        back the same; labels that are not in sorted order are categories in theirs. Of a result, a row for each task
+        and each combination of the labels that its kind declares as rows. Variables with further dims have a column
+        ``variable_label`` for each label; the null distribution is left out. Units, names and attrs are in
+        ``frame.attrs``.
 
     Raises
     ------
@@ -66,15 +68,37 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
         return _curves_frame(data, data.attrs)
     kind, result = prepare(data)
     dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
+    for name, coord in result.coords.items():
+        _check_text(name, np.atleast_1d(coord).tolist())
     return _frame(_spread(result, dims), dims, result.attrs)
 
 
+def no_frame_method(frame: Any, name: str) -> str:
+    """Return the message for a method that frames do not have: the call that makes curves of these columns."""
+    columns = [str(column) for column in frame.columns]
+    named = {
+        dim: next((column for column in columns if column.lower() in (dim, *SYNONYMS[dim].split())), dim)
+        for dim in DIMS
+    }
+    value = next((column for column in reversed(columns) if column not in named.values()), "score")
+    renamed = "".join(f", {dim}={column!r}" for dim, column in named.items() if column != dim)
+    return (
+        f"a DataFrame has no .curves.{name}; curves have. "
+        f"Make them: frame.curves.to_dataarray({value!r}{renamed}).curves.{name}()"
+    )
+
+
 def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
-    tasks = [dim for dim in data.dims if dim not in DIMS]
-    dims = [*tasks, *(dim for dim in DIMS if dim in data.dims)]
+    known = (*DIMS, EVALUATION)
+    dims = [*(dim for dim in data.dims if dim not in known), *(dim for dim in known if dim in data.dims)]
     _check_labels(data, dims)
     data = native_labels(data)
     frame = _frame(data, dims, attrs)
+    if has_own_levels(data):
+        labelled = [*dims[:-1], "training"]
+        dims = dims[:-1]
+        rows = frame.dropna(subset="training").drop(columns=EVALUATION)
+        frame = rows[[*labelled, *rows.columns.difference(labelled, sort=False)]].reset_index(drop=True)
     for dim in dims:
         values = pd.Index(data[dim].to_numpy())
         if not values.is_monotonic_increasing:
@@ -86,15 +110,19 @@ def _check_labels(data: xr.Dataset, dims: Sequence[Hashable]) -> None:
     """Refuse labels of curves that a column of a frame cannot have."""
     for dim in dims:
         values = data[dim].to_numpy().tolist()
-        cure = f"Number them: assign_coords({dim}=range({len(values)}))"
         if pd.isna(values).any() or len(set(values)) < len(values):
+            cure = f"Number them: assign_coords({dim}=range({len(values)}))"
             raise ValueError(f"{dim} labels must be there and differ; got {values[:5]!r}. {cure}")
-        if any(isinstance(label, str) and not label.isascii() and _is_broken(label) for label in values):
-            raise ValueError(f"{dim} labels must be text that can be encoded; got {values[:5]!r}. {cure}")
+        _check_text(dim, values)
 
 
-def _is_broken(label: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in label)
+def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
+    """Refuse labels with half of a pair of surrogates."""
+    if any(isinstance(label, str) and not label.isascii() and _SURROGATE.search(label) for label in labels):
+        raise ValueError(
+            f"{name} labels must be text that can be encoded; got {labels[:5]!r}. "
+            f"Number them: assign_coords({name}=range({len(labels)}))"
+        )
 
 
 def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
@@ -103,7 +131,7 @@ def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
     result = result.reset_coords()
     for name, variable in result.data_vars.items():
         others = [dim for dim in variable.dims if dim not in dims]
-        if _NO_ROWS in others:
+        if _NO_ROWS in others or (others and name in PAIR_COORDS):  # the names of columns say the pair
             continue
         for place in product(*(range(variable.sizes[dim]) for dim in others)):
             chosen = dict(zip(others, place, strict=True))

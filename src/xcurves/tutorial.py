@@ -37,6 +37,9 @@ def open_dataset(name: str) -> xr.Dataset:
         ``pendulum``: actor-critic and PPO on the pendulum with random hyper-parameters, `score` (algorithm, run,
         training), and PPO with those at four percentiles again, `repeated_score` (percentile, repeat, training).
 
+        ``widths`` (6, 6): mean squared `loss` of ridge regression on random features, dims (model_size, tokens): 8 to
+        256 weights, 64 to 2,048 training examples.
+
     Returns
     -------
     Dataset

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
-from xcurves.anova.text import pair_caution
+from xcurves.anova.text import pair_statements
 
 
 @pytest.fixture
@@ -46,6 +46,10 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
     result = xcurves.pairwise(curves, n_resamples=200, rng=0)
     assert {name: variable.dims for name, variable in result.data_vars.items()} == {
         "pvalue_adjusted": ("effect", "pair"),
+        "difference_ci_simultaneous": ("pair", "ci_bound"),
+        "pvalue_adjusted_least": ("pair",),
+        "may_be_best": ("algorithm",),
+        "score_mean": ("algorithm",),
         "pvalue": ("effect", "pair"),
         "f": ("effect", "pair"),
         "difference": ("pair",),
@@ -59,6 +63,40 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
     assert result.algorithm_a.values.tolist() == ["a0", "a0", "a1"]
     assert result.algorithm_b.values.tolist() == ["a1", "a2", "a2"]
     assert result.ci_bound.values.tolist() == ["lower", "upper"]
+
+
+def test_intervals_for_all_pairs_together_have_the_level_of_each_divided_by_their_number(curves):
+    result = xcurves.pairwise(curves, n_resamples=999, confidence_level=0.7, rng=0)
+    each = xcurves.pairwise(curves, n_resamples=999, confidence_level=0.9, rng=0)  # .3 / 3 = .1
+    np.testing.assert_array_equal(result.difference_ci_simultaneous, each.difference_ci)
+    alone = xcurves.pairwise(curves.isel(algorithm=[0, 1]), n_resamples=999, rng=0)
+    np.testing.assert_array_equal(alone.difference_ci_simultaneous, alone.difference_ci)
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_those_over_whom_none_is_shown_better_may_be_best(higher_is_better):
+    scores = np.random.default_rng(3).normal(size=(4, 8, 3)) + np.array([0, 2, 0.1, 2.1])[:, None, None]
+    curves = make_curves(scores).isel(algorithm=[2, 0, 3, 1])
+    result = xcurves.pairwise(curves, higher_is_better=higher_is_better, rng=0)
+    expected = dict.fromkeys(curves.algorithm.values.tolist(), 1.0)
+    for pair in result.pair:
+        one = result.sel(pair=pair)
+        if one.pvalue_adjusted.sel(effect="algorithm") <= 0.05:
+            first = (one.difference > 0).item() == higher_is_better
+            expected[(one.algorithm_b if first else one.algorithm_a).item()] = 0.0
+    assert sorted(expected.values()) == [0, 0, 1, 1]
+    assert result.may_be_best.to_series().to_dict() == expected
+    assert xcurves.pairwise(curves, reference="a0", rng=0).may_be_best.isnull().all()
+
+
+def test_scores_at_the_ceiling_have_no_interval():
+    scores = make_curves(np.repeat([1.0, 1.0, 0.4], 15).reshape(3, 5, 3))
+    with pytest.warns(UserWarning, match="p is NaN: runs or error are missing"):
+        result = xcurves.pairwise(scores, rng=0)
+    assert result.difference_ci.isnull().all()
+    said = result.curves.summary()
+    assert "nan" not in said
+    assert ": runs are missing or do not differ at all" in said
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -138,7 +176,11 @@ def test_few_runs_are_warned_of():
 def test_few_reassignments_are_not_called_few_runs(curves):
     with pytest.warns(UserWarning, match="^a0 - a1: n_resamples.*adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
-    assert "The reassignments (n_resamples) are so few that for 3 of 3 pairs" in " ".join(pair_caution(result))
+    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
+    assert (
+        "With 30 reassignments no adjusted p of these 3 pairs can be below 0.0968: compare fewer with reference="
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,10 +199,11 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
     p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
     assert p.pair.values[p > 0.05].tolist() == few
     assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
-    said = " ".join(pair_caution(result))
+    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
     assert ("no adjusted p" in said) == bool(few)
     if few:
-        assert f"for 1 of 6 pairs no adjusted p below {p.sel(pair=few).item():.3g} exists" in said
+        assert f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: compare fewer" in said
+        assert result["pvalue_adjusted_least"].sel(pair=few).item() == p.sel(pair=few).item()
 
 
 def test_dask_backed_curves_stay_lazy(tasks):
@@ -169,7 +212,14 @@ def test_dask_backed_curves_stay_lazy(tasks):
     found, whole = lazy.compute(), quiet(tasks, n_resamples=300)
     np.testing.assert_array_equal(found.pvalue_adjusted, whole.pvalue_adjusted)
     xr.testing.assert_allclose(found, whole)
-    xr.testing.assert_identical(quiet(tasks.chunk(task=1), n_resamples=300).compute(), whole)
+    by_task, name = quiet(tasks.chunk(task=1), n_resamples=300).compute(), "difference_ci_simultaneous"
+    xr.testing.assert_identical(by_task.drop_vars(name), whole.drop_vars(name))
+    xr.testing.assert_allclose(by_task[name], whole[name], rtol=1e-12)  # roots of other batches differ by an ulp
+
+
+def test_the_means_of_algorithms_are_those_of_their_runs(curves):
+    result = quiet(curves, n_resamples=300)
+    np.testing.assert_allclose(result["score_mean"], [np.nanmean(each) for each in curves.values], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -41,19 +41,18 @@ def arrows(ax):
     return tuple(int((ends == edge).sum()) for edge in ax.get_xlim())
 
 
-def test_an_anova_shows_welch_where_it_is_to_be_read(curves):
+def test_an_anova_shows_welch_where_it_is_the_test_of_level(curves):
     unlike = curves[0].copy()
-    unlike[0] *= 12
-    result = unlike.curves.randomized_anova(n_resamples=199, rng=0)
+    result = unlike.curves.randomized_anova(level_test="welch", n_resamples=199, rng=0)
     ax = result.curves.plot()
-    assert "read Welch's test" in result.curves.summary()
+    assert "Level is tested by Welch's statistic" in result.curves.summary()
     assert rows(ax)[0] == "algorithm, welch"
     assert len(rows(ax)) == 5
     welch = result.sel(effect="algorithm", error_term="welch")
     np.testing.assert_allclose(ax.lines[1].get_xdata()[0], welch.f / welch.critical_value)
     assert said(ax)[0] == f"F = {welch.f.item():.3g}, p = {welch.pvalue.item():.3g}"
     two = unlike.isel(algorithm=[0, 1]).curves.randomized_anova(n_resamples=199, rng=0)
-    assert len(rows(two.curves.plot())) == 4  # of two algorithms of equal numbers F will do
+    assert len(rows(two.curves.plot())) == 4  # of equal numbers F speaks
 
 
 def test_an_anova_shows_f_over_its_critical_value(curves):

@@ -65,7 +65,7 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(curves):
         ("effect", "error_term"),
     )
     others = {"ss": ("source",), "df": ("source",), "n_runs": ("algorithm",)}
-    counts = dict.fromkeys(("n_levels", "n_resamples", "n_assignments", "sd_ratio", "sd_ratio_limit"), ())
+    counts = dict.fromkeys(("n_levels", "n_resamples", "n_assignments", "sd_ratio", "sd_ratio_limit", "level_test"), ())
     assert {name: variable.dims for name, variable in result.data_vars.items()} == by_effect | others | counts
     assert result.effect.values.tolist() == ["algorithm", "interaction"]
     assert result.error_term.values.tolist() == ["pooled", "split_plot", "welch"]
@@ -92,10 +92,11 @@ def test_attrs_say_where_a_result_comes_from(curves):
     assert result.attrs["paired"] == 0
     assert result.attrs["n_resamples"] == 100
     assert "Piater" in result.attrs["references"]
-    assert result.attrs["history"] == "made up\nrandomized_anova(n_resamples=100, paired=False)"
+    assert result.attrs["history"] == "made up\nrandomized_anova(n_resamples=100, paired=False, level_test=None)"
     assert all(type(value) in (str, int, float) for value in result.attrs.values())
-    for variable in result.data_vars.values():
-        assert set(variable.attrs) == {"long_name", "units"}
+    flags = {"level_test": {"flag_values", "flag_meanings"}}
+    for name, variable in result.data_vars.items():
+        assert set(variable.attrs) == {"long_name", "units"} | flags.get(name, set())
     assert result.ss.attrs["units"] == "(points)^2"
     assert result.pvalue.attrs["units"] == "1"
 
@@ -305,7 +306,7 @@ def test_p_of_a_tenth_is_significant_at_90_percent_without_a_warning():
     )
     result = xcurves.randomized_anova(curves, confidence_level=0.9)
     assert result.pvalue.sel(effect="algorithm", error_term="split_plot") == 0.1
-    assert "over training differ at the 0.1 level" in result.curves.summary()
+    assert "over training differ (p = 0.1);" in result.curves.summary()
     np.testing.assert_array_less(result.critical_value.sel(effect="algorithm"), result.f.sel(effect="algorithm"))
 
 
@@ -369,10 +370,10 @@ def test_paired_equals_brute_force_through_the_accessor():
 
 
 def test_a_huge_number_of_assignments_is_infinite_and_a_large_one_a_float():
-    from xcurves.core import task_blocks as blockwise
+    from xcurves.core import driver
 
-    assert blockwise.as_float(10**400) == np.inf
-    assert blockwise.as_float(2**63) == 2.0**63
+    assert driver.as_float(10**400) == np.inf
+    assert driver.as_float(2**63) == 2.0**63
 
 
 def test_offsets_of_matched_runs_leave_the_paired_strata():
@@ -486,3 +487,45 @@ def test_omega_squared_by_its_definition(paired):
 def test_huge_scores_that_are_all_alike_have_no_p(method):
     found = getattr(make_curves(np.full((2, 4, 4), 1e160)).curves, method)(n_resamples=99, rng=0)
     assert found.pvalue.isnull().all()
+
+
+def of_sizes(*sizes, seed=1):
+    values = np.random.default_rng(seed).normal(size=(len(sizes), 5, 4))
+    return absent(make_curves(values), sizes)
+
+
+def test_which_test_of_level_speaks_follows_from_the_numbers_of_runs():
+    """Not from scores: to choose by the ratio of spreads would make one test of two."""
+    unequal = of_sizes(5, 5, 3)
+    cases = [
+        (unequal, {}, "welch"),
+        (unequal, {"level_test": "f"}, "split_plot"),
+        (of_sizes(4, 4, 4), {}, "split_plot"),
+        (of_sizes(4, 4, 4) * xr.DataArray([9, 1, 1], dims="algorithm"), {}, "split_plot"),
+        (of_sizes(4, 4, 4), {"level_test": "welch"}, "welch"),
+        (of_sizes(5, 4, 1), {}, "split_plot"),  # of one run Welch's statistic is not defined
+        (of_sizes(4, 4, 4), {"paired": True}, "split_plot"),
+    ]
+    for curves, options, speaks in cases:
+        result = xcurves.randomized_anova(curves, n_resamples=199, rng=0, **options)
+        assert result.level_test.item() == (speaks == "welch")
+        p = result.pvalue.sel(effect="algorithm", error_term=speaks).item()
+        assert f"p = {p:.3g}" in result.curves.summary().split("Interaction:")[0]
+        assert ("Algorithm (Welch)" in result.curves.table().index) == (speaks == "welch")
+    assert result.level_test.attrs["flag_meanings"] == "f welch"
+    table = xcurves.randomized_anova(unequal, n_resamples=199, rng=0).curves.table()
+    assert table.index.tolist()[:3] == ["Algorithm", "Algorithm (Welch)", "Runs"]
+    curves = of_sizes(4, 4)
+    with pytest.raises(ValueError, match="level_test='welch' needs unpaired runs"):
+        xcurves.randomized_anova(curves, paired=True, level_test="welch")
+    with pytest.raises(ValueError, match="level_test must be 'f' or 'welch'; got 'ratio'"):
+        xcurves.randomized_anova(curves, level_test="ratio")
+
+
+def test_tasks_in_which_different_tests_speak():
+    both = xr.concat([of_sizes(5, 5, 3), of_sizes(5, 5, 5, seed=2)], "task")
+    result = xcurves.randomized_anova(both, n_resamples=199, rng=0)
+    assert result.level_test.values.tolist() == [1, 0]
+    assert result.level_test.dtype == np.int8
+    rows = result.curves.table().xs("Algorithm (Welch)", level="source")
+    assert rows.p.notnull().tolist() == [True, False]

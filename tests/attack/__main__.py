@@ -71,7 +71,7 @@ def main(calls: int, damages: int = 0, kills: int = 0) -> int:
             name = "report, without pictures" if kind == "page" else kind
             rows.append([name, kills, *each.values(), kills - sum(each.values())])
         head = ["writer", "killed (SIGKILL)", "old archive at its path", "new archive at its path"]
-        write("kills", f"{versions}.\n\n{table([*head, 'old archive beside its path', 'damaged'], rows)}")
+        write("kills", f"{versions}.\n\n{table([*head, 'none', 'damaged'], rows)}")
     return n_faults
 
 

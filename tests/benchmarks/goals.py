@@ -27,10 +27,10 @@ import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import distributions, learning, profiles, test_experiments, test_frames, workloads
+from benchmarks import distributions, learning, profiles, scaling, test_experiments, test_frames, workloads
 from benchmarks.table import EXACT, LARGE, PAPER, print_machine, show
 from benchmarks.workloads import WORKLOADS, Workload
-from xcurves.kernels import contrasts
+from xcurves.kernels import contrasts, ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
@@ -127,6 +127,33 @@ def distribution_goals() -> list[Goal]:
     ]
 
 
+def band_goals() -> list[Goal]:
+    """Return the goals of many levels, of exact bands that no call has made yet, and of tuning curves."""
+
+    def of_levels() -> xr.Dataset:
+        return curves(1, 2, 10, 100_000).curves.performance_cdf()
+
+    def band(n: int) -> None:
+        ecdf.local_level.cache_clear()
+        ecdf.local_level(n, 0.05)
+
+    def simulated() -> None:
+        from opda import nonparametric
+
+        nonparametric._ld_band_weights.cache_clear()
+        sample = np.arange(200.0)
+        nonparametric.EmpiricalDistribution.confidence_bands(sample, 0.95, method="ld_equal_tailed", n_jobs=1)
+
+    draws = distributions.trials(1_000)
+    return [
+        Goal("`performance_cdf` of 2 × 10 × 100,000 levels", of_levels, None, 5.0),
+        Goal("exact band of 200 trials: opda, `ld_equal_tailed`", partial(band, 200), simulated, 8.0),
+        Goal("exact band of 1,000 trials", partial(band, 1_000), None, 8.0),
+        Goal("exact band of 20,000 trials", partial(band, 20_000), None, 0.0),
+        Goal("`tuning_curve` of 2 × 1,000, k to 100", partial(draws.curves.tuning_curve, n_trials=100), None, 0.2),
+    ]
+
+
 def frame_goals() -> list[Goal]:
     """Return the goals of ragged runs; ours checks labels, order and repeated rows too."""
     frame = test_frames.make_frame(250)
@@ -158,15 +185,33 @@ def learning_goals() -> list[Goal]:
     ]
 
 
+def scaling_goals() -> list[Goal]:
+    """Return the goals of scaling laws; ours makes covariances, intervals and the backtest too."""
+    many, one = scaling.runs(100, 6, 10), scaling.runs()
+    return [
+        Goal("`fit_scaling_law` of 100 laws of 60 runs", partial(scaling.call, many), None, 2.0),
+        Goal("`fit_scaling_law` of 240 runs", partial(scaling.call, one), None, 0.15),
+        Goal(
+            "`fit_scaling_law` of 240 runs, delta=0.001: SciPy's BFGS from Epoch's 4,500 starts",
+            partial(scaling.call, one, delta=scaling.DELTA),
+            partial(scaling.from_starts, one),
+            400.0,
+            len(scaling.STARTS) / len(scaling.SOME),
+        ),
+    ]
+
+
 def task_goals() -> list[Goal]:
     """Return the goals of many tasks, and of looks."""
     tasks = curves(60, 5, 10, 200)
     nested = curves(1, 5, 30, 20).assign_coords(look=("run", np.repeat(np.arange(1, 7), 5)))
     looks = partial(nested.curves.sequential, n_looks=6, n_resamples=10_000, rng=0)
+    sooner = partial(curves(20, 5, 10, 200).curves.speedup, reference="algorithm 0", task="task", rng=0)
     return [
         Goal("`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task", partial(across, tasks), None, 1.0),
         Goal("`profile_across_tasks` of the same", partial(tasks.curves.profile_across_tasks, rng=0), None, 2.0),
         Goal("`sequential`, 10,000 nested assignments, 6 looks, 10 pairs", looks, None, 1.0),
+        Goal("`speedup` over tasks, 20 × 5 × 10 × 200", sooner, None, 1.0),
     ]
 
 
@@ -199,7 +244,8 @@ def experiment_goals() -> list[Goal]:
 
 
 FAMILIES = (
-    anova_goals, profile_goals, distribution_goals, frame_goals, learning_goals, task_goals, experiment_goals,
+    anova_goals, profile_goals, distribution_goals, band_goals, frame_goals, learning_goals, scaling_goals, task_goals,
+    experiment_goals,
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.kernels import moments, null, shuffles, sums
+from xcurves.kernels import moments, plans, sums
 
 Scores = NDArray[np.float64]
 Found = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -95,7 +95,7 @@ def kernels(workload: Workload) -> dict[str, Any]:
     return null_distribution(*design_and_plan(workload))
 
 
-def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, shuffles.Plan]:
+def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, plans.RunPlan]:
     """Reduce the scores to what the shuffles need of them."""
     sizes = (workload.n_runs,) * workload.n_algorithms
     packed = moments.measure_moments(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
@@ -103,12 +103,12 @@ def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, shuffles.Plan
     tasks, curves = np.arange(workload.n_tasks), np.arange(sum(sizes))
     means, comoment, magnitude = moments.subset(part, tasks, curves)
     design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)
-    return design, shuffles.plan_shuffles(sizes, workload.n_resamples)
+    return design, plans.plan_runs(sizes, workload.n_resamples)
 
 
-def null_distribution(design: sums.AnovaDesign, plan: shuffles.Plan) -> dict[str, Any]:
+def null_distribution(design: sums.AnovaDesign, plan: plans.RunPlan) -> dict[str, Any]:
     """Shuffle: the one kernel whose work is in the number of shuffles."""
-    return null.f_tests(design, plan, 0.05, keep=False, batch=None, progress=lambda blocks: blocks)
+    return sums.f_tests(design, plan, 0.05, keep=False, batch=None, progress=lambda blocks: blocks)
 
 
 # --- SciPy: scipy.stats.permutation_test with three vectorized statistics of the algorithm effect ---

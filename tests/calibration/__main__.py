@@ -1,13 +1,15 @@
-"""The full form: `cd tests && python -m calibration [--archive FOLDER]` measures all claims and rewrites the tables."""
+"""The full form: `cd tests && python -m calibration` measures all claims and writes the tables of docs/calibration.md.
+
+Words as arguments choose the families whose names contain one of them; the tables of the others stay.
+"""
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,17 +25,16 @@ START, END = "<!-- measured: start -->", "<!-- measured: end -->"
 Found = tuple[Simulation, xr.Dataset]
 
 
-def measure(archive: Path | None) -> list[Found]:
-    """Measure every simulation, each with a folder of its own in the archive, and say how it goes."""
+def measure(simulations: Sequence[Simulation]) -> list[Found]:
+    """Measure simulations, and say how it goes."""
     found = []
-    for place, simulation in enumerate(SIMULATIONS):
+    for place, simulation in enumerate(simulations):
         start = time.monotonic()
-        kept = None if archive is None else archive / f"{simulation.family} {simulation.setting}".replace("/", "-")
-        measured = simulation.measure(simulation.full, archive=kept)
+        measured = simulation.measure(simulation.full)
         wrong = unmet(simulation, measured)
         seconds = time.monotonic() - start
         print(
-            f"{place + 1}/{len(SIMULATIONS)} {simulation.family}: {simulation.setting} {seconds:.0f} s",
+            f"{place + 1}/{len(simulations)} {simulation.family}: {simulation.setting} {seconds:.0f} s",
             *wrong,
             flush=True,
         )
@@ -51,41 +52,36 @@ def unmet(simulation: Simulation, measured: xr.Dataset) -> list[str]:
     ]
 
 
-def tables(found: Sequence[Found]) -> str:
-    """Return Markdown: a table for each family, wide where all its settings have the same rows."""
+def tables(found: Sequence[Found]) -> dict[str, str]:
+    """Return the Markdown of each family: a table, wide where all its settings have the same rows."""
     families: dict[str, list[Found]] = {}
     for each in found:
         families.setdefault(each[0].family, []).append(each)
-    parts = [settings_line()]
+    made = {}
     for family, members in families.items():
         rows = [list(simulation.claims) for simulation, _ in members]
         same = len(members) > 1 and all(each == rows[0] for each in rows)
-        parts.append(f"### {family}\n\n" + (_wide(members, rows[0]) if same else _long(members)))
-    return "\n\n".join(parts)
+        table = _wide(members, rows[0]) if same else _long(members)
+        made[family] = f"### {family}\n\n{table}\n\n{made_with()}"
+    return made
 
 
 def made_with() -> str:
-    """Say with what the tables are made."""
+    """Say when and with what a table is made."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray"))
-    return f"Python {platform.python_version()}, {packages}"
+    return f"{dt.date.today().isoformat()}, Python {platform.python_version()}, {packages}."
 
 
-def check_archive(archive: Path) -> None:
-    """Refuse counts that other versions made: the page names one."""
-    note = archive / "made-with.txt"
-    if not note.exists():
-        archive.mkdir(parents=True, exist_ok=True)
-        note.write_text(made_with())
-    if note.read_text() != made_with():
-        sys.exit(f"{archive} was made with {note.read_text()}, not with {made_with()}. Give another folder")
-
-
-def settings_line() -> str:
-    """Say when and with what the tables were made."""
-    return (
-        f"Made on {dt.date.today().isoformat()} with {made_with()}; at least {USUAL:,} data sets a row, or as many "
-        f"as it says, rng=1998, level {ALPHA:g}."
-    )
+def on_page(page: str, made: Mapping[str, str]) -> str:
+    """Put the tables of some families into the page, in the order of the suite."""
+    before, rest = page.split(START)
+    inside, after = rest.split(END)
+    head, *sections = inside.strip().split("\n### ")
+    kept = {each.split("\n", 1)[0]: f"### {each.strip()}" for each in sections}
+    placed = kept | dict(made)
+    order = list(dict.fromkeys(simulation.family for simulation in SIMULATIONS))
+    ordered = [placed[family] for family in order if family in placed]
+    return before + START + "\n" + "\n\n".join([head.strip(), *ordered]) + "\n" + END + after
 
 
 def _setting(simulation: Simulation, measured: xr.Dataset) -> str:
@@ -122,19 +118,13 @@ def _short(share: float) -> str:
     return "1" if share == 1 else f"{np.round(share, 4):.4f}".lstrip("0")
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     """Measure, write the page, and fail if a claim does not hold."""
-    parser = argparse.ArgumentParser(prog="python -m calibration", description=__doc__)
-    parser.add_argument(
-        "--archive", type=Path, help="folder that keeps finished blocks, to go on after an interruption"
-    )
-    archive = parser.parse_args().archive
-    if archive is not None:
-        check_archive(archive)
-    found = measure(archive)
-    page = PAGE.read_text()
-    before, after = page.split(START)[0], page.split(END)[1]
-    PAGE.write_text(f"{before}{START}\n{tables(found)}\n{END}{after}")
+    chosen = [
+        each for each in SIMULATIONS if each.possible and (not words or any(word in each.family for word in words))
+    ]
+    found = measure(chosen)
+    PAGE.write_text(on_page(PAGE.read_text(), tables(found)))
     wrong = [
         f"{simulation.family}: {simulation.setting}: {each}"
         for simulation, measured in found
@@ -145,4 +135,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

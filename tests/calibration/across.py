@@ -16,9 +16,11 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near
+from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
+from xcurves.kernels import between_tasks, task_deals, task_effects, task_flips
 
 RESAMPLES = 199
+ENOUGH = 1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
 BOOTSTRAPS = 299
 OURS = ("fixed", "random", "P(X > Y), fixed", "P(X > Y), random")
 OTHERS = ("Fisher", "Stouffer", "Wilcoxon", "pooled z", "bootstrap, P(X > Y)", "bootstrap, IQM")
@@ -143,15 +145,116 @@ def along(n_datasets, *, n_tasks=16, n_runs=5, tau=0.5, rng):
     return labelled(values, **coords, training=np.arange(1.0, 9))
 
 
-def aggregate(data, *, groups=1, rng=None):
-    """What the profile over tasks says of equal algorithms."""
-    families = np.arange(data.sizes["task"]) // groups
-    found = xcurves.profile_across_tasks(data, fractions=8, task_groups=families, n_resamples=RESAMPLES, rng=rng)
+def aggregate(data, *, groups=1, sizes=None, rng=None):
+    """What the profile over tasks says of equal algorithms, tasks in families of one size or of these sizes."""
+    n_tasks = data.sizes["task"]
+    families = np.arange(n_tasks) // groups if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+    found = xcurves.profile_across_tasks(data, fractions=8, task_groups=families, n_resamples=ENOUGH, rng=rng)
+    found = found.isel(pair=0, drop=True)
+    beyond = missed(found.difference_band, 0.0)
     return {
-        "any fraction, step-down": found.pvalue_adjusted.isel(pair=0, drop=True).min("budget_fraction"),
-        "any fraction, unadjusted": found.pvalue.isel(pair=0, drop=True).min("budget_fraction"),
-        "band of the difference": missed(found.difference_band, 0.0).isel(pair=0, drop=True).min("budget_fraction"),
+        "any fraction, step-down": found.pvalue_adjusted.min("budget_fraction"),
+        "any fraction, unadjusted": found.pvalue.min("budget_fraction"),
+        "band of the difference": beyond.min("budget_fraction"),
+        "its band without its p": outside(((beyond == 0) & (found.pvalue_adjusted > 0.05)).any("budget_fraction")),
+        "interval of one fraction": missed(found.difference_ci, 0.0).isel(budget_fraction=3, drop=True),
     }
+
+
+def chances(data, *, n_resamples=ENOUGH, rng=None):
+    """The smallest p of the probability of scoring higher, of any pair, and any place that a tie contradicts."""
+    found = xcurves.across_tasks(data, n_resamples=n_resamples, rng=rng)
+    known = {
+        f"any pair, {claim}{how}": found[name].sel(task_effect=claim, drop=True).min("pair")
+        for claim in ("random", "fixed")
+        for name, how in (("prob_greater_pvalue_adjusted", ""), ("prob_greater_pvalue", ", unadjusted"))
+    }
+    return known | {"any place by mean rank": outside((found.place_ci.sel(ci_bound="lower") > 1).any("algorithm"))}
+
+
+def best_of(n_datasets, *, ahead, **options):
+    """Five algorithms, the last so much higher on average."""
+    curves = several(n_datasets, **options)
+    return curves + ahead * (curves.algorithm == curves.algorithm[-1])
+
+
+def left_out(data, *, ahead, rng=None):
+    """Whether the best, or any that ties, is not among those that may be; and whether any pair's interval misses."""
+    found = xcurves.across_tasks(data, n_resamples=ENOUGH, rng=rng)
+    best = found.may_be_best.isel(algorithm=slice(None) if ahead == 0 else [-1]) == 0
+    apart = -ahead * (found.algorithm_b == data.algorithm[-1].item()).drop_vars(found.pair.coords)
+    missing = missed(found.difference_ci_simultaneous, apart).min("pair")
+    return {
+        f"{what}{claim}": p.sel(task_effect=claim, drop=True)
+        for what, p in (("", outside(best.any("algorithm"))), ("intervals of all pairs, ", missing))
+        for claim in ("fixed", "random")
+    }
+
+
+def numbers_of(data):
+    """Scores of both algorithms, shape (data set, task, run), and each task's difference with its squared error.
+
+    Many data sets then are many pairs of one call of a kernel; a test has them beside `across_tasks`.
+    """
+    x, y = (data.sel(algorithm=name)[..., 0].transpose("replication", "task", "run").to_numpy() for name in "ab")
+    return x, y, *task_effects.differences(x, y, paired=False)
+
+
+def interval(ends):
+    """Label ends of intervals of data sets."""
+    return xr.DataArray(ends, {"ci_bound": ["lower", "upper"]}, ("replication", "ci_bound"))
+
+
+def spreads_and_shares(data):
+    """Intervals of the standard deviation over tasks, and of the share of tasks in which the first is better."""
+    x, y, d, v = numbers_of(data)
+    noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
+    _, spread = between_tasks.spread_of_truth(d, v, noise, ALPHA)
+    return interval(spread), interval(between_tasks.share_positive(d, ALPHA)[1])
+
+
+def between(data, *, tau, spread=1.0, shift=0.5, rng=None):
+    """Whether intervals miss the standard deviation over tasks, and the share of tasks in which the first is better."""
+    sd, share = spreads_and_shares(data)
+    true = stats.norm.cdf(shift / np.sqrt(tau**2 + (1 + spread**2) / data.sizes["run"]))
+    return {"standard deviation over tasks": missed(sd, tau), "share of tasks": missed(share, true)}
+
+
+def skewed(n_datasets, *, n_tasks, n_runs, rng):
+    """Two algorithms whose differences are exponential over tasks, of mean 0 and standard deviation 2."""
+    curves = benchmarks(n_datasets, n_tasks=n_tasks, n_runs=n_runs, rng=rng)
+    apart = xr.DataArray(2 * rng.exponential(size=(n_datasets, n_tasks)) - 2, dims=("replication", "task"))
+    return curves + apart * (curves.algorithm == "a")
+
+
+def mean_differences(data, rng):
+    """Intervals of the mean difference for tasks like these."""
+    d = numbers_of(data)[2] / data.sizes["task"]
+    plan = task_flips.plan_flips(d.shape[1], ENOUGH, rng)
+    return interval(task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0])
+
+
+def between_skewed(data, *, rng=None):
+    """Whether intervals miss where differences are skewed over tasks, and how often that of the mean lies below."""
+    mean, (sd, share) = mean_differences(data, rng), spreads_and_shares(data)
+    noise = np.sqrt(2 / data.sizes["run"])
+    return {
+        "mean difference, random": missed(mean, 0.0),
+        "all of it too low": outside(mean.sel(ci_bound="upper", drop=True) < 0),
+        "standard deviation over tasks": missed(sd, 2.0),
+        "share of tasks": missed(share, stats.exponnorm.sf(0, 2 / noise, loc=-2, scale=noise)),
+    }
+
+
+def at_the_margin(data, *, margin, rng=None):
+    """The p of being worse by no more than a margin, where the first is worse by just so much."""
+    x, y, d, _ = numbers_of(data)
+    weights, sizes = np.full(d.shape, 1 / d.shape[1]), ((x.shape[2], y.shape[2]),) * d.shape[1]
+    deals = task_deals.plan_deals(sizes, ENOUGH, entropy=rng)
+    flips = task_flips.plan_flips(d.shape[1], ENOUGH, rng)
+    fixed = task_effects.task_effect_tests(x, y, weights[0], deals, ALPHA, margin=margin)["margin_pvalue"]
+    random, _ = task_flips.flip_margins(weights * d, weights, flips, margin, ALPHA)
+    return {name: xr.DataArray(p, dims="replication") for name, p in (("fixed", fixed), ("random", random))}
 
 
 def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
@@ -188,9 +291,8 @@ def bands(data, *, rng=None):
     )
     truth = true_statistics(data.sizes["task"])
     names = ("score_mean", "iqm", "cvar 0.5")
-    ends = {name: found.statistic_ci.sel(param=name, drop=True) for name in names}
     known = {
-        name: missed(ends[name], xr.DataArray(values, dims="training")).where(ends[name].notnull().all("ci_bound"), 1)
+        name: missed(found.statistic_ci.sel(param=name, drop=True), xr.DataArray(values, dims="training"))
         for name, values in zip(names, truth, strict=True)
     }
     with_none = xcurves.profile_across_tasks(
@@ -327,20 +429,18 @@ SIMULATIONS = [
             {
                 "any fraction, step-down": near(0.04, 0.07),
                 "any fraction, unadjusted": fails(0.15),
-                "band of the difference": claim,
+                "band of the difference": near(0.033, 0.054),
+                "its band without its p": AT_MOST,
+                "interval of one fraction": EXACT,
             },
             200,
-            2_000,
         )
-        for setting, n_tasks, groups, claim in (
-            ("16 tasks × 5", 16, 1, near(0.03, 0.06)),
-            ("32 tasks × 5 in 16 families", 32, 2, near(0.03, 0.08)),
-        )
+        for setting, n_tasks, groups in (("16 tasks × 5", 16, 1), ("32 tasks × 5 in 16 families", 32, 2))
     ),
     *(
         Simulation(
             "Across tasks, bands for these tasks",
-            f"{n_tasks} {'task' if n_tasks == 1 else 'tasks'} × {n_runs}",
+            f"{n_tasks} tasks × {n_runs}",
             partial(on_fixed_tasks, n_tasks=n_tasks, n_runs=n_runs),
             bands,
             dict(zip(("mean curve", "mean", "IQM", "CVaR of the best half"), claims, strict=True)),
@@ -351,7 +451,108 @@ SIMULATIONS = [
             (26, 5, 20, (near(0.02, 0.07), near(0, 0.06), near(0, 0.1), near(0, 0.1))),
             (10, 5, 40, (near(0.02, 0.07), near(0, 0.06), near(0, 0.1), near(0, 0.1))),
             (10, 3, 60, (near(0.02, 0.07), near(0, 0.06), near(0, 0.1), near(0, 0.1))),
-            (1, 10, 100, (near(0.02, 0.07), near(0, 0.06), fails(0.07), fails(0.07))),
+        )
+    ),
+    *(
+        Simulation(
+            "Across tasks, along the budget, families unlike in weight",
+            setting,
+            partial(along, n_tasks=sum(sizes)),
+            partial(aggregate, sizes=sizes),
+            {
+                "any fraction, step-down": near(0.0, 0.07),
+                "any fraction, unadjusted": fails(0.02),
+                "band of the difference": AT_MOST,
+                "its band without its p": AT_MOST,
+                "interval of one fraction": EXACT,
+            },
+            200,
+            full,
+        )
+        for setting, sizes, full in (
+            ("families of 10 and nine of 1", (10, *[1] * 9), 10_000),
+            ("families of 5, 3, 2, 2 and six of 1", (5, 3, 2, 2, *[1] * 6), 10_000),
+            ("families of 20, 20 and sixty of 1", (20, 20, *[1] * 60), 2_000),
+        )
+    ),
+    *(
+        Simulation(
+            "Across tasks, P(X > Y) and ranks of five algorithms",
+            setting,
+            partial(several, **options),
+            partial(chances, n_resamples=n_resamples),
+            {
+                "any pair, random": near(0.04, 0.05),
+                "any pair, random, unadjusted": fails(0.2),
+                "any pair, fixed": fixed,
+                "any pair, fixed, unadjusted": fails(0.25),
+                "any place by mean rank": near(0.03, 0.05),
+            },
+            30,
+            block=50,
+        )
+        for setting, fixed, n_resamples, options in (
+            ("no difference, 10 × 5", AT_MOST, ENOUGH, {"tau": 0.0, "n_tasks": 10, "n_runs": 5}),
+            ("no difference, 10 × 5, 199 reassignments", AT_MOST, 199, {"tau": 0.0, "n_tasks": 10, "n_runs": 5}),
+            ("tasks drawn anew, τ = 1, 20 × 4", fails(0.3), ENOUGH, {"tau": 1.0, "n_tasks": 20, "n_runs": 4}),
+        )
+    ),
+    *(
+        Simulation(
+            "Across tasks, may be best: left out",
+            setting,
+            partial(best_of, ahead=ahead, tau=0.0, n_tasks=10, n_runs=5),
+            partial(left_out, ahead=ahead),
+            dict.fromkeys((*OURS[:2], *(f"intervals of all pairs, {claim}" for claim in OURS[:2])), AT_MOST),
+            30,
+            full,
+        )
+        for setting, ahead, full in (("five tied, 10 × 5", 0.0, 10_000), ("one ahead by 0.2 sd, 10 × 5", 0.2, 2_000))
+    ),
+    *(
+        Simulation(
+            "Across tasks, how much and how often",
+            setting,
+            partial(benchmarks, shift=0.5, tau=tau, spread=spread, **options),
+            partial(between, tau=tau, spread=spread),
+            {"standard deviation over tasks": AT_MOST, "share of tasks": AT_MOST},
+            30,
+        )
+        for setting, tau, spread, options in (
+            ("τ = 1, 26 × 5", 1.0, 1.0, {}),
+            ("τ = 1, 26 × 5, spread 3 v 1", 1.0, 3.0, {}),
+            ("τ = 0.5, 10 × 4", 0.5, 1.0, {"n_tasks": 10, "n_runs": 4}),
+        )
+    ),
+    *(
+        Simulation(
+            "Across tasks, differences skewed over tasks",
+            f"exponential, {n_tasks} × {n_runs}",
+            partial(skewed, n_tasks=n_tasks, n_runs=n_runs),
+            between_skewed,
+            {
+                "mean difference, random": near(0.05, 0.17),
+                "all of it too low": near(0.05, 0.17),
+                "standard deviation over tasks": near(0.055, 0.25),
+                "share of tasks": AT_MOST,
+            },
+            60,
+        )
+        for n_tasks, n_runs in ((10, 3), (16, 5), (26, 5))
+    ),
+    *(
+        Simulation(
+            "Across tasks, not worse by more than a margin",
+            setting,
+            partial(benchmarks, shift=-0.5, **options),
+            partial(at_the_margin, margin=0.5),
+            {"fixed": fixed, "random": EXACT},
+            100,
+            block=50,
+        )
+        for setting, fixed, options in (
+            ("worse by the margin, 10 × 5", AT_MOST, {"n_tasks": 10}),
+            ("worse by the margin, 10 × 5, spread 3 v 1", near(0.03, 0.08), {"n_tasks": 10, "spread": 3.0}),
         )
     ),
 ]

@@ -6,13 +6,16 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from scipy import stats
 
-from xcurves import simulation
+from xcurves.simulation.kinds import TYPE_I_ERROR
+from xcurves.simulation.rates import measure_rates
+from xcurves.simulation.replications import Replications
 
 ALPHA = 0.05
 
@@ -53,7 +56,8 @@ def near(least: float, most: float) -> Claim:
 class Simulation:
     """Data sets, a procedure that gives a p-value for each row and data set, and what is claimed of each row.
 
-    `short` data sets are made in the short form, `full` in the full one.
+    `short` data sets are made in the short form, `full` in the full one. `data` is a file of published curves, which is
+    no part of the repository; without it the simulation is left out.
     """
 
     family: str
@@ -64,22 +68,20 @@ class Simulation:
     short: int = 2_000
     full: int = 10_000
     block: int = 250
+    data: Path | None = None
 
-    def measure(self, n: int, **options: Any) -> xr.Dataset:
+    @property
+    def possible(self) -> bool:
+        """Whether the data that it needs are there."""
+        return self.data is None or self.data.exists()
+
+    def measure(self, n: int) -> xr.Dataset:
         """Return the rates of `n` data sets on (row), with their 99.9 % intervals."""
         test = partial(_rows, self.procedure, list(self.claims))
+        replications = Replications(self.generator, test, "pvalue", ALPHA, 1998, self.block)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of few runs, exponents at the edge
-            return simulation.type_i_error(
-                self.generator,
-                test,
-                n_replications=n,
-                alpha=ALPHA,
-                block=self.block,
-                confidence_level=0.999,
-                rng=1998,
-                **options,
-            )
+            return measure_rates(TYPE_I_ERROR, replications, n, None, progress=False, confidence_level=0.999)
 
 
 def _rows(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import xarray as xr
 from scipy import integrate, stats
 
 import xcurves
-from calibration.claims import AT_MOST, Simulation, fails, labelled, missed, near
+from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
+from xcurves.kernels import ecdf
 
 CVAR = [0.5, 0.9]
 DISTRIBUTIONS = {
@@ -72,6 +73,37 @@ def exact(data, *, distribution, rng=None):
     return rows | {"band, everywhere": inside.min("score")}
 
 
+def pairs_of(n_datasets, *, distribution, n, rng):
+    """Two samples of n scores of one distribution."""
+    drawn = DISTRIBUTIONS[distribution].rvs(size=(n_datasets, 2, n), random_state=rng)
+    return labelled(drawn.astype(float), algorithm=["a", "b"], run=np.arange(n))
+
+
+def everywhere(data, *, distribution, rng=None):
+    """Bands that hold everywhere at once: of F at its jumps, and of the best of 1 to 100 trials."""
+    law, trials = DISTRIBUTIONS[distribution], np.arange(1, 101)
+    low, high = law.support()
+    x = np.sort(data.isel(algorithm=0).to_numpy())
+    limits = ecdf.band(x.shape[-1], 0.05)
+    below = law.cdf(x - 1) if distribution == "die" else law.cdf(x)  # F just below each score
+    beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (below > limits.upper[:-1] + 1e-12)
+    found = xcurves.tuning_curve(data, n_trials=100, bounds=(low, high)).squeeze("pair", drop=True)
+    median = xr.DataArray(law.ppf(0.5 ** (1 / trials)), dims="trials")
+    steps = np.linspace(low, high, 20_001 if distribution != "die" else 6)
+    at = np.diff(steps) * law.cdf((steps[1:] + steps[:-1]) / 2) ** trials[:, np.newaxis]
+    mean = xr.DataArray(high - at.sum(axis=-1), dims="trials")
+    match = xr.DataArray([trials[median.to_numpy() >= each][0] for each in median.to_numpy()], dims="trials")
+    one = found.isel(algorithm=0, drop=True)
+    return {
+        "F": xr.DataArray(outside(beyond.any(axis=-1)), dims="replication"),
+        "median best of k, all k": missed(one.best_median_band, median).min("trials"),
+        "mean best of k, all k": missed(one.best_mean_band, mean).min("trials"),
+        "difference of medians, all k": missed(found.difference_band, 0.0).min("trials"),
+        "trials to match, all k": missed(found.trials_to_match_ci, match).min("trials"),
+        "median best of 10": missed(one.best_median_ci, median).isel(trials=9),
+    }
+
+
 def statistics(data, *, distribution, rows, rng=None, **options):
     """Intervals of statistics."""
     law = DISTRIBUTIONS[distribution]
@@ -120,6 +152,17 @@ def _exact(distribution, n):
         dict.fromkeys(rows, AT_MOST),
         short=500,
     )
+
+
+def _everywhere(distribution, n):
+    rows = (
+        *("F", "median best of k, all k", "mean best of k, all k", "difference of medians, all k"),
+        *("trials to match, all k", "median best of 10"),
+    )
+    make = partial(pairs_of, distribution=distribution, n=n)
+    claims = dict.fromkeys(rows, AT_MOST) | ({} if distribution == "die" else {"F": EXACT})
+    procedure = partial(everywhere, distribution=distribution)
+    return Simulation("Distribution, bands everywhere", f"{distribution}, n = {n}", make, procedure, claims, short=500)
 
 
 def _statistics(family, distribution, n, claims, short=1_000, **options):
@@ -183,6 +226,34 @@ def of_a_pool(data, *, rng=None):
     return {"median, unit=('task', 'run')": missed(found.statistic_ci.sel(param="score_median", drop=True), 0.0)}
 
 
+def one_group(n_datasets, *, law, n, rng):
+    """Runs of one algorithm at eight levels, alike along training; of "failing" ones 15 % stay at 0."""
+    shape = (n_datasets, n, 8)
+    steps = {"exponential": rng.exponential, "normal": rng.normal, "failing": rng.normal}[law](size=shape)
+    values = steps.cumsum(axis=-1) / np.sqrt(np.arange(1, 9))
+    if law == "failing":
+        values = np.where(rng.random((n_datasets, n, 1)) < 0.15, 0.0, 10 + values)
+    return labelled(values, run=np.arange(n), training=np.arange(8.0))
+
+
+@cache
+def truth_of_group(law):
+    """Mean and IQM at each level of very many runs."""
+    x = np.sort(one_group(1, law=law, n=400_000, rng=np.random.default_rng(0)).to_numpy()[0], axis=0)
+    return x.mean(axis=0), x[100_000:300_000].mean(axis=0)
+
+
+def along_training(data, *, law, rng=None):
+    """Whether bands along training from one group of runs miss anywhere."""
+    options = {"interval": "percentile", "simultaneous": "training", "n_resamples": 199, "probabilities": 0.5}
+    ends = xcurves.performance_cdf(data, **options, rng=rng).statistic_ci.drop_vars("training")
+    truth = [xr.DataArray(each, dims="training") for each in truth_of_group(law)]
+    return {
+        name: missed(ends.sel(param=param, drop=True), each).min("training")
+        for name, param, each in zip(("mean", "IQM"), ("score_mean", "iqm"), truth, strict=True)
+    }
+
+
 def in_tasks(n_datasets, *, n_runs, n_tasks=26, rng):
     """Two algorithms on tasks of normal scores, so many runs each."""
     values = rng.normal(size=(n_datasets, 2, n_tasks, n_runs))
@@ -217,6 +288,7 @@ BANDS = {  # by the number of trials
 }
 SIMULATIONS = [
     *(_exact(distribution, n) for distribution in DISTRIBUTIONS for n in (10, 30, 100)),
+    *(_everywhere(distribution, n) for distribution in ("accuracy", "die") for n in (5, 20, 100)),
     *(
         _statistics("Distribution, bounds [0, 1]", "accuracy", n, dict.fromkeys(WITH_BOUNDS, AT_MOST), bounds=(0, 1))
         for n in (10, 30, 100)
@@ -231,6 +303,21 @@ SIMULATIONS = [
         of_units,
         {"mean, unit=('draw', 'run')": fails(0.3), "mean, unit='draw'": near(0.045, 0.09)},
         short=300,
+    ),
+    *(
+        Simulation(
+            "Distribution, bands along training from one group",
+            f"{law}, {n} runs",
+            partial(one_group, law=law, n=n),
+            partial(along_training, law=law),
+            claims,
+            short=200,
+        )
+        for law, n, claims in (
+            ("normal", 10, {"mean": near(0.01, 0.08), "IQM": near(0.04, 0.13)}),
+            ("exponential", 10, {"mean": near(0.07, 0.18), "IQM": near(0.06, 0.18)}),
+            ("failing", 10, {"mean": fails(0.15), "IQM": near(0.02, 0.1)}),
+        )
     ),
     Simulation(
         "Distribution, a pool of tasks",

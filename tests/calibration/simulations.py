@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import xarray as xr
@@ -15,6 +15,7 @@ from xcurves.simulation import counts as rejections
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])
+ASSURED = "assured number too small (0.2 by design)"
 TRIED = np.array([4, 5, 7, 10, 15, 20, 30, 40])  # what runs_needed tries
 
 
@@ -49,10 +50,25 @@ def right_number(difference):
     return float(TRIED[power >= 0.8][0])
 
 
-def pilots(n_datasets, *, n_pilots, difference, rng):
-    """Pilot runs of two algorithms, normal scores of sd 1 at one level."""
-    values = rng.normal(size=(n_datasets, 2, n_pilots, 1)) + np.array([difference, 0])[:, None, None]
+def pilots(n_datasets, *, n_pilots, difference, shape="normal", rng):
+    """Pilot runs of two algorithms, the first better by the difference at one level; "failing": a tenth of its runs."""
+    draw = rng.standard_exponential if shape == "exponential" else rng.normal
+    values = draw(size=(n_datasets, 2, n_pilots, 1)) + np.array([difference, 0])[:, None, None]
+    if shape == "failing":
+        values[:, 0] += 6 * (0.1 - (rng.random((n_datasets, n_pilots, 1)) < 0.1))
     return labelled(values, algorithm=["a", "b"], run=np.arange(n_pilots), training=[1.0])
+
+
+@cache
+def simulated_number(difference, shape):
+    """The smallest number tried that has a power of 0.8, by 20,000 data sets of each."""
+    made = partial(pilots, 20_000, difference=difference, shape=shape, rng=np.random.default_rng(0))
+    return float(next(n for n in TRIED if (t_test(made(n_pilots=n)) <= 0.05).mean() >= 0.8))
+
+
+def assured(data, *, difference, shape, rng=None):
+    """Whether the assured number is too small."""
+    return {ASSURED: planned(data, right=simulated_number(difference, shape), rng=rng)[ASSURED]}
 
 
 def planned(data, *, right, rng=None):
@@ -60,13 +76,15 @@ def planned(data, *, right, rng=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a power that is not reached
         plans = [
-            xcurves.runs_needed(one, test=t_test, replace=True, n_replications=10, rng=rng + place)
+            xcurves.runs_needed(
+                one, test=t_test, n_runs=(4, 5, 7, 10, 15, 20, 30, 40), replace=True, n_replications=10, rng=rng + place
+            )
             for place, one in enumerate(data)
         ]
     found = xr.concat(plans, "replication")
     return {
         "runs_needed_ci": missed(found.runs_needed_ci, right),
-        "assured number too small (0.2 by design)": outside(found.runs_needed_assured < right),
+        ASSURED: outside(found.runs_needed_assured < right),
     }
 
 
@@ -77,7 +95,7 @@ def _planned(n_pilots, difference, interval, assured):
         f"{n_pilots} pilots of each, {right:g} runs are right",
         partial(pilots, n_pilots=n_pilots, difference=difference),
         partial(planned, right=right),
-        {"runs_needed_ci": interval, "assured number too small (0.2 by design)": assured},
+        {"runs_needed_ci": interval, ASSURED: assured},
         short=15,
         full=1_000,
         block=5,
@@ -96,4 +114,20 @@ SIMULATIONS = [
     _planned(10, 1.0, near(0.02, 0.1), near(0.15, 0.3)),
     _planned(10, 1.5, near(0.02, 0.1), near(0.15, 0.3)),
     _planned(5, 1.0, near(0.03, 0.2), near(0.15, 0.35)),
+    *(
+        Simulation(
+            "Runs needed, scores that are not normal",
+            f"10 pilots of each, {setting}",
+            partial(pilots, n_pilots=10, difference=difference, shape=shape),
+            partial(assured, difference=difference, shape=shape),
+            {ASSURED: near(0.3, 0.5)},
+            short=15,
+            full=2_000,
+            block=5,
+        )
+        for setting, shape, difference in (
+            ("exponential", "exponential", 1.0),
+            ("a tenth of the runs of one fails", "failing", 1.5),
+        )
+    ),
 ]

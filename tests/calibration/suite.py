@@ -11,8 +11,11 @@ from calibration import (
     group_sequential,
     learning,
     profiles,
+    published,
     randomization,
+    scaling,
     simulations,
+    target_times,
     unlike_spread,
 )
 
@@ -26,6 +29,9 @@ SIMULATIONS = [
     *comparisons.SIMULATIONS,
     *learning.SIMULATIONS,
     *across.SIMULATIONS,
+    *published.SIMULATIONS,
     *bounded.SIMULATIONS,
+    *target_times.SIMULATIONS,
+    *scaling.SIMULATIONS,
     *simulations.SIMULATIONS,
 ]

@@ -46,6 +46,17 @@ def level(data, *, rng=None):
     return {f"algorithm, {term}": p.sel(error_term=term, drop=True) for term in ("split_plot", "welch")}
 
 
+def choices(data, *, rng=None):
+    """The p of the test that speaks, and of Welch's where the ratio of spreads is large, F's otherwise."""
+    found = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng)
+    p = found.pvalue.sel(effect="algorithm", drop=True)
+    f, welch = (p.sel(error_term=term, drop=True) for term in ("split_plot", "welch"))
+    return {
+        "the test that speaks": xr.where(found.level_test == 1, welch, f),
+        "chosen by the ratio of spreads": xr.where(found.sd_ratio > found.sd_ratio_limit, welch, f),
+    }
+
+
 def disagree(found, level):
     """1 - whether p and interval of any pair disagree: p <= level with 0 in the interval, or the reverse."""
     p, outside = found.pvalue.sel(effect="algorithm", drop=True), missed(found.difference_ci, 0.0) == 0
@@ -228,6 +239,28 @@ SIMULATIONS = [
             ((5, 12), "whole", 0.05, 0, NEVER),
             ((7, 5), "skewed", 0.05, 0, NEVER),
             ((2, 8), "normal", 0.1, 4, Claim(0, 0.19)),
+        )
+    ),
+    *(
+        Simulation(
+            "Which test of level",
+            setting,
+            partial(unlike, n_runs=n_runs, spread=spread),
+            choices,
+            {"the test that speaks": speaks, "chosen by the ratio of spreads": near(*ratio)},
+            400,
+            block=BLOCK,
+        )
+        for setting, n_runs, spread, speaks, ratio in (
+            ("5 × 5, sd 4 v 1 four times", (5,) * 5, (4, 1, 1, 1, 1), near(0.11, 0.15), (0.1, 1)),
+            ("4 × 3, sd 4 v 1 twice", (4,) * 3, (4, 1, 1), near(0.11, 0.17), (0.1, 1)),
+            ("20 v 4, sd 1 v 2", (20, 4), (1, 2), near(0.05, 0.11), (0.1, 1)),
+            ("2 v 5 v 5, sd 4 v 1 twice", (2, 5, 5), (4, 1, 1), fails(0.1), (0, 1)),
+            ("2 v 10 v 10, sd 3 v 1 twice", (2, 10, 10), (3, 1, 1), fails(0.1), (0, 1)),
+            *(
+                (f"{' v '.join(map(str, n_runs))}, equal sd", n_runs, (1,) * len(n_runs), near(0.025, 0.06), (0, 1))
+                for n_runs in ((15, 5), (10, 5, 5), (2, 5), (3, 2, 2), (2, 10, 10))
+            ),
         )
     ),
 ]

@@ -30,6 +30,7 @@ def test_without_an_archive_the_bundled_benchmark_gets_one_answer(capsys, here):
     assert out.endswith("Results: benchmark-across_tasks.nc\nReport: benchmark.html\n")
     with xr.open_dataset("benchmark-across_tasks.nc") as written:
         answer = written.load()
+    assert answer.attrs.pop("xcurves_digest").startswith("sha256:")
     assert answer.attrs["xcurves_result"] == "across_tasks"
     assert answer.attrs["confidence_level"] == 0.9
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
@@ -47,12 +48,10 @@ def test_curves_without_tasks_get_an_anova(capsys, here):
     head, first, *_ = out.splitlines()
     assert head.split() == ["df", "SS", "MS", "F", "p"]
     assert first.split() == ["Algorithm", "2", "188.12", "94.06", "0.926", "0.4081"]
-    assert "Algorithm effect: " in out
-    assert "Interaction: " in out
+    assert "The algorithms' mean scores over training " in out
     assert out.endswith("Results: tictactoe-anova.nc\n")
     expected = xcurves.tutorial.open_dataset("tictactoe")["score"].curves.randomized_anova(rng=0)
-    with xr.open_dataset("tictactoe-anova.nc") as written:
-        xr.testing.assert_identical(written.load(), expected)
+    xr.testing.assert_identical(xcurves.archive.read("tictactoe-anova.nc"), expected)
     assert [path.name for path in here.iterdir()] == ["tictactoe-anova.nc"]
 
 

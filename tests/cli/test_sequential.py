@@ -48,6 +48,24 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
+def test_an_earlier_look_is_compared(here, capsys):
+    write_log("log.csv", 1)
+    _, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
+    (here / "look1.json").write_text(out)
+    write_log("log.csv", 2)
+    status, out, err = look(capsys, "--look", "batch", "--looks", "6", "--previous", "look1.json")
+    assert (status, err) == (3, "")
+    frame = pd.read_csv("log.csv")
+    frame.loc[(frame.seed == 3) & (frame.agent == "td3"), "return"] += 1e-6
+    frame.to_csv("log.csv", index=False)
+    status, _, err = look(capsys, "--look", "batch", "--looks", "6", "--previous", "look1.json")
+    assert status == 2
+    assert "run 3 of algorithm 'td3' differs at the earlier look 1" in err
+    status, _, err = look(capsys, "--look", "batch", "--looks", "4", "--previous", "look1.json")
+    assert status == 2
+    assert "must stay as it was at the earlier look, 6; got 4" in err
+
+
 def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     write_log("log.csv", 1)
     status, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
@@ -87,7 +105,7 @@ def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
 
 def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     write_log("log.csv", 2, gap=6.0)
-    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--select", "agent=sac,td3")
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--select", "agent=sac", "--select", "agent=td3")
     assert status == 0
     assert out.startswith("After look 2 of 3 (10 runs each): sac is above td3 (p = ")
 
@@ -106,6 +124,7 @@ def test_bad_input_is_one_line_and_two(here, capsys):
     for options, message in (
         (["--look", "batch", "--looks", "1"], "look must lie between 1 and n_looks=1; got 2"),
         (["--look", "lot", "--looks", "3"], "--look lot is no column of ARCHIVE. It has 'task', 'agent'"),
+        (["--batch-size", "5", "--looks", "1000000"], "--looks must be at most 1,000; got 1000000. Usual: 2 to 10"),
         (["--batch-size", "4", "--looks", "3"], "the last batch 2 of 4"),
         (["--batch-size", "5", "--looks", "3", "--reference", "ppo"], "reference must be an algorithm of"),
     ):
@@ -181,7 +200,7 @@ def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(batch_s
 )
 def test_plans_that_cannot_be_made_are_refused(options, said, capsys):
     assert main(["sequential", *options]) == 2
-    assert capsys.readouterr().err == f"python -m xcurves: {said}\n"
+    assert capsys.readouterr().err.startswith(f"python -m xcurves: {said}")
 
 
 def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
@@ -191,4 +210,31 @@ def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
     assert strict(capsys.readouterr().out)["decision"] == "all shown"
     assert main(["sequential", "log.nc", "--look", "lot", "--looks", "2"]) == 2
     said = "--look lot is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
-    assert capsys.readouterr().err == f"python -m xcurves: {said}\n"
+    assert capsys.readouterr().err.startswith(f"python -m xcurves: {said}")
+
+
+@pytest.mark.parametrize("option", ["--looks", "--batch-size", "--algorithms", "--n-resamples"])
+def test_plans_of_too_many_are_one_line(option, here, capsys):
+    given = {"--looks": "3", "--batch-size": "5"} | {option: "1" + "0" * 400}
+    assert main(["sequential", *(word for pair in given.items() for word in pair)]) == 2
+    assert f"{option} must be at most 1,0" in capsys.readouterr().err
+
+
+def test_a_missing_column_of_batches_is_the_error_before_that_of_scores(here, capsys):
+    write_log("log.csv", 2)
+    frame = pd.read_csv("log.csv").assign(loss=0.5)
+    frame.to_csv("log.csv", index=False)
+    names = ["--algorithm", "agent", "--run", "seed", "--training", "step"]
+    assert main(["sequential", "log.csv", *names, "--look", "btach", "--looks", "3"]) == 2
+    assert capsys.readouterr().err.endswith("Did you mean 'batch'?\n")
+
+
+def test_batches_are_those_of_the_selected_algorithms(here, capsys):
+    write_log("log.csv", 2)
+    frame = pd.read_csv("log.csv")
+    frame.loc[frame.agent == "ddpg", "batch"] = 7
+    frame.to_csv("log.csv", index=False)
+    chosen = ["--select", "agent=sac", "--select", "agent=td3"]
+    status, out, err = look(capsys, "--look", "batch", "--looks", "3", *chosen)
+    assert (status in (0, 3), err) == (True, "")
+    assert out.startswith("After look 2 of 3 (10 runs each)")

@@ -18,7 +18,7 @@ import xcurves
 from places import ROOT, TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
-from xcurves.cli.selection import matching, parse_levels
+from xcurves.cli.sources import matching, parse_levels
 
 pytestmark = pytest.mark.usefixtures("here")
 QUICK = ["--n-resamples", "99"]
@@ -54,11 +54,11 @@ def test_a_folder_of_monitor_files(here, capsys):
             (folder / "monitor.csv").write_text('#{"t_start": 0.0, "env_id": "Hopper"}\nr,l,t\n' + rows)
     grid = ["--align", "100:400:100", "--method", "mean"]
     assert main(["logs", "--folders", "task", "algorithm", "run", *grid, *QUICK]) == 0
-    frame = xcurves.readers.monitor.training_episodes(here / "logs", folders=("task", "algorithm", "run"))
+    frame = xcurves.readers.read(here / "logs", folders=("task", "algorithm", "run"), source="monitor")
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders names 2 levels of folders below 'logs'" in capsys.readouterr().err
+    assert "--folders algorithm run names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
 def test_a_folder_of_event_files(curves, here, capsys):
@@ -88,7 +88,9 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     same("chart-anova.nc", curves)
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
-    assert "--names: 'sac' does not match (?P<algorithm>" in capsys.readouterr().err
+    assert "Split the names of runs as the logs are read: --names '{algorithm}-{run}'" in capsys.readouterr().err
+    assert main(["odd.csv", "--names", "{algorithm}-{run}"]) == 2
+    assert "--names '{algorithm}-{run}' does not match the run 'sac'" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
@@ -157,7 +159,7 @@ def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
     assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert len(err) == 2
-    assert all("--n-resamples is s" in line for line in err)
+    assert all("n_resamples is s" in line for line in err)
 
 
 def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
@@ -167,7 +169,7 @@ def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     tree = xcurves.archive.read("mine-analysis.nc")
     said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
     assert said.startswith("Scores at the last training level that all runs have: ")
-    assert said in capsys.readouterr().out
+    assert said in capsys.readouterr().out.replace("\n", " ")
 
 
 @pytest.mark.slow
@@ -232,7 +234,7 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
         with (folder / "progress.csv").open("a") as log:
             log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
     assert main(["runs", *QUICK]) == 2
-    cure = re.search(r"such as (--folders .*)$", capsys.readouterr().err)[1]
+    cure = re.search(r"such as (--names .*)$", capsys.readouterr().err)[1]
     assert main(["runs", *shlex.split(cure), "--training", "step", *QUICK]) == 0
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
     same("runs-anova.nc", frame.curves.to_dataarray("return"))
@@ -251,7 +253,7 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
         assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
         same("out.nc", budgets.curves.align(20, relative_to="budget"))
         assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
-        assert "--method mean does not go with --align budget" in capsys.readouterr().err
+        assert "--method mean does not go with relative_to='budget'" in capsys.readouterr().err
 
 
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
@@ -319,12 +321,10 @@ def test_levels_that_are_none_are_refused(given):
 def test_labels_are_selected_as_they_are_written():
     names = np.array(["a", "b,c", "b", "2:1"])
     assert matching("x", ["b,c"], names).tolist() == [False, True, False, False]
-    assert matching("x", ["a,b"], names).tolist() == [True, False, True, False]
+    assert matching("x", ["a", "b"], names).tolist() == [True, False, True, False]
     assert matching("x", ["2:1"], names).tolist() == [False, False, False, True]
     numbers = np.array([0, 1.5, 1000])
     assert matching("x", ["1e3", "0"], numbers).tolist() == [True, False, True]
-    assert matching("x", ["1:"], numbers).tolist() == [False, True, True]
-    assert matching("x", [":2"], numbers).tolist() == [True, True, False]
     for strange in ("4", "5:9", "one"):
         with pytest.raises(ValueError, match=rf"^--select x={strange}: there is none\. x has 0\.0, 1\.5, 1000\.0$"):
             matching("x", [strange], numbers)
@@ -355,13 +355,12 @@ def heard():
 
 
 WAITS_BEFORE_IT_PUTS = """
-import sys, time
-from xcurves.core import atomic_write
+import pathlib, sys, time
 from xcurves.__main__ import main, _terminate
-def wait(beside, path, old):
+def wait(beside, path):
     print("written beside:", beside.exists(), flush=True)
     time.sleep(60)
-atomic_write._put = wait
+pathlib.Path.replace = wait
 import signal
 signal.signal(signal.SIGTERM, _terminate)
 sys.exit(main([sys.argv[1], "--n-resamples", "99", "--output", "r.nc"]))
@@ -524,7 +523,7 @@ def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
     (here / "log.txt").write_text("hello")
     assert main(["log.txt"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("python -m xcurves: ARCHIVE log.txt is nothing that is recognised. What can be read: ")
+    assert err.startswith("python -m xcurves: log.txt is nothing that is recognised. What can be read: ")
     assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
     assert main(["log.txt", "--source", "tensorbord"]) == 2
     said = capsys.readouterr().err
@@ -541,11 +540,11 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
     log.assign(Env="Hopper", loss=0.5).to_csv("my log.csv", index=False)
     has = "It has 'agent', 'my seed', 'step', 'return', 'Env', 'loss'"
     assert refused().endswith(" could be scores. Name one: --value 'my seed'|return|loss")
-    assert refused("--value", "retrun") == f"--value retrun is no column of ARCHIVE. {has}. Did you mean 'return'?"
+    assert refused("--value", "retrun") == f"--value retrun is no column of the frame. {has}. Did you mean 'return'?"
     lost = refused("--value", "return", "--run", "my seed")
-    assert lost == f"--algorithm algorithm is no column of ARCHIVE. {has}. Try --algorithm agent --training step"
+    assert lost == f"--algorithm algorithm is no column of the frame. {has}. Try --algorithm agent --training step"
     named = ["--value", "return", "--run", "my seed", *shlex.split(lost.partition("Try ")[2])]
-    assert refused(*named, "--extra", "task") == f"--extra task is no column of ARCHIVE. {has}. Try --extra Env"
+    assert refused(*named, "--extra", "task") == f"--extra task is no column of the frame. {has}. Try --extra Env"
     assert refused(*named, "--select", "agent=sca").endswith("agent has sac, td3. Did you mean 'sac'?")
     assert refused(*named, "--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
     assert refused(*named, "--align", "7").startswith("--align 7 leaves no score of any run. Name levels of training")
@@ -571,7 +570,7 @@ def test_a_missing_package_is_named_with_the_output_that_needs_it(curves, here, 
     monkeypatch.setattr("xcurves.core.archive_formats.engines", list)
     curves.to_dataset().to_netcdf("mine.nc", engine="scipy")
     assert main(["mine.nc", "--include", "anova"]) == 2
-    said = "--output mine-analysis.nc: a tree needs h5netcdf and h5py. Install it: pip install 'xcurves[io]'\n"
+    said = "--output mine-analysis.nc: a tree needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'\n"
     assert capsys.readouterr().err == f"python -m xcurves: {said}"
 
 

@@ -1,5 +1,11 @@
 """How lazy arrays are cut: few nodes, no other task's names, and the numbers of the call in memory."""
 
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from threading import get_ident
+
 import cloudpickle
 import dask
 import dask.array as da
@@ -9,7 +15,9 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.core import chunking, labels
+from xcurves.core import chunking, driver, labels
+
+threadpoolctl = pytest.importorskip("threadpoolctl")
 
 
 def drawn(n, size, shape=(4, 10, 100)):
@@ -55,11 +63,11 @@ methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @methods
 @pytest.mark.parametrize(("n", "size"), [(10_000, 100), pytest.param(2_000, 1, marks=pytest.mark.slow)])
 def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
-    """At most 60 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
+    """At most 80 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
     curves = drawn(n, size)
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = method(curves)
-    assert len(dict(lazy.__dask_graph__())) <= 60 * 100 + 5 * (n // size)
+    assert len(dict(lazy.__dask_graph__())) <= 80 * 100 + 5 * (n // size)
 
 
 @methods
@@ -129,5 +137,55 @@ def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
 def test_nodes_of_a_result_are_one_for_each_variable_and_chunk():
     lazy = xcurves.randomized_anova(drawn(1_000, 100), n_resamples=50, rng=0)
     (optimized,) = dask.optimize(lazy)
-    assert any("AnovaBlock" in str(key) for key in optimized.__dask_graph__())  # what the dashboard says
+    assert any("randomized_anova" in str(key) for key in optimized.__dask_graph__())  # what the dashboard says
     assert len(dict(optimized.__dask_graph__())) <= 10 * (len(lazy.data_vars) + 9)
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("failing", [False, True])
+@pytest.mark.parametrize("turn", range(2))
+def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(monkeypatch, failing, turn):
+    seen = []
+
+    def recorded(method):
+        def wrapper(*args, **options):
+            seen.append((get_ident(), blas_threads()))
+            if failing and len(seen) > 5:
+                raise ZeroDivisionError
+            return method(*args, **options)
+
+        return wrapper
+
+    for name in ("measure", "results"):
+        monkeypatch.setattr(driver.Job, name, recorded(getattr(driver.Job, name)))
+    lazy = drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
+    with ThreadPoolExecutor(1) as pool:  # threadpoolctl lets one thread alone set limits, until it ends
+        limit = pool.submit(threadpoolctl.threadpool_limits, 2, "blas").result()
+    try:
+        before = blas_threads()
+        threads = dask.config.set(scheduler="threads", num_workers=3)
+        with threads, pytest.raises(ZeroDivisionError) if failing else nullcontext():
+            lazy.compute()
+        end = time.monotonic() + 10
+        while blas_threads() != before and time.monotonic() < end:  # other chunks end after the one that failed
+            time.sleep(0.01)
+        assert blas_threads() == before
+    finally:
+        limit.restore_original_limits()
+    assert set(before) == {2}
+    assert len(seen) > 5
+    assert len({thread for thread, _ in seen}) > 1
+    assert {tuple(threads) for _, threads in seen} == {(1,) * len(before)}
+
+
+def test_without_threadpoolctl_chunks_are_computed_all_the_same(monkeypatch):
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    chunking._blas.cache_clear()
+    curves = drawn(2, 1).persist()
+    found, expected = (
+        each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute() for each in (curves, curves.compute())
+    )
+    xr.testing.assert_allclose(found, expected)

@@ -92,16 +92,16 @@ def whole(curves, *, least=2):
     assert result.f.notnull().any()
 
 
-def test_dense_logs_get_means_and_sparse_ones_lines():
+def test_budgets_get_fractions_and_what_has_none_gets_levels():
     def said(name):
         with pytest.raises(ValueError, match="common") as caught:
             ragged(LOGS[name]).curves.to_dataarray("r", extra="task", on="intersection")
         return str(caught.value)
 
-    assert "on=np.linspace(1000, 24000, 24)" not in said("episodes")
-    assert re.search(r"on=np\.linspace\(\d+, \d+, \d+\), method='mean'", said("episodes"))
-    assert re.search(r"on=np\.linspace\(\d+, \d+, \d+\), method='linear'", said("evaluations at steps of their own"))
-    assert "relative_to='budget'" in said("tasks of other budgets")
+    for name in ("episodes", "evaluations at steps of their own", "tasks of other budgets"):
+        assert "fractions of its budget with no on= and .curves.align(20, relative_to='budget')" in said(name)
+    for name in ("large and near", "little that all reach"):  # no run has scores at the first fractions
+        assert re.search(r"on=np\.linspace\([\d.]+, [\d.]+, 20\), method='linear'$", said(name))
 
 
 def test_runs_that_never_meet_are_named_and_one_can_be_left_out():
@@ -123,7 +123,6 @@ TESTS = {
     "contrast": {"weights": {"a": 1, "b": -1}, "n_resamples": 19, "rng": 0, "confidence_level": 0.5},
     "ss_profile": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
     "across_tasks": {"n_resamples": 19, "rng": 0},
-    "time_to_threshold": {"threshold": 0.0},
 }
 
 

@@ -7,7 +7,8 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
-from xcurves.core.weights import check_training_weights, weights_on
+from xcurves.core.validation import check_curves
+from xcurves.core.weights import check_training_weights, number_of_run, weights_on
 
 
 @pytest.fixture
@@ -63,3 +64,85 @@ def test_labels_that_cannot_be_encoded_can_be_contrasted(curves):
     plain = xcurves.contrast(curves.assign_coords(algorithm=["b", "a"]), {"b": 1, "a": -1})
     odd = xcurves.contrast(curves.assign_coords(algorithm=["b\ud800", "a"]), {"b\ud800": 1, "a": -1})
     assert odd["pvalue"].item() == plain["pvalue"].item()
+
+
+def number(scores, levels, weights):
+    """The number of one run by the rule, in plain loops; `levels` are those of its task."""
+    if weights is None:
+        return sum(scores[h] for h in levels) / len(levels)
+    if isinstance(weights, str):
+        return scores[levels[-1]]
+    total = sum(weights) if min(weights) >= 0 else 1.0
+    return sum(weights[h] / total * scores[h] for h in levels)
+
+
+def benchmark():
+    """Four tasks: whole, without the last level, without a run and a level in the middle, without any run."""
+    values = np.random.default_rng(1).normal(size=(4, 2, 6, 5)).cumsum(axis=-1)
+    values[1, ..., 4] = values[2, ..., 2] = values[2, 1, 0] = values[3] = np.nan
+    made = make_curves(values, task=list("defg"))
+    return made.assign_coords(algorithm=["b", "a"], run=[5, 3, 1, 0, 2, 4])
+
+
+KINDS_OF_WEIGHTS = [None, "final", [1, 2, 0, 0.5, 0], [3, -1, 0, -2, 0], [0, 7, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("chunks", [None, {"task": 1}, {"training": 2, "run": 3}])
+@pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
+def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
+    curves = check_curves(benchmark())
+    found = number_of_run(curves if chunks is None else curves.chunk(chunks), check_training_weights(curves, weights))
+    assert found.dims == ("task", "algorithm", "run")
+    assert found.run.values.tolist() == curves.run.values.tolist()
+    for task in range(4):
+        own = curves.values[task]
+        levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
+        for place in np.ndindex(2, 6):
+            expected = number(own[place], levels, weights) if levels else np.nan
+            np.testing.assert_allclose(found.values[(task, *place)], expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:so few tasks")
+@pytest.mark.parametrize("chunks", [None, {"training": 2}])
+@pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
+def test_weights_mean_the_same_in_every_method(weights, chunks):
+    """The difference of algorithms in a task is that of the means of numbers made in plain loops."""
+    curves = benchmark().isel(task=[0, 1, 2])
+    expected = []
+    for own in curves.values:
+        levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
+        numbers = [[number(run, levels, weights) for run in runs if not np.isnan(run).all()] for runs in own]
+        expected.append(np.mean(numbers[0]) - np.mean(numbers[1]))
+    given = curves if chunks is None else curves.chunk(chunks)
+    options = {"training_weights": weights, "n_resamples": 99, "rng": 0}
+    across = xcurves.across_tasks(given, **options)
+    of_contrast = xcurves.contrast(given, {"b": 1, "a": -1}, **options)
+    looked = xcurves.sequential(given.assign_coords(look=("run", [1] * 6)), n_looks=2, **options)
+    for found in (across.task_difference, of_contrast.estimate, looked.difference.isel(look=0)):
+        np.testing.assert_allclose(found.values.ravel(), expected, rtol=1e-12)
+    if weights == "final":
+        assert of_contrast.attrs["training_weights"] == "final"
+        assert "at the end of training" in of_contrast.curves.summary()
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 0, 1, 1], [1, 0, 0, 0, -1]])
+def test_weights_on_a_level_that_a_task_lacks_are_refused_by_every_method(weights):
+    curves = benchmark().isel(task=[0, 1])
+    message = r"^task 'e': training_weights gives weight to levels that no run has. Give weight to the task's own"
+    for call in (
+        lambda: xcurves.across_tasks(curves, training_weights=weights),
+        lambda: xcurves.contrast(curves, {"b": 1, "a": -1}, training_weights=weights),
+        lambda: xcurves.sequential(
+            curves.assign_coords(look=("run", [1] * 6)), n_looks=2, training_weights=weights, n_resamples=99
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no number is longer than a double here")
+def test_the_same_scores_in_another_order_make_the_same_number():
+    scores = np.random.default_rng(0).uniform(size=(1, 200, 30))
+    both = np.concatenate([scores, np.random.default_rng(1).permuted(scores, axis=-1)])
+    found = number_of_run(check_curves(make_curves(both)), None)
+    np.testing.assert_array_equal(found[0], found[1])

@@ -53,7 +53,7 @@ def test_what_is_drawn_is_what_was_found(result):
 
 
 def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
-    values = np.random.default_rng(0).normal(size=(2, 9, 4)).cumsum(axis=-1)
+    values = np.random.default_rng(0).normal(size=(2, 12, 4)).cumsum(axis=-1)
     curves = make_curves(values, training=[0.0, 10, 20, 30])
     options = {"interval": "percentile", "n_resamples": 99, "rng": 0}
     found = curves.curves.performance_cdf(**options, simultaneous="training")

@@ -32,10 +32,10 @@ def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
 
 
 def test_summary_says_what_intervals_there_are(scores):
-    said = xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")
+    said = xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]  # the answer comes first
     low, high = xcurves.performance_cdf(scores[0, 0]).statistic_ci.sel(param="score_median").values
     assert said[0].startswith("algorithm 'a': 12 trials: mean ")
-    assert f"({low:.4g} to {high:.4g})" in said[0]
+    assert f"({low:.4g} to {high:.4g})".replace("-", "−") in said[0]
     assert "inf" not in said[0]
     assert "(at most " in said[0]
     assert "not independent" in said[-1]
@@ -57,6 +57,15 @@ def test_summary_of_a_bootstrap_says_where_it_is_poor(scores):
     assert "With 5 units they cover less" in few
 
 
+def test_summary_says_between_which_scores_a_share_of_trials_lies(scores):
+    found = xcurves.performance_cdf(scores[0], tolerance=0.5)
+    low, high = found.tolerance.sel(algorithm="a").values
+    said = found.curves.summary()
+    assert f"algorithm 'a': 50 % of all trials, not only of these, lie between {low:.3g}".replace("-", "−") in said
+    more = xcurves.performance_cdf(scores[0], tolerance=0.9).curves.summary()
+    assert "algorithm 'a': to say between which scores 90 % of all trials lie takes 46 trials." in more
+
+
 def test_summary_of_lower_is_better_says_so(scores):
     said = xcurves.performance_cdf(scores[0], threshold=0.5, higher_is_better=False).curves.summary()
     assert "share of scores at most 0.5" in said
@@ -67,20 +76,20 @@ def test_groups_without_trials_have_nothing_to_say(scores):
     scores = scores.where(scores.algorithm != "b")
     with pytest.warns(UserWarning, match="no trial"):
         said = xcurves.performance_cdf(scores[0]).curves.summary().split("\n")
-    assert said[1] == "algorithm 'b': no trial."
+    assert said[2] == "algorithm 'b': no trial."
     with pytest.warns(UserWarning, match="no trial"):
         pairs = xcurves.compare_distributions(scores[0])
-    assert pairs.curves.summary().split("\n")[0] == "a - b: nothing can be said; trials are missing."
+    assert pairs.curves.summary().split("\n")[1] == "a - b: nothing can be said; trials are missing."
 
 
 def test_comparisons_are_told_pair_by_pair():
     values = np.stack([np.arange(60.0), np.arange(60.0) + 100, np.arange(60.0)])
     scores = make_scores(values, algorithm=["a", "b", "c"], run=np.arange(60))
     result = xcurves.compare_distributions(scores)
-    said = result.curves.summary().split("\n")
+    said = result.curves.summary().split("\n")[1:]
     assert said[0].startswith("a scores higher than b with probability 0 (0 to 0.0")
     assert (
-        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p = "
+        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < 0.000001"
         in said[0]
     )
     assert said[1].startswith("a scores higher than c with probability 0.5 (")
@@ -100,7 +109,7 @@ def test_comparisons_are_told_pair_by_pair():
 def test_a_result_says_which_methods_it_has(scores):
     with pytest.raises(
         AttributeError,
-        match=r"It has .curves.table\(\), .curves.summary\(\), .curves.plot\(\) and .curves.to_frame\(\)",
+        match=r"It has .curves.table\(\), .curves.summary\(\), .curves.plot\(\), .curves.to_frame\(\), ",
     ):
         _ = xcurves.performance_cdf(scores[0]).curves.align
 

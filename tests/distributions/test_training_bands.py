@@ -5,7 +5,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.kernels import bootstrap, task_profiles, training_bands
+from xcurves.kernels import bootstrap, training_bands
 from xcurves.kernels.ecdf import CentredSums
 from xcurves.kernels.summaries import Summaries
 
@@ -51,7 +51,7 @@ def test_the_band_is_that_of_a_plain_loop():
     sd = drawn.std(axis=0)
     largest = np.sort((np.abs(drawn - drawn.mean(axis=0)) / (sd * spread)).max(axis=1))
     half = largest[int(np.ceil(0.95 * 200)) - 1] * sd
-    wanted = Summaries(np.array([0.5]), False, True, np.zeros(0), np.zeros(0), True)
+    wanted = Summaries(np.array([0.5]), False, np.zeros(0), np.zeros(0), True)
     found = training_bands.statistic_bands(
         x.reshape(12, 2).T, np.array([4, 4, 4]), lambda x, n: wanted.observe(x, CentredSums(x, n)), n, 0.05, 7
     )
@@ -65,7 +65,7 @@ def test_of_the_mean_it_is_the_band_of_the_mean_curve_but_for_its_divisor():
     n = 20_000
     found = banded(curves, n_resamples=n).statistic_ci.sel(param="score_mean").transpose("algorithm", "training", ...)
     for place in range(2):
-        own = task_profiles.mean_curve(curves[place].to_numpy(), n, 0.05, 1)["mean_curve_band"]
+        own = training_bands.mean_curve(curves[place].to_numpy(), n, 0.05, 1)["mean_curve_band"]
         np.testing.assert_allclose(np.diff(found[place]), np.diff(own) * np.sqrt(5 / 4), rtol=0.03)
 
 
@@ -113,8 +113,30 @@ def test_runs_too_few_have_no_band():
     with pytest.warns(UserWarning, match="one trial in the smallest stratum"):
         assert banded(make(n_runs=1)).statistic_ci.isnull().all()
     assert banded(make(n_tasks=1, n_runs=2)).statistic_ci.sel(param=["score_mean", "iqm"]).isnull().all()
-    same = banded(make() * 0)
-    assert (same.statistic_ci == 0).all()
+
+
+@pytest.mark.parametrize("score", [0.0, 0.1, 10.82584])
+def test_a_level_at_which_runs_share_a_score_is_named_and_leaves_the_others_as_they_are(score):
+    """Means of equal scores round to another score."""
+    curves = make(n_runs=12)
+    same = curves.where(curves.training != 1, score)
+    with pytest.warns(UserWarning, match=f"^algorithm 'a', training 1.0: all runs share the score {score:g}"):
+        found = banded(same)
+    assert found.statistic_ci.sel(training=1).isnull().all()
+    others = found.statistic_ci.drop_sel(training=1)
+    assert others.notnull().all()
+    alone = banded(curves.drop_sel(training=1)).statistic_ci
+    np.testing.assert_allclose(others, alone)
+
+
+def test_one_group_has_no_band_of_tails_and_few_runs_are_warned_of():
+    curves = make(n_tasks=1, n_runs=9).isel(task=0)
+    options = {"dim": "run", "strata": None}
+    with pytest.warns(UserWarning, match=r"^algorithm 'a', training 0\.0: 9 runs of one group are few for a band"):
+        found = banded(curves, **options).statistic_ci
+    assert found.sel(param=["cvar 0.5", "cvar_lower 0.5"]).isnull().all()
+    assert found.sel(param=["score_mean", "iqm"]).notnull().all()
+    banded(make(n_tasks=1, n_runs=10).isel(task=0), **options)
 
 
 @pytest.mark.parametrize(

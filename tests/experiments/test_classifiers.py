@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from xcurves.experiments import classifiers, tasks
 from xcurves.experiments.classifiers import train_and_score, trials, tune_and_score
-from xcurves.experiments.ranges import ALGORITHMS, sample_hyperparameters
+from xcurves.experiments.tasks import ALGORITHMS, sample_hyperparameters
 
 
 def draws(algorithm, n=2000):
@@ -177,9 +177,9 @@ def test_algorithms_meet_the_same_data_and_a_trial_is_the_same_alone():
         (lambda: tasks.sample_data("moons", n_points=0), "n_points must be at least 1; got 0"),
         (lambda: tune_and_score("SVM", n_draws=0), "n_draws must be at least 1; got 0"),
         (lambda: tune_and_score("SVM", n_folds=1), "n_folds must be at least 2; got 1"),
-        (lambda: trials("iris", "random", "SVM", 1), "dataset must be one of 'moons', .*; got 'iris'"),
-        (lambda: trials("moons", "both", "SVM", 1), "tuning must be one of 'tuned', 'random'; got 'both'"),
-        (lambda: trials("moons", "random", "svm", 1), "algorithm must be one of 'k-NN', 'RF', .*; got 'svm'"),
+        (lambda: trials("iris", "random", "SVM", 1), "dataset must be 'moons', .*; got 'iris'"),
+        (lambda: trials("moons", "both", "SVM", 1), "tuning must be 'tuned' or 'random'; got 'both'"),
+        (lambda: trials("moons", "random", "svm", 1), "algorithm must be 'k-NN', 'RF', .*; got 'svm'"),
     ],
 )
 def test_unknown_names_are_errors_that_list_those_known(call, message):

@@ -225,7 +225,7 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pendulum.learning_curves("sarsa", [0]), "algorithm must be one of 'actor-critic', 'PPO'; got 'sarsa'"),
+        (lambda: pendulum.learning_curves("sarsa", [0]), "algorithm must be 'actor-critic' or 'PPO'; got 'sarsa'"),
         (
             lambda: pendulum.learning_curves("PPO", [0], n_episodes=10, n_levels=3),
             "n_episodes must be a multiple of n_levels; got 10 and 3",

@@ -9,7 +9,7 @@ import xarray as xr
 from plain_tictactoe import START, PlainLearner, board_of, code, random_play, reply_of, winner
 from xcurves import tutorial
 from xcurves.experiments import tictactoe
-from xcurves.experiments.opponents import TABLES, Player
+from xcurves.experiments.boards import TABLES, Player
 
 pytestmark = pytest.mark.slow
 
@@ -216,7 +216,7 @@ BAD = [
     ({"levels": [10, 10]}, ValueError, r"levels must increase; got \[10, 10\]. Sort them, each once"),
     ({"levels": 10}, TypeError, r"levels must be a sequence of whole numbers; got 10. Try \[10\]"),
     ({"learning_rates": 0.1}, TypeError, r"learning_rates must be a sequence; got 0.1. Try \[0.1\]"),
-    ({"opponent": ["random"]}, ValueError, r"opponent must be one of 'random', .*; got \['random'\]"),
+    ({"opponent": ["random"]}, ValueError, r"opponent must be 'random', .*; got \['random'\]"),
     ({"levels": []}, ValueError, "levels is empty. Give at least one level of training"),
     ({"levels": [-5, 10]}, ValueError, "levels must be at least 0; got -5"),
     ({"levels": [0.5, 10]}, TypeError, "levels must be whole numbers; got 0.5"),
@@ -227,7 +227,7 @@ BAD = [
     ({"learning_rates": [0.1, 0.1]}, ValueError, r"learning_rates must be one or more, each once; got \[0.1, 0.1\]"),
     ({"learning_rates": []}, ValueError, r"learning_rates must be one or more, each once; got \[\]"),
     ({"epsilon": -0.1}, ValueError, "epsilon must lie between 0 and 1; got -0.1"),
-    ({"opponent": "Kasparov"}, ValueError, "opponent must be one of 'random', 'tactical', 'perfect'; got 'Kasparov'"),
+    ({"opponent": "Kasparov"}, ValueError, "opponent must be 'random', 'tactical' or 'perfect'; got 'Kasparov'"),
     ({"opponent_epsilon": 2}, ValueError, "opponent_epsilon must lie between 0 and 1; got 2"),
     ({"seed": -1}, ValueError, "seed must be a whole number from 0; got -1. Try seed=0"),
     ({"seed": 0.5}, ValueError, "seed must be a whole number from 0; got 0.5. Try seed=0"),

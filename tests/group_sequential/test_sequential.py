@@ -11,6 +11,7 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
+from xcurves.group_sequential.past import digests_of, record_of
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 
@@ -143,9 +144,8 @@ def test_weights_of_training(curves):
         ({"n_looks": 0}, ValueError, "n_looks must be at least 1; got 0"),
         ({"n_looks": 3, "spending": "cubic"}, ValueError, "spending must be 'square' or 'linear'; got 'cubic'"),
         ({"n_looks": 3, "task": "env"}, ValueError, "task must be an extra dim of curves; got 'env'. It has none"),
-        ({"n_looks": 3, "training_weights": [1, -1, 0, 0]}, ValueError, "must not be negative; got .*For slopes"),
         ({"n_looks": 3, "training_weights": "last"}, ValueError, "None, 'final' or weights; got 'last'"),
-        ({"n_looks": None}, ValueError, "n_looks must be a whole number; got None. Usual: 2 to 20"),
+        ({"n_looks": None}, ValueError, r"n_looks is not given, and the curves store no plan.*n_looks=6"),
         ({"n_looks": 3, "n_resamples": None}, ValueError, "n_resamples must be a whole number; got None. Usual: 9999"),
     ],
 )
@@ -180,9 +180,6 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
             bare.curves.assign_looks(by)
     with pytest.raises(TypeError, match="by must be a number of runs"):
         bare.curves.assign_looks("batch")
-    for name in ([1], "run"):
-        with pytest.raises(TypeError, match="name must be that of no dim of curves"):
-            bare.curves.assign_looks(5, name=name)
     uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
     with pytest.raises(ValueError, match=r"run 5 would be.*look 2 of another"):
         uneven.curves.assign_looks(5)
@@ -195,8 +192,122 @@ def test_numbers_of_batches_may_have_any_type(curves, kind):
 
 
 def test_categories_of_batches_have_their_order(curves):
-    stages = pd.Categorical(np.repeat(["pilot", "main", "late"], 5), ["pilot", "main", "late"])
+    stages = pd.Categorical(np.repeat(["pilot", "main", "late"], 5), ["pilot", "main", "late"], ordered=True)
     assert curves.curves.assign_looks(pd.Series(stages)).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
+
+
+def test_batches_and_runs_need_an_order_that_stays(curves):
+    bare = curves.drop_vars("look")
+    stages = np.repeat(["pilot", "main", "late"], 5)
+    for batches in (stages, pd.Categorical(stages)):
+        with pytest.raises(ValueError, match=r"batches must be whole numbers, dates or.*got 'pilot'.*ordered=True"):
+            bare.curves.assign_looks(pd.Series(batches))
+    named = bare.assign_coords(run=[f"seed{run}" for run in range(15)])
+    with pytest.raises(ValueError, match=r"run labels must be numbers.*got 'seed0'.*Give the batch of every run"):
+        named.curves.assign_looks(5)
+    backwards = bare.isel(run=slice(None, None, -1))
+    assert backwards.curves.assign_looks(5).look.values.tolist() == [3] * 5 + [2] * 5 + [1] * 5
+    crashed = bare.where((bare.run != 3) | (bare.algorithm != "td3"))
+    with pytest.raises(ValueError, match=r"run 3 of algorithm 'td3' has no score, and later runs have: did it crash"):
+        crashed.curves.assign_looks(5)
+
+
+def test_a_look_without_runs_before_the_latest_is_refused(curves):
+    with pytest.raises(ValueError, match=r"look 2 has no run, but look 3 has\. Give those of earlier looks too"):
+        curves.where(curves.look != 2, drop=True).curves.sequential(n_looks=6)
+
+
+def test_the_plan_is_stored_and_another_one_is_refused(curves):
+    bare = curves.drop_vars("look")
+    planned = bare.curves.assign_looks(5, n_looks=6, spending="linear")
+    assert planned.look.attrs == {
+        "long_name": "number of the look", "batch_size": 5, "n_looks": 6, "spending": "linear",
+    }  # fmt: skip
+    found = planned.curves.sequential(n_resamples=99)
+    assert (found.attrs["n_looks"], found.attrs["spending"]) == (6, "linear")
+    for options in ({"n_looks": 4}, {"spending": "square"}):
+        with pytest.raises(ValueError, match="which the curves store as planned; got"):
+            planned.curves.sequential(n_resamples=99, **options)
+        with pytest.raises(ValueError, match="which the curves store as planned; got"):
+            planned.curves.assign_looks(5, **({"n_looks": 6} | options))
+    with pytest.raises(ValueError, match="batch_size must be 5, which the curves store"):
+        planned.curves.assign_looks(3)
+
+
+def changed_score(curves):
+    return curves.where((curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9)
+
+
+def other_look(curves):
+    look = curves.look.copy()
+    look[2] = 2
+    return curves.assign_coords(look=look)
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (changed_score, "run 7 of algorithm 'td3' differs at the earlier look 2"),
+        (other_look, "run 2 of algorithm .* differs at the earlier look 2"),
+        (
+            lambda curves: curves.where((curves.run != 4) | (curves.algorithm != "sac")),
+            "run 4 of .* is gone",
+        ),
+        (lambda curves: curves.drop_sel(run=9), "run 9 of algorithm .* is gone at the earlier look 2"),
+        (lambda curves: curves.drop_sel(algorithm="ddpg"), "run 0 of algorithm 'ddpg' is gone"),
+    ],
+)
+def test_a_call_with_another_past_is_refused_by_name(curves, tmp_path, as_file, change, message):
+    first = curves.isel(run=slice(10))
+    earlier = first.curves.sequential(n_looks=6, n_resamples=99)
+    previous = earlier
+    if as_file:
+        previous = tmp_path / "look.json"
+        previous.write_text(json.dumps({"past": record_of(earlier)}))
+    again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
+    xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
+    with pytest.raises(ValueError, match=message):
+        change(curves).curves.sequential(n_looks=6, n_resamples=99, previous=previous)
+    with pytest.raises(ValueError, match="n_looks must stay as it was at the earlier look, 6; got 7"):
+        curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
+
+
+def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
+    earlier = curves.isel(run=[0, 1, 2, 3]).curves.sequential(n_looks=6, n_resamples=99)
+    with pytest.raises(ValueError, match=r"run 4 of algorithm .* was not there at the earlier look 1"):
+        curves.curves.sequential(n_looks=6, n_resamples=99, previous=earlier)
+
+
+@pytest.mark.parametrize("previous", ["gone.json", "wrong.json", 3])
+def test_what_is_no_earlier_look_is_refused(curves, here, previous):
+    (here / "wrong.json").write_text("{}")
+    with pytest.raises((ValueError, TypeError), match=r"^previous .*(Name the file|Give the earlier result)"):
+        curves.curves.sequential(n_looks=6, previous=previous)
+
+
+def test_unusual_batches_have_a_sentence_each(curves):
+    sac, td3, ddpg = (curves.algorithm == name for name in ("sac", "td3", "ddpg"))
+    unusual = curves.where(~(sac & (curves.look == 1)) & ~(td3 & (curves.look == 2)) & ~(ddpg & (curves.run == 14)))
+    said = unusual.curves.sequential(n_looks=6, n_resamples=99).curves.summary()
+    assert "sac has runs from look 2 on only: what is added because of results is not controlled for." in said
+    assert "td3 has no runs at look 2 and has some later: there its pairs stay as they were." in said
+    assert "At look 3 the numbers of runs differ (sac 5, td3 5, ddpg 4): with unlike spread" in said
+    usual = curves.curves.sequential(n_looks=6, n_resamples=99).curves.summary()
+    assert not [each for each in ("on only", "has no runs", "numbers of runs differ") if each in usual]
+
+
+def test_digests_do_not_depend_on_what_is_added(curves):
+    tasks = curves.expand_dims(task=["a", "b"]) + xr.DataArray([0.0, 1.0], dims="task")
+    both = tasks.assign_coords(look=curves.look)
+    more = both.reindex(task=["a", "b", "c"], training=[*both.training.values, 99.0])
+    for one in (both.isel(run=slice(10)), both.isel(algorithm=[2, 0]), more):
+        found = digests_of(one.assign_coords(look=one.look.astype(int)), "look")
+        whole = digests_of(both, "look").sel(algorithm=found.algorithm, run=found.run)
+        np.testing.assert_array_equal(found, whole)
+    pytest.importorskip("dask")
+    np.testing.assert_array_equal(digests_of(both.chunk(task=1, run=4), "look"), digests_of(both, "look"))
+    assert len(np.unique(digests_of(both, "look"))) == 45
 
 
 def test_one_selected_pair_has_its_sentences(found):
@@ -209,9 +320,9 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     p = found.pvalue_adjusted.sel(pair="sac - td3").values[2]
     low, high = found.difference_ci.sel(pair="sac - td3").values[2]
     assert said[0] == (
-        f"After look 3 of 6 (15 runs each): sac is above td3 (p = {p:.3g}, interval {low:.4g} to {high:.4g}); "
-        f"sac is above ddpg (p = {found.pvalue_adjusted.values[1, 2]:.3g}, interval "
-        f"{found.difference_ci.values[1, 2, 0]:.4g} to {found.difference_ci.values[1, 2, 1]:.4g}); td3 v ddpg is still "
+        f"After look 3 of 6 (15 runs each): sac is above td3 (p = {p:.3g}, {low:.3g} to {high:.3g}); "
+        f"sac is above ddpg (p = {found.pvalue_adjusted.values[1, 2]:.3g}, "
+        f"{found.difference_ci.values[1, 2, 0]:.3g} to {found.difference_ci.values[1, 2, 1]:.3g}); td3 v ddpg is still "
         "open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left), or stop and "
         "report nothing of them."
     )
@@ -237,7 +348,8 @@ def test_the_last_look_ends_what_is_not_shown(curves):
     same = curves - curves.mean(["run", "training"])
     found = same.curves.sequential(n_looks=3, n_resamples=999)
     assert (found.undecided == 0).all()
-    assert "td3 v ddpg: not shown to differ (p = " in found.curves.summary()
+    assert "sac v ddpg: not shown to differ (p = " in found.curves.summary()
+    assert "1 more pair is not shown to differ" in found.curves.summary()
 
 
 def test_table_and_frame(found):
@@ -271,7 +383,7 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves
     np.testing.assert_array_equal(made.pvalue, again.pvalue)
     tree.curves.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Chart of the statistic of every pair at each look" in page
+    assert "The statistic of every pair at each look" in page
     assert "td3 v ddpg is still open" in page
     assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
     with pytest.raises(ValueError, match="does not say how many looks are planned"):

@@ -10,7 +10,7 @@ import oracles_distribution as oracles
 from xcurves.kernels import bootstrap, ecdf
 from xcurves.kernels.summaries import Summaries
 
-WANTED = Summaries(np.array([0.5, 0.9]), False, True, np.array([0.3]), np.array([1.0]), True)
+WANTED = Summaries(np.array([0.5, 0.9]), False, np.array([0.3]), np.array([1.0]), True)
 N = 200_000
 
 
@@ -201,56 +201,3 @@ def test_stratified_limits_are_those_of_all_resamples():
             drawn = every[:, rank - 1]
             expected = [min(z for z in pool if np.mean(drawn <= z) >= t - 1e-12) for t in (alpha / 2, 1 - alpha / 2)]
             assert [pool[a - 1], pool[b - 1]] == expected
-
-
-def many_trials(kind):
-    rng = np.random.default_rng(11)
-    n = 20_000
-    drawn = {"normal": rng.normal(size=n), "heavy": rng.standard_cauchy(n), "whole": rng.integers(0, 7, n) / 10}[kind]
-    return np.sort(drawn)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["normal", "heavy", "whole"])
-@pytest.mark.parametrize("conditional", [False, True])
-def test_groups_of_neighbours_are_resampled_as_single_trials(kind, conditional):
-    """Two-sample KS distance of 2,000 values of each statistic from 2,000 of a textbook bootstrap, at 1e-6."""
-    x = many_trials(kind)
-    wanted = Summaries(np.array([0.5, 0.9]), conditional, True, np.array([0.3]), np.array([0.35]), True)
-    design = bootstrap.BootstrapDesign((len(x),), None, 2_000, 0)
-    fine, kept = wanted.boundaries(x[np.newaxis])
-    means, grouped = bootstrap.group_neighbours(x, design, fine, kept[0])
-    assert grouped.groups.sum() == len(x)
-    assert len(means) == len(grouped.groups) < 2_500
-    found = bootstrap.resample(means[np.newaxis], np.zeros((1, len(means)), int), grouped, wanted.resampled)[0]
-    rng = np.random.default_rng(1)
-    expected = np.stack([statistic(wanted, rng.choice(x, len(x))) for _ in range(2_000)])
-    for column in range(wanted.length):
-        distance = stats.ks_2samp(found[:, column].round(9), expected[:, column].round(9))
-        assert distance.pvalue > 1e-6, column
-
-
-def test_groups_have_no_trials_on_both_sides_of_a_rank_or_of_a_tie():
-    x = many_trials("whole")
-    design = bootstrap.BootstrapDesign((len(x),), None, 10, 0)
-    means, grouped = bootstrap.group_neighbours(x, design, np.array([10_000.0]), np.array([123, 7_000]))
-    values, counts = np.unique(x, return_counts=True)
-    np.testing.assert_array_equal(means, values)
-    np.testing.assert_array_equal(grouped.groups, counts)
-    x = many_trials("normal")
-    means, grouped = bootstrap.group_neighbours(x, design, np.array([10_000.0]), np.array([123, 7_001]))
-    ends = np.cumsum(grouped.groups)
-    assert {123, 7_001, 10_000} <= set(ends.tolist())
-    np.testing.assert_allclose(means * grouped.groups, np.add.reduceat(x, ends - grouped.groups), atol=1e-12)
-
-
-def test_the_acceleration_of_groups_is_that_of_their_trials():
-    """A sample of few different scores has the same jackknife, trial by trial and group by group."""
-    x = np.repeat([0.0, 1.0, 5.0], [30, 20, 10])
-    wanted = Summaries(np.array([0.5]), False, True, np.zeros(0), np.zeros(0), True)
-    single = bootstrap.BootstrapDesign((60,), None, 10, 0)
-    grouped = bootstrap.BootstrapDesign((60,), None, 10, 0, np.array([30, 20, 10]))
-    order = np.arange(60)[np.newaxis]
-    expected = bootstrap._acceleration(x[np.newaxis], order, single, wanted.resampled)
-    found = bootstrap._acceleration(np.array([[0.0, 1.0, 5.0]]), order, grouped, wanted.resampled)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)

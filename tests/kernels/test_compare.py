@@ -15,33 +15,31 @@ def literal(theta, log):
     return error - reliance * ((np.exp(log) / 400) ** gamma - 1) / (2 * gamma)
 
 
-def curves_of(theta, sd, degrees=np.inf, rho=0.0):
+def curves_of(theta, sd, degrees=np.inf):
     """Curves of which e_N, β_N and γ are known with these standard errors, independently."""
     covariance = np.zeros((1, 4, 4))
     covariance[0, range(3), range(3)] = np.square(sd)
-    known = [np.full(1, float(each)) for each in (400.0, degrees, rho, 400.0)]
-    return compare.Curves(np.array([theta], dtype=float), covariance, known[0], *known[1:])
+    at, degrees, rho, largest = (np.full(1, float(each)) for each in (400.0, degrees, 0.1, 1600.0))
+    fall = powerlaw.LastFall(largest, rho, -rho)
+    return powerlaw.Curves(np.array([theta], dtype=float), covariance, at, degrees, fall, rho, rho)
 
 
 def shown(one, other, log):
     """The difference and half its interval by derivatives that are taken numerically, at sizes exp(log)."""
-    value, variances, extra = 0.0, [], 0.0
+    value, variances = 0.0, []
     for sign, each in ((1, one), (-1, other)):
         theta, covariance = each.theta[0], each.covariance[0]
         steps = 1e-6 * np.eye(4)[:3]
         slopes = [(literal(theta + step, log) - literal(theta - step, log)) / 2e-6 for step in steps]
         variances.append(sum(covariance[i, i] * slopes[i] ** 2 for i in range(3)))
         value = value + sign * literal(theta, log)
-        extra = extra + (each.rho[0] * literal(theta, log)) ** 2 * np.maximum(0.0, log - np.log(each.largest[0]))
     degrees = sum(variances) ** 2 / sum(v**2 / each.degrees[0] for v, each in zip(variances, (one, other), strict=True))
-    half = stats.t.ppf(0.975, degrees) * np.sqrt(sum(variances))
-    return value, np.hypot(half, stats.norm.ppf(0.975) * np.sqrt(extra / np.log(2)))
+    return value, stats.t.ppf(0.975, degrees) * np.sqrt(sum(variances))
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.1])
-def test_differences_are_those_of_plain_formulas(rho):
-    one = curves_of([28, 18, -0.41, 0], [0.2, 0.5, 0.03], 12, rho)
-    other = curves_of([20, 7, -0.3, 0], [0.1, 0.6, 0.05], 5, 2 * rho)
+def test_differences_are_those_of_plain_formulas():
+    one = curves_of([28, 18, -0.41, 0], [0.2, 0.5, 0.03], 12)
+    other = curves_of([20, 7, -0.3, 0], [0.1, 0.6, 0.05], 5)
     n = np.array([[30.0, 400, 1500]])
     found, half = compare.curve_difference(one, other, n, ALPHA)
     np.testing.assert_allclose([found[0], half[0]], shown(one, other, np.log(n[0])), rtol=1e-6)
@@ -106,8 +104,8 @@ def test_many_pairs_are_compared_as_each_alone():
     theta = np.column_stack([rng.uniform(20, 24, 1100), rng.uniform(2, 20, 1100), rng.uniform(-0.9, -0.1, 1100)])
     theta = np.column_stack([theta, np.zeros(1100)])
     one = curves_of(theta[0], [0.3, 0.4, 0.02], 20)
-    many = compare.Curves(theta, *(np.repeat(each, 1100, axis=0) for each in one[1:]))
-    against = compare.Curves(*(np.repeat(each, 1100, axis=0) for each in one))
+    against = one.take(np.zeros(1100, dtype=int))
+    many = against._replace(theta=theta)
     found = compare.equal_sizes(many, against, np.repeat(LOW, 1100), np.repeat(HIGH, 1100), ALPHA)
     for i in (0, 511, 512, 1099):
         alone = compare.equal_sizes(many.take(slice(i, i + 1)), one, LOW, HIGH, ALPHA)
@@ -121,6 +119,17 @@ def test_the_multiplier_is_that_of_the_formula():
     np.testing.assert_allclose(np.exp(compare.log_multiplier(reference, error)), expected, rtol=1e-12)
     assert np.isnan(compare.log_multiplier(reference, np.array([alpha - 1e-9])))
     assert np.isnan(compare.log_multiplier(reference, np.array([alpha - 5])))
+
+
+def test_a_curve_restated_at_another_size_is_the_same_curve():
+    one = curves_of([28, 18, -0.41, 0], [0.2, 0.5, 0.03], 12)
+    moved, n = compare.restated(one, np.array([100.0])), np.array([[30.0, 100, 700]])
+    np.testing.assert_allclose(powerlaw.values(moved.theta, n, moved.at), powerlaw.values(one.theta, n, one.at))
+    np.testing.assert_allclose(
+        *(powerlaw.variance(powerlaw.gradient(each.theta, n, each.at), each.covariance) for each in (one, moved))
+    )
+    back = compare.restated(moved, one.at)
+    np.testing.assert_allclose(back.covariance, one.covariance, atol=1e-12)
 
 
 def test_welch_is_scipys():

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xcurves.kernels import contrasts, shuffles
+from xcurves.kernels import contrasts, margins, plans
 
 
 def evaluate(groups, weights, n_resamples=None, alternative="two-sided", alpha=0.05, paired=False, entropy=0):
     sizes = tuple(map(len, groups))
-    plan = shuffles.plan_shuffles(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
+    plan = plans.plan_runs(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
     design = contrasts.ContrastDesign(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired)
     found = contrasts.contrast_tests(design, plan, alternative, alpha)
     return {name: values[0] for name, values in found.items()}, plan
@@ -140,10 +140,11 @@ def test_constant_groups():
     apart, _ = evaluate([np.full(5, 2.0), np.full(5, 1.0)], (1, -1))
     assert apart["statistic"] == np.inf
     assert apart["pvalue"] == 2 / 252
-    np.testing.assert_allclose(apart["estimate_ci"], 1.0)
+    assert np.isnan(apart["estimate_ci"]).all()  # no spread to measure by
     alike, _ = evaluate([np.full(5, 0.1), np.full(5, 0.1)], (1, -1))
     assert np.isnan(alike["statistic"])
     assert np.isnan(alike["pvalue"])
+    assert np.isnan(alike["estimate_ci"]).all()
 
 
 def test_an_offset_and_a_scale_leave_p_and_move_the_rest():
@@ -152,3 +153,60 @@ def test_an_offset_and_a_scale_leave_p_and_move_the_rest():
     moved, _ = evaluate([1e-12 * (group + 1e6) for group in groups], (1, -1))
     assert moved["pvalue"] == plain["pvalue"]
     np.testing.assert_allclose(moved["estimate_ci"], 1e-12 * plain["estimate_ci"], rtol=1e-6)
+
+
+def one_sided_pvalue(groups, weights, shift):
+    """Return the share of relabellings with a T as large as that of the groups with positive weight less a shift."""
+    moved = [group - shift * (weight > 0) for group, weight in zip(groups, weights, strict=True)]
+    pool, sizes = np.concatenate(moved), [len(group) for group in groups]
+
+    def t(parts):
+        estimate = sum(weight * part.mean() for weight, part in zip(weights, parts, strict=True))
+        return estimate / np.sqrt(
+            sum(weight**2 * part.var(ddof=1) / len(part) for weight, part in zip(weights, parts, strict=True))
+        )
+
+    orders, least, count, total = splits(range(len(pool)), sizes), t(moved), 0, 0
+    for order in orders:
+        count += t([pool[list(part)] for part in order]) >= least - 1e-10 * (1 + abs(least))
+        total += 1
+    return count / total
+
+
+def splits(left, sizes):
+    """Yield all ways to split places into groups of those sizes."""
+    if len(sizes) == 1:
+        yield [tuple(left)]
+        return
+    for first in itertools.combinations(left, sizes[0]):
+        for rest in splits([place for place in left if place not in first], sizes[1:]):
+            yield [first, *rest]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "weights"), [((2, 8), (1, -1)), ((3, 4), (1, -1)), ((4, 4), (1, -1)), ((2, 2, 3), (1, -0.5, -0.5))]
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, seed):
+    rng = np.random.default_rng(seed)
+    groups = [rng.normal(0, 1 + 2 * place, size) for place, size in enumerate(sizes)]
+    plan = plans.plan_runs(sizes, None, labelled=True)
+    design = contrasts.ContrastDesign(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), False)
+    estimate = sum(weight * group.mean() for weight, group in zip(weights, groups, strict=True))
+    shifts = np.concatenate([[0.0], np.geomspace(1e-3, 300, 160)])
+    below = np.array([one_sided_pvalue(groups, weights, estimate - shift) for shift in shifts])
+    at_most = np.maximum.accumulate(below[::-1])[::-1]  # of this shift and all that are smaller
+    dips = np.flatnonzero(below < at_most)  # where p rises again
+    for place in [*dips[:2], 90, 150]:
+        margin = shifts[place] - estimate
+        if margin < 0:
+            continue
+        (p,), (limit,) = margins.margin_tests(design, plan, margin, 0.2)
+        if p > at_most[place] + 1e-12:  # between two shifts of the grid
+            ends = place + np.argsort(below[place:-1] + below[place + 1 :])[-6:]
+            finer = np.concatenate([np.linspace(shifts[end], shifts[end + 1], 50) for end in ends])
+            at_most[place] = max(one_sided_pvalue(groups, weights, estimate - shift) for shift in finer)
+        assert p == pytest.approx(at_most[place])
+        assert (p <= 0.2 + 1e-12) == (limit > -margin)
+        assert one_sided_pvalue(groups, weights, limit + 1e-7) > 0.2
+        assert not (below[shifts > estimate - limit + 1e-7] > 0.2).any()

@@ -104,7 +104,3 @@ def test_order_statistics_are_the_innermost_that_hold(n):
         assert lower[0, place] == max(rank for rank in range(n + 1) if below[rank] <= 0.025)
         above = [stats.binom.sf(rank - 1, n, probability) for rank in range(n + 2)]
         assert upper[0, place] == min(rank for rank in range(1, n + 2) if above[rank] <= 0.025)
-
-
-def test_band_is_massarts():
-    np.testing.assert_allclose(ecdf.dkw(np.array([738]), 0.05), np.sqrt(np.log(40) / 1476))

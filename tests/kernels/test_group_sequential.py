@@ -14,10 +14,9 @@ import oracles_sequential
 from places import SHARED
 from xcurves.kernels import sequential_pvalues
 from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
-from xcurves.kernels.nested_assignments import nest
-from xcurves.kernels.sequential_intervals import ShiftedRuns
 from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, spent, tie_ranks
-from xcurves.kernels.sequential_tests import sequential_tests
+from xcurves.kernels.sequential_tests import ShiftedRuns, sequential_tests
+from xcurves.kernels.task_plans import nest
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 HAS_REFERENCE = pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
@@ -66,7 +65,7 @@ def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, s
     for alpha in (0.05, 0.3):
         found, looks = evaluated(batches, share, alpha)
         for k, expected in enumerate(oracles_sequential.sequential(batches, share, alpha)):
-            assert looks[k].n_assignments == len(expected["q"])
+            assert looks[k].n_total == len(expected["q"])
             assert found["statistic"][k] == pytest.approx(expected["t"], rel=1e-9, nan_ok=True)
             assert found["pvalue"][k] == pytest.approx(min(expected["q"][0], 1.0), rel=1e-9)
             assert found["critical_value"][k] == pytest.approx(expected["c"], rel=1e-9)
@@ -171,7 +170,7 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
     for k in (2, 3):
         for low, high in ((-0.5, -0.3), (0.6, 2.0), (2.0, 2.4)):
             parts = test.parts(low, high, k)
-            assert len(parts[k].rows) < looks[k].n_assignments / 2
+            assert len(parts[k].rows) < looks[k].n_total / 2
             for shift in np.linspace(low, high, 4):
                 moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
                 p = sequential_tests(moved, look, looks, weights, share, 0.05, interval=False)["pvalue"][k]
@@ -205,7 +204,7 @@ def test_random_assignments_come_near_all():
 
 def test_labels_that_are_drawn_row_by_row_deal_the_right_numbers_evenly():
     look = nest(np.array([[[12, 15], [12, 15]]]), 4999, 1)[0]
-    labels = look.deals[0].labels(np.arange(look.n_assignments))
+    labels = 1 - look.cells[0].of(look.labels).swapaxes(0, 1)
     assert (labels.sum(axis=-1) == 12).all()
     assert labels[:, 0].tolist() == [[1] * 12 + [0] * 15] * 2
     assert not (labels[0] == labels[1]).all()
@@ -286,7 +285,7 @@ def from_json(value):
 
 def compare(found, looks, expected, name):
     for k, at in enumerate(expected):
-        assert looks[k].n_assignments == at["B"]
+        assert looks[k].n_total == at["B"]
         assert looks[k].exact
         assert found["pvalue"][k] == pytest.approx(at["q"], rel=1e-9)
         assert (found["pvalue"][k] <= 0.05 + 1e-12) == at["rejected"]

@@ -3,14 +3,14 @@ import pytest
 from scipy import stats
 
 from strategies import simulate_errors
-from xcurves.kernels import powerlaw, refit, wls
+from xcurves.kernels import powerlaw, refits, wls
 from xcurves.kernels.learning import Model, Sizes
 
 FOLDS = np.array([[16.0, 8, 4, 2, 1], [10, 8, 4, 1, 0]])
 
 
 def test_draws_have_their_distributions():
-    draws = refit.Draws(1, 4000, 5)
+    draws = refits.Draws(1, 4000, 5)
     assert stats.kstest(draws.normal().ravel(), "norm").pvalue > 1e-3
     ratio = draws.variance_ratio(FOLDS)
     for curve, size in np.ndindex(FOLDS.shape):
@@ -23,8 +23,8 @@ def test_draws_have_their_distributions():
 
 
 def test_a_curve_has_the_same_draws_beside_any_others():
-    both = refit.Draws(1, 50, 5).variance_ratio(FOLDS)
-    alone = refit.Draws(1, 50, 5).variance_ratio(FOLDS[1:])
+    both = refits.Draws(1, 50, 5).variance_ratio(FOLDS)
+    alone = refits.Draws(1, 50, 5).variance_ratio(FOLDS[1:])
     np.testing.assert_array_equal(both[1:], alone)
 
 
@@ -37,8 +37,8 @@ def test_percentiles_are_those_of_refits_one_by_one(given):
         sizes = sizes._replace(variance=np.where(sizes.folds > 1, np.nan_to_num(sizes.spread), 1.0))
     model = Model(n)
     fit = model.fit(at, sizes)
-    draws = refit.Draws(7, 40, 5)
-    intervals, bounds = refit.refit_percentiles(model, at, sizes, fit, np.array([100.0, 1600]), draws, 0.1)
+    draws = refits.Draws(7, 40, 5)
+    intervals, bounds = refits.refit_percentiles(model, at, sizes, fit, np.array([100.0, 1600]), draws, 0.1)
     standard, ratio = draws.normal(), draws.variance_ratio(sizes.folds)
     for i in range(3):
         found, curves = [], []

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles_distribution as oracles
+from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import CentredSums
 from xcurves.kernels.summaries import Summaries
 
@@ -15,8 +16,8 @@ THRESHOLDS = [-1.0, 0.0, 1.5]
 SAMPLES = st.lists(st.integers(-4, 4), min_size=1, max_size=11)
 
 
-def summaries(*, conditional=False, trim=True, higher=True, target=0.5):
-    return Summaries(np.array(LEVELS), conditional, trim, np.array(THRESHOLDS), np.array([target]), higher)
+def summaries(*, conditional=False, higher=True, target=0.5):
+    return Summaries(np.array(LEVELS), conditional, np.array(THRESHOLDS), np.array([target]), higher)
 
 
 def observe(sample, **options):
@@ -25,7 +26,7 @@ def observe(sample, **options):
     return summaries(**options).observe(x, CentredSums(x, np.array([len(sample)])))[0]
 
 
-def mirrored(sample, *, conditional, trim):
+def mirrored(sample, *, conditional):
     """Statistics of scores where lower is better: those of the negative scores, by oracles."""
     upper, lower = (
         (oracles.cvar_conditional, oracles.cvar_lower_conditional)
@@ -37,16 +38,16 @@ def mirrored(sample, *, conditional, trim):
     partial = [sum(z for z in sample if z <= t) / len(sample) for t in THRESHOLDS]
     share = [sum(z <= t for z in sample) / len(sample) for t in THRESHOLDS]
     gap = np.mean([max(z, 0.5) for z in sample]) - 0.5
-    first = oracles.statistics(sample, [], [], 0, fractional=not trim)[:4]
+    first = oracles.statistics(sample, [], [], 0)[:4]
     return [*first, *tails, *partial, *share, gap]
 
 
-@given(SAMPLES, st.booleans(), st.booleans())
+@given(SAMPLES, st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_statistics_are_those_of_rationals_and_loops(sample, conditional, trim):
+def test_statistics_are_those_of_rationals_and_loops(sample, conditional):
     sample = [float(z) for z in sample]
-    options = {"conditional": conditional, "trim": trim}
-    expected = oracles.statistics(sample, LEVELS, THRESHOLDS, 0.5, conditional=conditional, fractional=not trim)
+    options = {"conditional": conditional}
+    expected = oracles.statistics(sample, LEVELS, THRESHOLDS, 0.5, conditional=conditional)
     np.testing.assert_allclose(observe(sample, **options), expected, atol=1e-12)
     np.testing.assert_allclose(observe(sample, higher=False, **options), mirrored(sample, **options), atol=1e-12)
 
@@ -77,33 +78,44 @@ def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditio
     counts[seed % len(sample)] += 2
     x = np.array([sorted(map(float, sample))])
     chosen = np.repeat(x[0], counts)
-    for trim in (True, False):
-        options = {"conditional": conditional, "trim": trim, "higher": higher}
-        found = summaries(**options).resampled(x, np.cumsum(counts)[np.newaxis, np.newaxis].astype(float))[0, 0]
-        np.testing.assert_allclose(found, observe(chosen, **options), atol=1e-9)
+    options = {"conditional": conditional, "higher": higher}
+    found = summaries(**options).resampled(x, np.cumsum(counts)[np.newaxis, np.newaxis].astype(float))[0, 0]
+    np.testing.assert_allclose(found, observe(chosen, **options), atol=1e-9)
 
 
 @pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("epsilon", [Fraction(1, 50), Fraction(1, 7), Fraction(2, 3), Fraction(3, 2)])
+@pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
 @pytest.mark.parametrize("ends", [(-5.0, 9.0), (-math.inf, math.inf), (-5.0, math.inf)])
-def test_bounds_are_integrals_of_the_band(epsilon, ends, higher):
+def test_bounds_are_integrals_of_the_band(level, ends, higher):
     sample = [-4.0, -1.0, -1.0, 0.0, 2.0, 3.0, 3.0, 8.0]
-    x = np.array([sample])
-    sums = CentredSums(x, np.array([8]))
-    found = summaries(higher=higher).bounds(x, sums, np.array([float(epsilon)]), *ends)[0]
+    lower, upper = oracles.band(8, level)
+    found = summaries(higher=higher).bounds(CentredSums(np.array([sample]), np.array([8])), level, *ends)[0]
     tails = [(oracles.decimal(level), Fraction(1)) for level in LEVELS]
     lower_tails = [(Fraction(0), 1 - oracles.decimal(level)) for level in LEVELS]
     both = [*tails, *lower_tails] if higher else [*lower_tails, *tails]
     spans = {0: (Fraction(0), Fraction(1)), 3: (Fraction(1, 4), Fraction(3, 4)), **dict(enumerate(both, start=4))}
     for place, span in spans.items():
-        expected = [oracles.mean_of_inverse_cdf(sample, *span, shift=side * epsilon, ends=ends) for side in (-1, 1)]
+        expected = [oracles.mean_in_band(sample, *span, limits, ends) for limits in (upper, lower)]
         np.testing.assert_allclose(found[place], expected, atol=1e-9)
     cap = min if higher else max
     capped, ends_capped = [cap(z, 0.5) for z in sample], tuple(cap(end, 0.5) for end in ends)
-    means = [
-        oracles.mean_of_inverse_cdf(capped, Fraction(0), Fraction(1), shift=side * epsilon, ends=ends_capped)
-        for side in (-1, 1)
-    ]
+    means = [oracles.mean_in_band(capped, Fraction(0), Fraction(1), limits, ends_capped) for limits in (upper, lower)]
     np.testing.assert_allclose(found[-1], sorted(abs(0.5 - mean) for mean in means), atol=1e-9)
     unknown = [1, 2, *range(4 + 2 * len(LEVELS), 4 + 2 * len(LEVELS) + 2 * len(THRESHOLDS))]
     assert np.isnan(found[unknown]).all()
+
+
+def test_bounds_of_more_trials_than_have_local_levels_are_integrals_of_the_parallel_band():
+    x = np.sort(np.random.default_rng(0).normal(5, 1, (2, 20_001)))
+    x[1, -3:] = np.inf
+    found = summaries(target=6.0).bounds(CentredSums(x, np.array([20_001, 20_001])), 0.05, -50.0, 90.0)
+    lower, upper = ecdf.band(20_001, 0.05)
+    spans = {0: (0, 1), 3: (0.25, 0.75)} | {4 + i: (level, 1) for i, level in enumerate(LEVELS)}
+    for row, own in enumerate(x):
+        for place, (start, stop) in spans.items():
+            for end, (edges, values) in enumerate(
+                ((np.append(0, upper), [-50, *own]), (np.append(lower, 1), [*own, 90]))
+            ):
+                share = np.diff(np.clip(edges, start, stop)) / (stop - start)
+                expected = np.sum(np.multiply(values, share, where=share > 0, out=np.zeros(20_002)))
+                np.testing.assert_allclose(found[row, place, end], expected, rtol=1e-9)

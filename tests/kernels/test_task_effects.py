@@ -3,9 +3,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from across_reference import ALPHA, CASES, close_by_chance, needed, numbers, padded, pairs_with, weights
-from xcurves.kernels import task_deals, task_effects, task_ranks
+from xcurves.kernels import plans, task_effects, task_plans, task_ranks
 
 
 def runs_of(x, y):
@@ -14,7 +15,7 @@ def runs_of(x, y):
 
 def evaluate(x, y, w=None, n_resamples=None, paired=False, alpha=ALPHA, entropy=0):
     w = np.full(len(x), 1 / len(x)) if w is None else w
-    plan = task_deals.plan_deals(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
+    plan = task_plans.plan_deals(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
     found = task_effects.task_effect_tests(x[np.newaxis], y[np.newaxis], w, plan, alpha)
     return {name: values[0] for name, values in found.items()}, plan
 
@@ -46,7 +47,7 @@ def test_exact_answers_of_the_reference(name, number):
     pair = case["answers"]["pairs"][number]
     expected = pair["fixed"]
     found, plan = evaluate(*numbers(case, pair["pair"]), weights(case), paired=case["recipe"].get("paired", False))
-    assert (plan.exact, plan.n_deals) == (True, expected["deals"])
+    assert (plan.exact, plan.n_resamples) == (True, expected["deals"])
     assert round(found["pvalue"] * plan.n_total) == expected["count"]
     assert round(found["interaction_pvalue"] * plan.n_total) == expected["count_R"]
     if "count_prob_greater_numerator_first" in expected:
@@ -155,7 +156,7 @@ def test_paired_p_values_equal_those_of_a_plain_loop(rounded):
     found, plan = evaluate(padded(x), padded(y), w, paired=True)
     delta, variance, *_ = brute(x, y, w, paired=True)
     count = sum(at_least(*brute(*deal, w, paired=True)[:2], delta, variance) for deal in all_deals(x, y, paired=True))
-    assert plan.n_deals == 2**7
+    assert plan.n_resamples == 2**7
     assert found["pvalue"] * plan.n_total == pytest.approx(count)
     assert "prob_greater" not in found
 
@@ -188,7 +189,7 @@ def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
     x, y = map(padded, draw([(10, 10), (12, 12), (3, 3)], 1))
     alone, plan = evaluate(x, y)
     both = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
-    monkeypatch.setattr(task_effects, "_HELD", 1)
+    monkeypatch.setattr(plans, "MEMORY", 1)
     apart = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
     for name, values in alone.items():
         np.testing.assert_allclose(both[name][1], values, rtol=1e-12)
@@ -214,10 +215,35 @@ def test_runs_that_do_not_differ_have_no_interval():
     assert (same["statistic"], same["pvalue"], same["prob_greater_pvalue"]) == (0, 1, 1)
 
 
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("sizes", [(40, 30), (20, 25), (4, 5)])
+def test_placements_of_drawn_deals_equal_plain_loops(sizes, rounded):
+    x, y = map(padded, draw([sizes] * 2, 3, rounded))
+    w = np.array([0.3, 0.7])
+    found, plan = evaluate(x, y, w, n_resamples=30)
+    assert not plan.exact
+    pools = [np.sort(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]])) for a, b in zip(x, y, strict=True)]
+    theta, q = brute([a[~np.isnan(a)] for a in x], [b[~np.isnan(b)] for b in y], w)[4:]
+    count = 1
+    for labels in plan.blocks():
+        for rows in plan.cells[0].of(labels):
+            dealt = [(pool[row == 0], pool[row == 1]) for pool, row in zip(pools, rows, strict=True)]
+            count += at_least(*brute(*zip(*dealt, strict=True), w)[4:], theta, q)
+    assert found["prob_greater_pvalue"] * plan.n_total == pytest.approx(count)
+
+
+def test_many_curves_are_dealt_uniformly():
+    rows = task_plans.draw_flags(np.random.default_rng(0), 60_000, 2, 6)
+    assert (rows.sum(axis=1) == 2).all()
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(counts) == 15
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 5), (12, 11)])
 def test_random_deals_are_uniform(sizes):
-    plan = task_deals.plan_deals((sizes,) * 2, 4000, entropy=3)
-    rows = np.concatenate([block[0].rows for block in plan.blocks()], axis=1)
+    plan = task_plans.plan_deals((sizes,) * 2, 4000, entropy=3)
+    rows = 1 - np.concatenate([plan.cells[0].of(labels) for labels in plan.blocks()]).swapaxes(0, 1)
     assert rows.shape == (2, 4000, sum(sizes)) or plan.exact
     assert (rows.sum(axis=-1) == sizes[0]).all()
     share = sizes[0] / sum(sizes)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from across_reference import ALPHA, CASES, needed
-from xcurves.kernels import task_flips, task_profiles
+from xcurves.kernels import plans, task_flips, training_bands
 
 PROFILES = [name for name, case in CASES.items() if "profile" in case["answers"]]
 
@@ -16,23 +16,23 @@ def test_answers_of_the_reference(name):
     expected = CASES[name]["answers"]["profile"]
     d = np.array(expected["d"])
     w = np.full(d.shape[1], 1 / d.shape[1])
-    plan = task_flips.plan_flips(d.shape[1], None)
-    found = task_profiles.profile_difference(d * w, w, plan, ALPHA)
+    plan = plans.plan_flips(d.shape[1], None)
+    found = task_flips.profile_difference(d * w, w, plan, ALPHA)
     for key in ("pvalue", "pvalue_adjusted"):
         np.testing.assert_array_equal(found[key], expected[key])
     for key in ("difference", "statistic"):
         np.testing.assert_allclose(found[key], expected[key], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found["difference_band"], expected["band"], rtol=1e-9, atol=1e-12)
-    critical = task_profiles.critical(d * w - w * found["difference"][:, np.newaxis], plan, ALPHA)
+    critical = task_flips.critical(d * w - w * found["difference"][:, np.newaxis], plan, ALPHA)
     np.testing.assert_allclose(critical, expected["critical"], rtol=1e-9)
 
 
 def test_the_band_equals_a_plain_loop():
     rng = np.random.default_rng(1)
-    d, w = rng.normal(size=(3, 7)), rng.uniform(0.5, 1, 7)
+    d, w = rng.normal(size=(3, 7)), rng.uniform(0.7, 1, 7)
     w /= w.sum()
-    plan = task_flips.plan_flips(7, None)
-    found = task_profiles.profile_difference(d * w, w, plan, 0.1)
+    plan = plans.plan_flips(7, None)
+    found = task_flips.profile_difference(d * w, w, plan, 0.1)
     residual = d * w - w * (d @ w)[:, np.newaxis]
     largest = sorted(
         max(abs(stats.ttest_1samp(row * np.array(signs), 0).statistic) for row in residual)
@@ -43,18 +43,38 @@ def test_the_band_equals_a_plain_loop():
     np.testing.assert_allclose(found["difference_band"], np.stack([d @ w - half, d @ w + half], axis=-1))
 
 
-def test_no_band_of_three_families():
-    d = np.random.default_rng(2).normal(size=(2, 3)) / 3
-    found = task_profiles.profile_difference(d, np.full(3, 1 / 3), task_flips.plan_flips(3, None), ALPHA)
+@pytest.mark.parametrize(("w", "n_resamples"), [([3, 1, 1, 1, 1, 1, 1, 1, 1, 1], None), ([2, 1, 1, 1, 1], None)])
+def test_intervals_equal_those_of_all_subsets(w, n_resamples):
+    """By itself at alpha, and as a band of unlike or few families at alpha divided by the number of levels."""
+    alpha, w = 0.2, np.array(w) / np.sum(w)
+    d = np.random.default_rng(2).normal(size=(3, len(w)))
+    found = task_flips.profile_difference(d * w, w, plans.plan_flips(len(w), n_resamples), alpha)
+    subsets = [list(c) for size in range(1, len(w) + 1) for c in itertools.combinations(range(len(w)), size)]
+    assert found["band_method"] == task_flips.SUBSET_MEANS
+    for level, row in enumerate(d):
+        means = sorted(np.average(row[c], weights=w[c]) for c in subsets)
+        for name, each in (("difference_ci", alpha), ("difference_band", alpha / 3)):
+            rank = int(int(2 ** len(w) * each + 1e-9) / 2)
+            np.testing.assert_allclose(found[name][level], [means[rank - 1], means[-rank]])
+
+
+def test_no_band_where_no_p_is_so_small():
+    d = np.random.default_rng(2).normal(size=(2, 5)) / 5
+    found = task_flips.profile_difference(d, np.full(5, 1 / 5), plans.plan_flips(5, None), ALPHA)
     assert np.isnan(found["difference_band"]).all()
+    assert found["band_method"] == task_flips.NO_BAND
+    assert np.isinf(found["difference_ci"]).all()
     assert np.isfinite(found["pvalue_adjusted"]).all()
+    six = np.random.default_rng(2).normal(size=(2, 6)) / 6
+    found = task_flips.profile_difference(six, np.full(6, 1 / 6), plans.plan_flips(6, None), ALPHA)
+    assert found["band_method"] == task_flips.RESIDUALS
 
 
 def test_absent_families_change_nothing():
     d, w = np.random.default_rng(3).normal(size=(4, 6)) / 6, np.full(6, 1 / 6)
-    here = task_profiles.profile_difference(d, w, task_flips.plan_flips(6, None), ALPHA)
-    more = task_profiles.profile_difference(
-        np.insert(d, 2, 9.0, axis=1), np.insert(w, 2, np.nan), task_flips.plan_flips(7, None), ALPHA
+    here = task_flips.profile_difference(d, w, plans.plan_flips(6, None), ALPHA)
+    more = task_flips.profile_difference(
+        np.insert(d, 2, 9.0, axis=1), np.insert(w, 2, np.nan), plans.plan_flips(7, None), ALPHA
     )
     for name, values in here.items():
         np.testing.assert_allclose(more[name], values)
@@ -70,7 +90,7 @@ def runs(sizes, n_levels, seed):
 
 def test_the_mean_curve_is_the_mean_of_the_tasks_means():
     curves = runs((3, 5, 2), 4, 0)
-    found = task_profiles.mean_curve(curves, 99, ALPHA, 0)
+    found = training_bands.mean_curve(curves, 99, ALPHA, 0)
     np.testing.assert_allclose(found["mean_curve"], np.nanmean(curves, axis=1).mean(axis=0))
     band = found["mean_curve_band"]
     np.testing.assert_allclose(band.mean(axis=-1), found["mean_curve"])
@@ -88,7 +108,7 @@ def test_its_band_is_the_limit_of_all_signs():
             own = own * np.array([next(signs) for _ in range(size)])[:, np.newaxis]
             total, variance = total + own.mean(axis=0), variance + own.var(axis=0, ddof=1) / size
         largest.append(np.max(np.abs(total) / np.sqrt(variance)))
-    found = task_profiles.mean_curve(curves, 20_000, 0.1, 4)
+    found = training_bands.mean_curve(curves, 20_000, 0.1, 4)
     widths = np.ptp(found["mean_curve_band"], axis=-1) / 2 / error
     assert np.ptp(widths) < 1e-12 * widths[0]
     above = np.mean(np.array(largest) > widths[0] * (1 + 1e-12))
@@ -96,20 +116,20 @@ def test_its_band_is_the_limit_of_all_signs():
 
 
 def test_too_few_runs_leave_no_band():
-    assert np.isnan(task_profiles.mean_curve(runs((3, 1), 4, 0), 99, ALPHA, 0)["mean_curve_band"]).all()
-    assert np.isnan(task_profiles.mean_curve(runs((2, 2), 4, 0), 999, ALPHA, 0)["mean_curve_band"]).all()
+    assert np.isnan(training_bands.mean_curve(runs((3, 1), 4, 0), 99, ALPHA, 0)["mean_curve_band"]).all()
+    assert np.isnan(training_bands.mean_curve(runs((2, 2), 4, 0), 999, ALPHA, 0)["mean_curve_band"]).all()
 
 
 @pytest.mark.slow
 def test_bands_hold_the_whole_curve_as_often_as_they_say():
     n, held, own = 400, 0, 0
-    plan = task_flips.plan_flips(12, 999)
+    plan = plans.plan_flips(12, 999)
     for seed in range(n):
         rng = np.random.default_rng(seed)
         d = rng.normal(size=(1, 12)) + rng.normal(size=(6, 12))
-        band = task_profiles.profile_difference(d / 12, np.full(12, 1 / 12), plan, ALPHA)["difference_band"]
+        band = task_flips.profile_difference(d / 12, np.full(12, 1 / 12), plan, ALPHA)["difference_band"]
         held += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()
-        band = task_profiles.mean_curve(runs((5,) * 8, 6, seed), 499, ALPHA, seed)["mean_curve_band"]
+        band = training_bands.mean_curve(runs((5,) * 8, 6, seed), 499, ALPHA, seed)["mean_curve_band"]
         own += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()
     for count in (held, own):
         assert stats.binom.cdf(count, n, 0.92) > 1e-3

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from xcurves.kernels import shuffles, welch
-from xcurves.kernels.spreads import ratio_quantile
+from xcurves.kernels import group_products, plans, welch
+from xcurves.kernels.welch import ratio_quantile
 
 
 def welch_by_definition(groups):
@@ -66,7 +66,7 @@ DATA = {
 @pytest.mark.parametrize("factor", [1.0, 1e-9, 1e12])
 def test_exact_p_is_the_share_of_all_deals(groups, factor):
     sizes = tuple(map(len, groups))
-    plan = shuffles.plan_shuffles(sizes, None)
+    plan = plans.plan_runs(sizes, None)
     u = factor * np.concatenate(groups)[np.newaxis]
     found = welch.welch_tests(u, plan, 0.05, keep=True)
     observed = welch_by_definition(groups)
@@ -84,7 +84,7 @@ def test_statistic_and_parametric_p_are_those_of_statsmodels():
     rng = np.random.default_rng(0)
     sizes = (5, 9, 4, 7)
     u = rng.normal(size=(6, 25)) * np.repeat([1, 2, 5, 0.3], sizes)
-    found = welch.welch_tests(u, shuffles.plan_shuffles(sizes, 50), 0.05)
+    found = welch.welch_tests(u, plans.plan_runs(sizes, 50), 0.05)
     for row, f, p, df in zip(u, found["f"], found["pvalue_parametric"], found["error_df"], strict=True):
         expected = anova_oneway(np.split(row, np.cumsum(sizes)[:-1]), use_var="unequal", welch_correction=True)
         assert f == pytest.approx(expected.statistic)
@@ -95,14 +95,14 @@ def test_statistic_and_parametric_p_are_those_of_statsmodels():
 def test_two_groups_are_the_square_of_welchs_t():
     rng = np.random.default_rng(1)
     u = rng.normal(size=(1, 13))
-    found = welch.welch_tests(u, shuffles.plan_shuffles((8, 5), None), 0.05)
+    found = welch.welch_tests(u, plans.plan_runs((8, 5), None), 0.05)
     assert found["f"][0] == pytest.approx(stats.ttest_ind(u[0, :8], u[0, 8:], equal_var=False).statistic ** 2)
 
 
 def test_random_reassignments_are_those_of_the_plan():
     sizes = (4, 3, 5)
     u = np.random.default_rng(2).normal(size=(2, 12)) * np.repeat([1, 2, 3], sizes)
-    plan = shuffles.plan_shuffles(sizes, 1_500, entropy=3)
+    plan = plans.plan_runs(sizes, 1_500, entropy=3)
     found = welch.welch_tests(u, plan, 0.1, keep=True)
     for row, null, p, critical in zip(
         u, *(found[n] for n in ("null_distribution", "pvalue", "critical_value")), strict=True
@@ -110,7 +110,7 @@ def test_random_reassignments_are_those_of_the_plan():
         expected = [
             welch_by_definition(np.split(row[order], np.cumsum(sizes)[:-1]))[0]
             for block in plan.blocks()
-            for order in block
+            for order in group_products.orders_of(block)
         ]
         np.testing.assert_allclose(null, expected, rtol=1e-9)
         observed = welch_by_definition(np.split(row, np.cumsum(sizes)[:-1]))[0]
@@ -121,18 +121,18 @@ def test_random_reassignments_are_those_of_the_plan():
 @pytest.mark.parametrize("sizes", [(515, 515), (400, 700), (340, 350, 360)])
 def test_more_than_a_thousand_curves_are_those_of_the_plan(sizes):
     u = np.random.default_rng(2).normal(size=(2, sum(sizes))) * np.repeat([1, 2, 3], sizes[0] * 2)[: sum(sizes)]
-    plan = shuffles.plan_shuffles(sizes, 5, entropy=3)
+    plan = plans.plan_runs(sizes, 5, entropy=3)
     found = welch.welch_tests(u, plan, 0.1, keep=True)
-    orders = np.concatenate(list(plan.blocks()))
+    orders = group_products.orders_of(np.concatenate(list(plan.blocks())))
     for row, null in zip(u, found["null_distribution"], strict=True):
         expected = [welch_by_definition(np.split(row[order], np.cumsum(sizes)[:-1]))[0] for order in orders]
         np.testing.assert_allclose(null, expected)
 
 
 def test_one_run_of_an_algorithm_and_equal_numbers_leave_nothing_to_say():
-    plan = shuffles.plan_shuffles((4, 1), None)
+    plan = plans.plan_runs((4, 1), None)
     assert np.isnan(welch.welch_tests(np.arange(5.0)[np.newaxis], plan, 0.05)["pvalue"]).all()
-    plan = shuffles.plan_shuffles((2, 2), None)
+    plan = plans.plan_runs((2, 2), None)
     assert np.isnan(welch.welch_tests(np.full((1, 4), 3.3), plan, 0.05)["pvalue"]).all()
 
 

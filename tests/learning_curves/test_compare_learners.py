@@ -152,12 +152,15 @@ def crossing_pair(gap):
 
 def test_curves_cross_only_between_shown_differences_of_opposite_signs():
     found = quiet_comparison(crossing_pair(4.0), "a", gamma=-0.5).isel(algorithm=0, crossing=0)
-    assert 25 < found.equal_from < found.crossing_size < found.equal_to < 1600
+    assert 25 < found.equal_from < found.crossing_size < found.equal_to < 400
     said = found.curves.summary()
-    assert f"no difference is shown between sizes {found.equal_from:.4g} and {found.equal_to:.4g}, where" in said
+    assert (
+        f"no difference is shown between sizes {found.equal_from:.4g} and {found.equal_to:.4g}, where the curves cross"
+        in said
+    )
     close = quiet_comparison(crossing_pair(0.1), "a", gamma=-0.5).isel(algorithm=0, crossing=0)
     assert close.crossing_size.isnull()
-    np.testing.assert_allclose([close.equal_from, close.equal_to], [25, 1600])
+    np.testing.assert_allclose([close.equal_from, close.equal_to], [25, 400])
     assert "cross" not in close.curves.summary()
 
 
@@ -175,19 +178,30 @@ def test_the_ends_of_a_stretch_are_where_an_interval_of_the_difference_ends_at_z
 def test_a_difference_at_all_sizes_leaves_none_equal():
     found = quiet_comparison({"a": FALLING, "b": FALLING + 8}, "a", gamma=-0.5)
     assert found.equal_from.isnull().all()
-    assert "a difference is shown at all sizes up to four times the largest" in found.curves.summary()
+    assert "a difference is shown at every size at which both were measured" in found.curves.summary()
 
 
-def test_learners_with_another_largest_size_each_need_one_size():
+def test_learners_with_another_largest_size_each_are_compared_at_the_smaller_one():
     errors = make_errors(
         np.stack([FALLING, np.where(SIZES < 400, FALLING, np.nan)])[:, np.newaxis], algorithm=["a", "b"]
     )
     errors = errors.isel(run=0, drop=True)
     own = fit_free(errors, sigma_hat_sq=20)
     np.testing.assert_array_equal(own["at"], [400, 200])
-    with pytest.raises(ValueError, match=r"another size N for.*number as at, at=200"):
-        xcurves.compare_learners(own, reference="a")
-    xcurves.compare_learners(fit_free(errors, sigma_hat_sq=20, at=200), reference="a")
+    found = xcurves.compare_learners(own, reference="a")
+    assert found["at"].item() == 200
+    stated = xcurves.compare_learners(fit_free(errors, sigma_hat_sq=20, at=200))
+    xr.testing.assert_allclose(found.drop_vars("at"), stated.drop_vars("at"))
+    assert xcurves.compare_learners(own, at=400).difference.isnull().all()
+
+
+def test_at_another_size_learners_differ_as_fits_that_state_it(errors, fit):
+    """Differences at 100 are those of a fit with at=100; sizes beyond the data are sent to `predict`."""
+    found = xcurves.compare_learners(fit, reference="plain", at=100)
+    expected = xcurves.compare_learners(fit_free(errors, at=100), reference="plain")
+    xr.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"at must be .* 400; got 800. For .*: predict\(fit, 800, reference=...\)"):
+        xcurves.compare_learners(fit, reference="plain", at=800)
 
 
 def test_lazy_fits_stay_lazy_and_compare_the_same(errors, fit):
@@ -222,12 +236,9 @@ def test_bad_references_are_refused(errors, change, reference, message):
         xcurves.compare_learners(fit_free(change(errors)), reference=reference)
 
 
-def test_quadratic_fits_and_other_ns_are_refused(errors):
+def test_quadratic_fits_are_refused(errors):
     with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
         xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")
-    at = xr.DataArray([400.0, 400, 200], {"algorithm": NAMES}, ["algorithm"])
-    with pytest.raises(ValueError, match="fit states errors at another size N for each algorithm"):
-        xcurves.compare_learners(fit_free(errors, at=at), reference="plain")
 
 
 def test_intervals_of_differences_cover():

@@ -50,7 +50,8 @@ def quiet(errors, **options):
 
 def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     result = fit_free(errors)
-    scalars = [*RATES, "gamma", "r_squared", "objective", "backtest_error", "asymptote_at_bound"]
+    tested = ["backtest_error", "backtest_error_law", "backtest_error_last_fall", "n_cuts"]
+    scalars = [*RATES, "gamma", "r_squared", "objective", *tested, "n_sizes_used", "asymptote_at_bound"]
     others = {
         "estimate_ci": ("param", "ci_bound"),
         "stderr": ("param",),
@@ -62,8 +63,8 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
     }
     expected = {name: ("task", *dims) for name, dims in (dict.fromkeys(scalars, ()) | others).items()}
     assert {name: variable.dims for name, variable in result.data_vars.items()} == expected
-    assert len(result.data_vars) == 16  # one of them a count
-    assert {"gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "at"} <= set(result.coords)
+    assert len(result.data_vars) == 20  # three of them counts
+    assert {"gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from", "at"} <= set(result.coords)
     assert list(result.data_vars)[:2] == ["error_at_n", "data_reliance"]
     assert result.param.values.tolist() == ["error_at_n", "data_reliance", "gamma", "alpha", "eta"]
     assert (result["at"] == 400).all()
@@ -196,9 +197,9 @@ def test_order_of_dims_folds_and_gaps_among_them_do_not_matter(errors):
 
 
 def test_tasks_have_their_own_sizes_and_folds(tasks):
-    result = quiet(tasks, at=400)
+    result = quiet(tasks, at=200)
     for task in ("whole", "short", "few"):
-        alone = quiet(tasks.sel(task=task).dropna("training", how="all").dropna("run", how="all"), at=400)
+        alone = quiet(tasks.sel(task=task).dropna("training", how="all").dropna("run", how="all"), at=200)
         for name in ("error_at_n", "data_reliance", "gamma", "estimate_ci", "r_squared", "objective"):
             np.testing.assert_allclose(result[name].sel(task=task), alone[name], rtol=1e-9, err_msg=name)
     assert result.fitted.sel(task="short").isnull().values.tolist() == [True, False, False, False, True]
@@ -219,9 +220,14 @@ def test_at_moves_error_and_reliance_along_the_same_curve(errors):
     np.testing.assert_allclose(mixed.error_at_n[3:], here.error_at_n[3:])
 
 
-def test_an_at_far_outside_is_allowed_and_marked(errors):
-    marks = [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 1600, 1601)]
-    assert marks == [1, 0, 0, 1]
+def test_an_at_far_below_is_marked_and_one_beyond_is_sent_to_predict(errors):
+    assert [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 400)] == [1, 0, 0]
+    with pytest.raises(ValueError, match=r"at is beyond the largest size, 400; .* call predict\(fit, n\)"):
+        fit_free(errors, at=401)
+    short = errors.copy()
+    short[0] = short[0].where(short.training < 400)
+    with pytest.warns(UserWarning, match=r"1 of 6 curves .* at is beyond the largest size \(task"):
+        assert fit_free(short, at=400).unfit.values.tolist() == [8, 0, 0, 0, 0, 0]
 
 
 def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
@@ -374,8 +380,10 @@ REFUSED = [
         {"weights": "folds"},
         "weights must be 'variance-folds', 'variance', 'relative' or 'uniform'; got 'folds'",
     ),
-    (lambda e: e, {"n_resamples": -1}, "n_resamples must be a whole number from 0; got -1"),
-    (lambda e: e, {"n_resamples": 1.5}, "n_resamples must be a whole number from 0; got 1.5"),
+    (lambda e: e, {"n_resamples": -1}, "n_resamples must be at least 0; got -1"),
+    (lambda e: e, {"n_resamples": None}, "n_resamples must be a whole number; got None. Usual: 0 or 999"),
+    (lambda e: e, {"n_resamples": 10**30}, "n_resamples must be at most 1,000,000; got 1000"),
+    (lambda e: e, {"n_resamples": 1.5}, "n_resamples must be a whole number or None; got 1.5"),
     (lambda e: e, {"quadratic": "yes"}, "quadratic must be True or False; got 'yes'"),
     (lambda e: e, {"at": -4}, "at must be positive and finite; got -4"),
     (lambda e: e, {"at": "400"}, "at must be a size, or sizes on dims"),
@@ -474,11 +482,16 @@ def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
         fit_free(rising.where(rising != 21.9, 22.1), weights="uniform")
 
 
-def test_a_negative_reliance_is_said_to_raise_the_error():
-    rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
-    result = quiet(rising, weights="uniform")
-    rise = f"{-result.data_reliance.item() / 2:.4g}"
-    assert f"four times the data raise the error by {rise} %." in result.curves.summary()
+def test_what_four_times_the_data_give_is_what_predict_says(errors):
+    """One answer: summary and answer state the prediction, not the linear rule's beside it."""
+    result = quiet(errors.isel(task=0))
+    more = result.curves.predict(1600)
+    low, high = more.prediction_ci[0].values
+    said = f"Four times the data, 1,600, give a predicted error of {more.prediction[0]:.4g} % ({low:.4g} to"
+    assert said in result.curves.summary()
+    assert said in xcurves.kinds.kind("fit_power_law").answer(result)
+    assert "linear rule" not in result.curves.summary()
+    assert ("a fall is shown" in result.curves.summary()) == (more.change_ratio_ci[0, 1] < 1)
 
 
 @pytest.mark.parametrize(("whole", "units"), [(1, "fraction"), (100, "percent")])

@@ -21,8 +21,7 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     frame = pd.read_csv(TDMPC2)
     frame = frame[frame.algorithm.isin(["tdmpc2", "dreamerv3"])].dropna(subset="reward")
     curves = frame.curves.to_dataarray("reward", run="seed", training="step", extra="task", on="intersection")
-    with pytest.warns(UserWarning, match="runs differ 28 times as much in one task as in another"):
-        answer = curves.curves.across_tasks(reference="dreamerv3", rng=0)
+    answer = curves.curves.across_tasks(reference="dreamerv3", rng=0)  # many tasks carry the mean: no warning
     profile = curves.curves.profile_across_tasks(reference="dreamerv3", rng=0)
     forest = answer.curves.plot("forest")
     figure = profile.curves.plot()
@@ -38,7 +37,10 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
         of_task[task] = means["tdmpc2"] - means["dreamerv3"]
     np.testing.assert_allclose(answer.task_difference[0], [of_task[task] for task in answer.task.values])
     np.testing.assert_allclose(answer.difference, np.mean(list(of_task.values())))
-    assert "Over these 39 tasks tdmpc2 scores 209 higher than dreamerv3 on average" in answer.curves.summary()
+    assert (
+        "tdmpc2 has the higher mean over 39 tasks; on tasks like these shown higher than dreamerv3 (209, "
+        in answer.curves.summary()
+    )
     assert len(forest.get_yticklabels()) == 39 + 2
     assert figure.get_legend_handles_labels()[1] == ["dreamerv3", "tdmpc2"]
     written = xcurves.archive.read(tmp_path / "tdmpc2.nc")

@@ -4,7 +4,9 @@ import xarray as xr
 
 import xcurves
 from across_reference import CASES, needed
-from xcurves.kernels import budgets
+from strategies import make_curves
+from xcurves.core.validation import check_curves
+from xcurves.multi_task.run_scores import score_fractions
 
 
 def make(n_tasks=8, n_levels=5, seed=0):
@@ -44,7 +46,8 @@ def test_tasks_are_brought_to_fractions_of_their_own_budgets():
     curves = rng.normal(size=(3, 2, 2, 6))
     grid = np.array([[1, 1, 0, 1, 1, 0], [0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0]], bool)
     fractions = np.array([0.02, 0.1, 0.5, 1])
-    found = budgets.at_fractions(np.where(grid[:, np.newaxis, np.newaxis], curves, np.nan), grid, levels, fractions)
+    ragged = make_curves(np.where(grid[:, np.newaxis, np.newaxis], curves, np.nan), task=range(3))
+    found = score_fractions(check_curves(ragged.assign_coords(training=levels)), fractions).to_numpy()
     for task, budget in ((0, 10), (1, 30)):
         here = grid[task]
         for own, row in zip(found[task].reshape(4, 4), curves[task].reshape(4, 6), strict=True):

@@ -8,7 +8,6 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from synthetic_results import synthetic_result
-from xcurves import kinds
 
 ALPHA = 0.05
 
@@ -107,31 +106,3 @@ def test_of_many_tasks_each_task_has_the_f_ratios_of_both_effects():
             found[:, 0], [f / c for f, c in zip(one["f"].values, one["critical_value"].values, strict=True)]
         )
         assert found[:, 1].tolist() == list(range(20))
-
-
-@pytest.mark.parametrize(
-    ("name", "view", "n_shown"),
-    [
-        (
-            "randomized_anova",
-            "f",
-            lambda one: {
-                e: (one["pvalue"].sel(effect=e, error_term="split_plot") <= ALPHA).sum()
-                for e in ("algorithm", "interaction")
-            },
-        ),
-        (
-            "pairwise",
-            "difference",
-            lambda one: {
-                p: (one["pvalue_adjusted"].sel(pair=p, effect="algorithm") <= ALPHA).sum() for p in one["pair"].values
-            },
-        ),
-    ],
-)
-def test_words_for_many_tasks_count_those_that_are_shown(name, view, n_shown):
-    result = synthetic_result(name, 20, 3)
-    said = kinds.kind(name).views[view].many.alternative(result)
-    assert "20" in said or name == "randomized_anova"
-    for what, n in n_shown(result).items():
-        assert f"{what} in {int(n)}" in said

@@ -140,7 +140,7 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         predicted.curves.plot,
         AttributeError,
-        "a result of predict has no picture. The picture of the fit shows its predictions.",
+        "a result of predict has no picture; its table has all numbers: .curves.table()",
     )
 
 
@@ -193,15 +193,11 @@ def test_a_task_without_a_label_has_its_number():
     assert xcurves.plot(curves).get_title() == "task = 0"
 
 
-def test_order_labels_and_colours_are_the_same_for_curves_and_results(tasks):
+def test_colours_are_the_same_for_curves_and_results(tasks):
     one = tasks.isel(task=0, drop=True)
     three = make_curves(np.random.default_rng(0).normal(size=(3, 8, 6)), training=one.training.to_numpy())
-    look = {"order": ["a2", "a0"], "labels": {"a2": "ours"}, "colors": {"a0": "#123456"}}
-    drawn = [each for each in three.curves.plot(rng=0, **look).lines if not each.get_label().startswith("_")]
-    assert [each.get_label() for each in drawn] == ["ours", "a0"]
-    assert [each.get_color() for each in drawn] == [style_of(2).color, "#123456"]
-    pairs = three.curves.pairwise(n_resamples=99, rng=0).curves.plot(**look)
-    assert [text.get_text() for text in pairs.get_yticklabels()] == ["a0 - ours"]
+    drawn = [each for each in three.curves.plot(rng=0, colors={"a0": "#123456"}).lines if each.get_label()[0] != "_"]
+    assert [each.get_color() for each in drawn] == ["#123456", style_of(1).color, style_of(2).color]
     listed = three.curves.plot(rng=0, colors=["#111111", "#222222", "#333333"])
     assert line(listed, "a1").get_color() == "#222222"
 
@@ -212,15 +208,8 @@ def test_looks_that_cannot_be_are_refused(tasks):
             tasks.curves.plot(rng=0, **options)
         return str(caught.value)
 
-    assert message(order=["a0", "a11"]).endswith("got 'a11'. Did you mean 'a1'?")
-    assert message(order="a0") == "order must be a list of algorithms; got 'a0'. Give ['sac', 'td3']"
-    assert message(order=np.ones((2, 2))).startswith(
-        "order must be a list of algorithms; got array([[1., 1.], [1., 1.]])"
-    )
     assert message(view=np.ones(2)) == "view must be one of 'runs'; got array([1., 1.])"
-    assert message(order=["a0", "a0"]).startswith("order must name each algorithm once")
-    assert message(labels={"a9": "x"}).startswith("labels must name labels of what is drawn; got 'a9'")
-    assert message(labels=["x"]).startswith("labels must be a mapping to words")
+    assert message(colors={"a11": "red"}).endswith("got 'a11'. Did you mean 'a1'?")
     assert message(colors={"a0": "no colour"}).startswith("colors must be colours of matplotlib; got 'no colour'")
     assert message(figsize=3) == "figsize must be two numbers; got 3. Give inches: figsize=(6.5, 4)"
     assert message(figsize=(0, 3)).startswith("figsize must be from 0.5 to 200 inches")

@@ -18,11 +18,13 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from pictures import faults, page
-from synthetic_results import ALGORITHMS, synthetic_curves, synthetic_result
+from synthetic_results import synthetic_curves, synthetic_result
+from test_kinds import made
 from xcurves import kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
-VIEWS = [("curves", "runs"), *((name, view) for name in kinds.NAMES for view in kinds.kind(name).views)]
+REAL = {"speedup", "mean_time_to_target", "performance_profile", "fit_scaling_law", "tuning_curve"}  # no random numbers
+VIEWS = [("curves", "runs"), *((name, v) for name in kinds.NAMES if name not in REAL for v in kinds.kind(name).views)]
 SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 COLUMN = 3.3  # inches of a column of a paper
@@ -38,7 +40,7 @@ def _close():
 def synthetic(name, view, n_tasks, n_algorithms):
     if name == "curves":
         return synthetic_curves(n_tasks, n_algorithms)
-    return synthetic_result(name, n_tasks, n_algorithms, kinds.kind(name).views[view].along)
+    return synthetic_result(name, n_tasks, n_algorithms, next(iter(kinds.kind(name).views[view].axes), None))
 
 
 def draw(shown, view, **options):
@@ -55,7 +57,7 @@ def draw_as_told(shown, view, refusal, **options):
     """Return the figure of what a refusal says to select or to ask for."""
     assert ".curves.table()" in refusal or ".curves.to_frame()" in refusal
     sizes = re.search(r"Give figsize=(\(.*?\));", refusal)
-    few = re.search(r"elect at most (\d+) algorithms: order=\[...\];", refusal)
+    few = re.search(r"elect at most (\d+) \w+: \.sel\((\w+)=\[...\]\);", refusal)
     slices = re.search(r"Select \.isel\((.*)\);", refusal)
     assert [sizes, few, slices].count(None) == 2, refusal
     if "Leave figsize out" in refusal:
@@ -63,7 +65,7 @@ def draw_as_told(shown, view, refusal, **options):
     if sizes:
         return draw(shown, view, **options | {"figsize": ast.literal_eval(sizes[1])})
     if few:
-        return draw(shown, view, **options, order=ALGORITHMS[: int(few[1])])
+        return draw(shown.isel({few[2]: slice(int(few[1]))}), view, **options)
     first = {dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])}
     return draw(shown.isel(first), view, **options)
 
@@ -97,3 +99,12 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
         found["column", n_algorithms] = faults(drawn)
     page(pictures, folder, f"{name}-{view}")
     assert {case: faults for case, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "view"), [(name, view) for name in sorted(REAL - {"fit_scaling_law"}) for view in kinds.kind(name).views]
+)
+def test_views_of_results_that_need_real_numbers(name, view):
+    result = made(name)
+    one = result.isel(task=0, drop=True) if "task" in result.dims else result
+    assert faults(draw(one, view)) == []

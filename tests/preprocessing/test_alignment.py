@@ -74,7 +74,7 @@ def test_grids_that_do_not_meet_are_named():
         curves.curves.align("intersection")
     assert str(caught.value) == (
         "on='intersection' leaves 1 common training level (0): 'a0' and 'a2'; 'a1' and 'a2' share fewer than two "
-        "levels. Bring runs to levels that all reach with .curves.align(np.linspace(0, 30, 3), method='linear')"
+        "levels. Bring every task to fractions of its budget with .curves.align(20, relative_to='budget')"
     )
 
 
@@ -367,8 +367,9 @@ def test_fractions_of_a_budget_are_checked():
     curves = budgets_of_their_own()
     with pytest.raises(ValueError, match=r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]"):
         curves.curves.align([0.5, 2], relative_to="budget")
-    with pytest.raises(ValueError, match="relative_to must be"):
-        curves.curves.align(20, relative_to="end")
+    for other in ("end", np.ones((2, 2)), [], ""):
+        with pytest.raises(ValueError, match="relative_to must be"):
+            curves.curves.align(20, relative_to=other)
     with pytest.raises(TypeError, match="on must be a number of fractions or a sequence; got 'union'"):
         curves.curves.align("union", relative_to="budget")
     with pytest.raises(ValueError, match="method='previous' does not go with relative_to='budget'"):

@@ -47,7 +47,7 @@ def test_gaps_are_nan_and_labels_stay(frame):
 def test_columns_and_units_are_kept(frame):
     frame.attrs["units"] = {"step": "steps", "return": "1"}
     curves = frame.curves.to_dataarray("return", **NAMES)
-    assert curves.attrs == {"long_name": "return", "units": "1"}
+    assert (curves.name, curves.attrs) == ("return", {"units": "1"})  # a new name is that of the axis
     assert curves.training.attrs == {"long_name": "step", "units": "steps"}
     assert curves.algorithm.attrs == {"long_name": "agent"}
     assert curves.run.attrs == {"long_name": "seed"}
@@ -381,7 +381,7 @@ def test_provenance_is_carried_on_and_history_goes_on(frame):
 def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
     frame.attrs["units"] = "points"
     curves = frame.curves.to_dataarray("return", **NAMES)
-    assert curves.attrs == {"units": "points", "long_name": "return"}
+    assert curves.attrs == {"units": "points"}
     assert "units" not in curves.training.attrs
 
 
@@ -485,7 +485,9 @@ def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
 def test_messages_about_frames_without_runs_name_their_own_columns():
     frame = pd.DataFrame({"model": "a", "seed": [0, 0, 1, 1], "n": [1, 2, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
     names = {"algorithm": "model", "run": None, "training": "n"}
-    with pytest.raises(ValueError, match=r"2 rows repeat a.*differ in run=, or"):
+    with pytest.raises(
+        ValueError, match=r"2 rows repeat a.*differ in column 'seed' \(0, 1\): name it, run='seed', a further dim"
+    ):
         frame.curves.to_dataarray("y", **names)
     assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]  # without a warning
     with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'\"$"):

@@ -71,7 +71,7 @@ def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
         assert row.df_training == here.df.sel(source="training")
         assert row.n_runs_sac == here.n_runs.sel(algorithm="sac") == 3
     assert not [name for name in frame if "null_distribution" in name]
-    assert frame.attrs["history"].endswith("randomized_anova(n_resamples=None, paired=False)")
+    assert frame.attrs["history"].endswith("randomized_anova(n_resamples=None, paired=False, level_test=None)")
     assert frame.attrs["units"]["ss_error"] == "(points)^2"
 
 

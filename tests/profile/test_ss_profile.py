@@ -1,5 +1,3 @@
-from functools import reduce
-
 import dask
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels import assignments, clusters, levels, profiles, shuffles, stepdown
+from xcurves.kernels import engine, group_products, level_tests, plans, profiles
 from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
@@ -138,13 +136,13 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_dow
 
 @pytest.mark.parametrize("sizes", [(3, 2), (2,) * 8, (1, 2, 3, 1, 2, 3, 2)])
 def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes):
-    plan = shuffles.plan_shuffles(sizes, 9)
+    plan = plans.plan_runs(sizes, 9)
     scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
     scores -= scores.mean(axis=1, keepdims=True)
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
-    found = levels._shares(scores[np.newaxis], assignments.Assignments(plan, 4))[0]
+    found = level_tests._shares(scores[np.newaxis], plan, 4)[0]
     between, within = len(sizes) - 1, sum(sizes) - len(sizes)
-    for order, share in zip(plan.block(0), found.T, strict=True):
+    for order, share in zip(group_products.orders_of(plan.block(0)), found.T, strict=True):
         parts = np.split(order, np.cumsum(sizes)[:-1])
         f = np.array(oracles.level_f([scores[:, part].T.tolist() for part in parts], False))
         np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
@@ -199,68 +197,32 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     options = {"paired": paired, "intervals": [0, 1000, 4000], "margin": 5, "n_resamples": 200, "rng": 0}
     whole = profile(curves, **options)
     xr.testing.assert_identical(profile(curves, batch=7, **options), whole)
-    monkeypatch.setattr(levels, "_HELD", 7 * 200)
-    monkeypatch.setattr(stepdown, "_LONG", 1)
+    monkeypatch.setattr(level_tests, "_TABLE", 0)
+    monkeypatch.setattr(plans, "MEMORY", 7 * 200 * 8)
+    monkeypatch.setattr(engine.rows_that_fit, "__defaults__", (7 * 200 * 8,))
+    monkeypatch.setattr(engine, "CACHE", 8 * 64 * 9)
+    monkeypatch.setattr(engine, "_FEATURES", 3)
+    monkeypatch.setattr(engine, "_LONG", 1)
     monkeypatch.setattr(profiles, "_CACHE", 300)
-    monkeypatch.setattr(assignments, "PRODUCT", 5000)
-    monkeypatch.setattr(assignments, "_ROWS", 70)
-    monkeypatch.setattr(assignments, "_KEPT", 0)
+    monkeypatch.setattr(plans, "KEPT", 0)
     blocked = profile(curves, **options)
     xr.testing.assert_allclose(blocked, whole, rtol=1e-12)
     for name in ("pvalue", "pvalue_adjusted", "cluster", "cluster_pvalue", "interval_pvalue_adjusted", "equivalent"):
         xr.testing.assert_equal(blocked[name], whole[name])
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 9))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9))
 @settings(deadline=None)
-def test_cluster_masses_do_not_depend_on_blocks(seed, width, n_resamples):
+def test_cluster_masses_are_those_of_plain_loops(seed, n_resamples):
     rng = np.random.default_rng(seed)
     table, threshold = rng.random((2, 12, n_resamples)), rng.random((2, 12))
-    stretches = [np.s_[:, start : start + width] for start in range(0, 12, width)]
-    masses = reduce(
-        clusters.join_masses, [clusters.shuffled_masses(table[each], threshold[each], (1, 1)) for each in stretches]
-    )
+    masses = level_tests.largest_masses(table, threshold, (1, 1))
     f = table / (1 - table)
     for task in range(2):
         for shuffle in range(n_resamples):
             relative = f[task, :, shuffle] * (table[task, :, shuffle] > threshold[task])  # 0 where not above
             expected = max((mass for _, mass in oracles.clusters_of(relative.tolist(), 0)), default=0)
-            np.testing.assert_allclose(masses.largest[task, shuffle], expected, rtol=1e-12)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 9), st.booleans())
-@settings(deadline=None)
-def test_steps_in_parts_are_those_of_plain_loops(seed, width, n_resamples, ties):
-    """Westfall & Young's counts, from a table whole and from the unions of its parts in any order."""
-    rng = np.random.default_rng(seed)
-    table, observed = rng.random((12, n_resamples)), rng.random(12) * rng.random()
-    if ties:
-        table, observed = (table * 6).round() / 6, (observed * 6).round() / 6
-    reached = [
-        sum(max(table[h, s] for h in range(12) if observed[h] <= x) >= x - 1e-10 for s in range(n_resamples))
-        for x in observed
-    ]
-    expected = [max(count for count, y in zip(reached, observed, strict=True) if y >= x) for x in observed]
-    np.testing.assert_array_equal(stepdown.stepdown_counts(table[np.newaxis], observed[np.newaxis])[0], expected)
-    parts = np.split(rng.permutation(12), range(width, 12, width))
-    family = stepdown.join_unions([stepdown.unions(table[part], observed[part]) for part in parts])
-    counts = [stepdown.count_reached(family, observed[part]) for part in parts]
-    stairs = [
-        stepdown.reached_at_least(found, observed[part], n_resamples) for found, part in zip(counts, parts, strict=True)
-    ]
-    for found, part in zip(counts, parts, strict=True):
-        np.testing.assert_array_equal(found, np.array(reached)[part])
-        highest = np.max(stairs, axis=0)
-        np.testing.assert_array_equal(stepdown.count_from(highest, observed[part]), np.array(expected)[part])
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
-def test_ranks_are_those_of_a_plain_count(seed):
-    rng = np.random.default_rng(seed)
-    null, observed = rng.integers(0, 5, (3, 7)).astype(float), rng.integers(0, 5, (3, 4)).astype(float)
-    found = clusters.count_at_least(null, observed)
-    np.testing.assert_array_equal(found, (null[:, np.newaxis] >= observed[..., np.newaxis]).sum(axis=-1))
+            np.testing.assert_allclose(masses[task, shuffle], expected, rtol=1e-12)
 
 
 def test_tasks_have_their_own_runs_levels_and_algorithms(tasks):
@@ -346,7 +308,7 @@ def test_equal_means_are_no_empty_interval():
 
 
 def test_open_ended_intervals_are_summarized(curves):
-    assert "Interval -inf to 200:" in profile(curves, intervals=[-np.inf, 200, np.inf], rng=0).curves.summary()
+    assert "Interval −∞ to 200:" in profile(curves, intervals=[-np.inf, 200, np.inf], rng=0).curves.summary()
 
 
 def test_a_cluster_begins_above_its_threshold_and_not_at_it(curves):
@@ -633,5 +595,5 @@ def test_many_stretches_are_said_in_few_words():
     scores[1, :, 40:50] += 10
     said = xcurves.ss_profile(make_curves(scores), n_resamples=999, rng=0).curves.summary()
     first = said.splitlines()[0]
-    assert "58 % of the training levels (longest stretch: 4000 to 5000)" in first
+    assert "58 % of the training levels (longest stretch: 4,000 to 5,000)" in first
     assert len(first) < 250

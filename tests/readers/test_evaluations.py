@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcurves.readers import evaluations
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 FILES = sorted(LOGS.rglob("evaluations.npz"))
@@ -19,7 +19,7 @@ def a_file(tmp_path):
 
 
 def test_every_episode_of_every_evaluation_is_there():
-    frame = evaluations.evaluation_episodes(LOGS)
+    frame = readers.read(LOGS, source="evaluations")
     assert list(frame) == ["algorithm", "run", "step", "episode", "return", "episode_length"]
     assert len(FILES) == 4
     for path in FILES:
@@ -32,7 +32,7 @@ def test_every_episode_of_every_evaluation_is_there():
 
 
 def test_three_lines_lead_to_an_anova():
-    curves = evaluations.evaluation_episodes(LOGS).curves.to_dataarray("return", training="step", duplicates="mean")
+    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name))
         np.testing.assert_allclose(mine, np.load(path)["results"].mean(axis=1))
@@ -41,23 +41,29 @@ def test_three_lines_lead_to_an_anova():
 
 def test_success_is_read_where_it_was_logged(a_file):
     np.savez(a_file, timesteps=[10], results=[[1.0, 2.0]], ep_lengths=[[3, 4]], successes=[[True, False]])
-    assert evaluations.evaluation_episodes(a_file.parents[2])["success"].tolist() == [True, False]
-    assert list(evaluations.evaluation_episodes(a_file)) == ["step", "episode", "return", "episode_length", "success"]
+    assert readers.read(a_file.parents[2], source="evaluations")["success"].tolist() == [True, False]
+    assert list(readers.read(a_file, source="evaluations")) == [
+        "step",
+        "episode",
+        "return",
+        "episode_length",
+        "success",
+    ]
 
 
 def test_a_file_cut_short_is_named(a_file):
     data = FILES[0].read_bytes()
     for size in (0, 10, len(data) // 2, len(data) - 1):
         a_file.write_bytes(data[:size])
-        with pytest.raises(ValueError, match=rf"^{a_file} is cut short, damaged or needs pickle: "):
-            evaluations.evaluation_episodes(a_file.parents[2])
+        with pytest.raises(ValueError, match=rf"^{a_file} is cut short, damaged or no Stable-Baselines3 evaluations: "):
+            readers.read(a_file.parents[2], source="evaluations")
 
 
 def test_pickle_is_never_loaded(a_file):
     ragged = np.array([[1.0, 2.0], [3.0]], dtype=object)
     np.savez(a_file, timesteps=[1, 2], results=ragged, ep_lengths=ragged)
-    with pytest.raises(ValueError, match=r"needs pickle"):
-        evaluations.evaluation_episodes(a_file)
+    with pytest.raises(ValueError, match=r"allow_pickle=False"):
+        readers.read(a_file, source="evaluations")
 
 
 @pytest.mark.parametrize(
@@ -71,5 +77,7 @@ def test_pickle_is_never_loaded(a_file):
 )
 def test_arrays_that_are_no_evaluations_are_refused(a_file, arrays):
     np.savez(a_file, **arrays)
-    with pytest.raises(ValueError, match=rf"^{a_file} has .*shape"):
-        evaluations.evaluation_episodes(a_file)
+    with pytest.raises(
+        ValueError, match=rf"^{a_file} is cut short, damaged or no .*: (arrays must have one|'results')"
+    ):
+        readers.read(a_file, source="evaluations")

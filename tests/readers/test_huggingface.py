@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xcurves.readers import huggingface
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "transformers"
 RUNS = sorted({path.parents[1] for path in LOGS.rglob("trainer_state.json")})
@@ -17,7 +17,7 @@ def last_state(run):
 
 @pytest.mark.parametrize("metric", ["loss", "eval_loss"])
 def test_the_last_checkpoint_of_each_run_gives_the_whole_history(metric):
-    frame = huggingface.trainer_state(LOGS)
+    frame = readers.read(LOGS, source="huggingface")
     curves = frame.curves.to_dataarray(metric, training="step")
     assert len(RUNS) == 4
     for run in RUNS:
@@ -31,7 +31,7 @@ def test_totals_at_the_end_are_no_curve(tmp_path):
     rows = [{"step": 1, "epoch": 1.0, "loss": 2.0}, {"step": 1, "epoch": 1.0, "train_runtime": 3.0, "train_loss": 2.0}]
     path = tmp_path / "trainer_state.json"
     path.write_text(json.dumps({"global_step": 1, "log_history": rows}))
-    assert huggingface.trainer_state(path).to_dict("records") == [rows[0]]
+    assert readers.read(path, source="huggingface").to_dict("records") == [rows[0]]
 
 
 @pytest.mark.parametrize("text", ["", '{"global_step": 1, "log_hist', "{}", '{"global_step": 1, "log_history": [{}]}'])
@@ -39,5 +39,5 @@ def test_a_file_cut_short_or_of_something_else_is_named(tmp_path, text):
     path = tmp_path / "bert" / "0" / "trainer_state.json"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(ValueError, match=rf"^{path} is cut short or no Trainer state: "):
-        huggingface.trainer_state(tmp_path)
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no Hugging Face Trainer logs: "):
+        readers.read(tmp_path, source="huggingface")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from xcurves import readers
 from xcurves.readers import keras
 
 LOGS = Path(__file__).parent / "logs" / "keras"
@@ -24,7 +25,7 @@ def histories():
 def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
     assert len(histories) == 4
     for metric in ("loss", "val_loss"):
-        logged = keras.csv_log(LOGS).curves.to_dataarray(metric, training="epoch")
+        logged = readers.read(LOGS, source="keras").curves.to_dataarray(metric, training="epoch")
         fitted = keras.fit_history(histories).curves.to_dataarray(metric, training="epoch")
         assert logged.sizes == fitted.sizes == {"algorithm": 2, "run": 2, "training": 3}
         assert abs(logged - fitted).max() < 1e-12
@@ -51,4 +52,4 @@ def test_a_line_cut_short_is_left_out_and_said(tmp_path):
     path = tmp_path / "training.log"
     path.write_text((LOGS / "wide" / "0" / "training.log").read_text()[:-9])
     with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: '2,"):
-        assert keras.csv_log(path)["epoch"].tolist() == [0, 1]
+        assert readers.read(path, source="keras")["epoch"].tolist() == [0, 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcurves.readers import lightning
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "lightning"
 FILES = sorted(LOGS.rglob("metrics.csv"))
@@ -20,7 +20,7 @@ def logged(path, metric):
 
 @pytest.mark.parametrize("metric", ["train_loss", "val_loss"])
 def test_interleaved_metrics_have_each_their_own_levels(metric):
-    curves = lightning.logged_metrics(LOGS).curves.to_dataarray(metric, training="step")
+    curves = readers.read(LOGS, source="lightning").curves.to_dataarray(metric, training="step")
     assert len(FILES) == 4
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name)).dropna("training")
@@ -32,16 +32,16 @@ def test_interleaved_metrics_have_each_their_own_levels(metric):
 def test_rows_of_one_step_are_one_and_a_metric_logged_twice_stays_twice(tmp_path):
     path = tmp_path / "metrics.csv"
     path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,,2.0\n1,7,,3.0\n")
-    assert lightning.logged_metrics(path).to_numpy().tolist()[0] == [0, 5, 1, 2]
-    assert len(lightning.logged_metrics(path)) == 2
+    assert readers.read(path, source="lightning").to_numpy().tolist()[0] == [0, 5, 1, 2]
+    assert len(readers.read(path, source="lightning")) == 2
     path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,4.0,2.0\n")
-    assert lightning.logged_metrics(path)["a"].tolist() == [1, 4]
+    assert readers.read(path, source="lightning")["a"].tolist() == [1, 4]
 
 
 def test_a_row_without_a_step_is_kept(tmp_path):
     path = tmp_path / "metrics.csv"
     path.write_text("epoch,step,a,b\n0,5,1.0,\n0,5,,2.0\n1,,4.0,3.0\n")
-    rows = lightning.logged_metrics(path)
+    rows = readers.read(path, source="lightning")
     assert rows["a"].tolist() == [1, 4]
     assert rows["step"].isna().tolist() == [False, True]
 
@@ -51,7 +51,7 @@ def test_a_line_cut_short_is_left_out_and_said(tmp_path):
     path = tmp_path / "metrics.csv"
     path.write_text(text[:-10])
     with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: '"):
-        frame = lightning.logged_metrics(path)
+        frame = readers.read(path, source="lightning")
     assert np.isnan(frame["val_loss"].iloc[-1])
 
 
@@ -61,10 +61,10 @@ def test_a_row_that_lacks_fields_is_named(tmp_path):
     with pytest.raises(
         ValueError, match=rf"^{path} is cut short: its last line, line 3, has 2 fields where the header"
     ):
-        lightning.logged_metrics(path)
+        readers.read(path, source="lightning")
 
 
 def test_other_files_of_this_name_are_not_taken_for_it(tmp_path):
     (tmp_path / "metrics.csv").write_text("x,y\n1,2\n")
     with pytest.raises(FileNotFoundError, match=r"holds no metrics\.csv of Lightning"):
-        lightning.logged_metrics(tmp_path)
+        readers.read(tmp_path, source="lightning")

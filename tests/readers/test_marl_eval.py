@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xcurves.readers import marl_eval
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "id-marl-eval"
 FILE = LOGS / "metrics.json"
@@ -13,7 +13,7 @@ NAMES = {"training": "step", "extra": ["env", "task"], "duplicates": "mean"}
 
 
 def test_every_measurement_finds_its_place():
-    frame = marl_eval.step_metrics(FILE)
+    frame = readers.read(FILE, source="marl-eval")
     runs = json.loads(FILE.read_text())["smac"]["3s5z"]
     for metric in ("return", "win_rate"):
         curves = frame.curves.to_dataarray(metric, **NAMES)
@@ -24,7 +24,7 @@ def test_every_measurement_finds_its_place():
                 assert dict(zip(mine.training.values, mine.values, strict=True)) == own
     assert curves.sizes == {"env": 1, "task": 1, "algorithm": 2, "run": 2, "training": 3}
     assert (curves.curves.randomized_anova(confidence_level=0.5).n_levels == 3).all()
-    absolute = marl_eval.absolute_metrics(FILE)
+    absolute = readers.read(FILE, source="marl-eval-absolute")
     assert absolute["return"].tolist() == [
         seeds[seed]["absolute_metrics"]["return"][0] for seeds in runs.values() for seed in seeds
     ]
@@ -34,17 +34,19 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
     for i, seed in enumerate(["seed_0", "seed_1"]):
         steps = {"step_0": {"step_count": 0, "return": [1.0, 2.0]}}
         (tmp_path / f"{i}.json").write_text(json.dumps({"e": {"t": {"a": {seed: steps}}}}))
-    assert marl_eval.step_metrics(tmp_path)["run"].tolist() == ["seed_0", "seed_0", "seed_1", "seed_1"]
+    assert readers.read(tmp_path, source="marl-eval")["run"].tolist() == ["seed_0", "seed_0", "seed_1", "seed_1"]
     (tmp_path / "2.json").write_text((tmp_path / "1.json").read_text())
     with pytest.raises(ValueError, match=r"2\.json and .*1\.json both.*Remove one of them"):
-        marl_eval.step_metrics(tmp_path)
+        readers.read(tmp_path, source="marl-eval")
 
 
 def test_a_file_cut_short_is_named(tmp_path):
     path = tmp_path / "metrics.json"
     path.write_text(FILE.read_text()[:-20])
-    with pytest.raises(ValueError, match=rf"^{path} is cut short or not nested as environment, task, algorithm, run"):
-        marl_eval.step_metrics(path)
+    with pytest.raises(
+        ValueError, match=rf"^{path} is cut short, damaged or no metrics nested as environment, task, algorithm, run"
+    ):
+        readers.read(path, source="marl-eval")
     path.write_text('{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}')
     with pytest.raises(ValueError, match=r"e / t /.*{'x': 1, 'y': 2}"):
-        marl_eval.step_metrics(path)
+        readers.read(path, source="marl-eval")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcurves.readers import monitor
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 
@@ -64,7 +64,7 @@ def logs(sb3, tmp_path):
 
 
 def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
-    frame = monitor.training_episodes(logs)
+    frame = readers.read(logs, source="monitor")
     assert list(frame)[:7] == ["algorithm", "run", "env", "episode", "step", "return", "episode_length"]
     assert frame.run.unique().tolist() == [10, 2]
     assert set(frame.env) == {"Walk-v0"}
@@ -78,7 +78,7 @@ def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
 
 
 def test_units_and_provenance_reach_the_curves(logs):
-    frame = monitor.training_episodes(logs)
+    frame = readers.read(logs, source="monitor")
     curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
     assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
     assert curves.attrs["long_name"] == "episode return"
@@ -97,7 +97,7 @@ def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
             time.sleep(0.001)  # the package's own reader does not say what comes first at one time
     for env in envs:
         env.close()
-    frame, own = monitor.training_episodes(tmp_path), sb3.load_results(str(tmp_path / "ppo" / "0"))
+    frame, own = readers.read(tmp_path, source="monitor"), sb3.load_results(str(tmp_path / "ppo" / "0"))
     assert len(frame) == 15
     np.testing.assert_array_equal(frame["return"], own["r"])
     np.testing.assert_array_equal(frame["step"], own["l"].cumsum())
@@ -105,10 +105,10 @@ def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
 
 def test_a_line_cut_short_is_left_out_and_said(logs):
     path = logs / "sac" / "2" / "monitor.csv"
-    whole = len(monitor.training_episodes(logs))
+    whole = len(readers.read(logs, source="monitor"))
     path.write_text(path.read_text()[:-4])
     with pytest.warns(UserWarning, match=r"sac/2/monitor\.csv: the last line.*left out: '") as caught:
-        assert len(monitor.training_episodes(logs)) == whole - 1
+        assert len(readers.read(logs, source="monitor")) == whole - 1
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -116,7 +116,7 @@ def test_a_line_cut_short_is_left_out_and_said(logs):
 def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
     sb3.Monitor(walk(0), str(logs / "td3" / "3" / "monitor.csv")).close()
     with pytest.warns(UserWarning, match=r"td3/3 has no rows and is left out"):
-        assert set(monitor.training_episodes(logs).run) == {2, 10}
+        assert set(readers.read(logs, source="monitor").run) == {2, 10}
 
 
 @pytest.mark.parametrize(
@@ -140,24 +140,24 @@ def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
-        monitor.training_episodes(tmp_path)
+        readers.read(tmp_path, source="monitor")
     assert str(path) in str(caught.value)
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
     with pytest.raises(ValueError, match=r"^folders=\['run'\] names 1 level.*'.*'; 'sac/10' has 2"):
-        monitor.training_episodes(logs, folders="run")
+        readers.read(logs, folders="run", source="monitor")
     with pytest.raises(ValueError, match=r"^folders must name a.*of folders, each once"):
-        monitor.training_episodes(logs, folders=("run", "run"))
+        readers.read(logs, folders=("run", "run"), source="monitor")
     with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
-        monitor.training_episodes(tmp_path / "elsewhere")
+        readers.read(tmp_path / "elsewhere", source="monitor")
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
-        monitor.training_episodes(tmp_path / "bare")
+        readers.read(tmp_path / "bare", source="monitor")
 
 
 def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
-    frame = monitor.training_episodes(LOGS)
+    frame = readers.read(LOGS, source="monitor")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
         header, names, *lines = (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
         assert names == "r,l,t"
@@ -168,7 +168,7 @@ def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
 
 
 def test_bins_with_a_tolerance_keep_the_last_bin():
-    frame = monitor.training_episodes(LOGS)
+    frame = readers.read(LOGS, source="monitor")
     bins = {"training": "step", "on": [128, 256, 384, 512], "method": "mean"}
     without = frame.curves.to_dataarray("return", **bins)
     assert without.sel(training=512).isnull().any()

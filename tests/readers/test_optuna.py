@@ -94,3 +94,36 @@ def test_what_are_no_studies_is_refused(studies):
         reader.trials({"x": optuna.create_study()})
     with pytest.raises(ValueError, match=r"^no trial reported an intermediate value"):
         reader.intermediate_values({"x": optuna.create_study()})
+
+
+@pytest.mark.filterwarnings("ignore:QMCSampler is experimental")
+@pytest.mark.parametrize("name", ["RandomSampler", "TPESampler", "QMCSampler", "NSGAIISampler"])
+def test_what_chose_the_trials_is_in_the_attrs_of_a_study_in_memory(name):
+    study = optuna.create_study(sampler=getattr(optuna.samplers, name)(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=4)
+    frame = reader.trials({"a": study})
+    assert frame.attrs["sampler"] == name
+    assert frame.attrs["n_pruned"] == 0
+    curves = frame.curves.to_dataarray("value", training=None)
+    assert curves.attrs["sampler"] == name
+
+
+@pytest.mark.parametrize(("sampler", "said"), [("GridSampler", "GridSampler"), ("RandomSampler", "unknown")])
+def test_a_storage_says_it_where_the_sampler_left_notes(tmp_path, sampler, said):
+    made = getattr(optuna.samplers, sampler)(*([{"x": [0.0, 0.5, 1.0]}] if sampler == "GridSampler" else []))
+    path = tmp_path / "study.db"
+    study = optuna.create_study(storage=f"sqlite:///{path}", sampler=made, study_name="a")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
+    assert reader.trials(path).attrs["sampler"] == said
+
+
+def test_pruned_trials_are_counted_in_the_attrs():
+    def objective(trial):
+        if trial.number % 2:
+            raise optuna.TrialPruned
+        return 1.0
+
+    study = optuna.create_study()
+    study.optimize(objective, n_trials=5)
+    with pytest.warns(UserWarning, match="2 pruned"):
+        assert reader.trials({"a": study}).attrs["n_pruned"] == 2

@@ -27,7 +27,7 @@ def test_logs_are_recognised_and_read_as_by_their_own_reader(path, name):
     source = readers.recognize(LOGS / path)
     assert source.name == name
     frame = readers.read(LOGS / path)
-    assert frame.equals(source.read(LOGS / path))
+    assert frame.equals(readers.read(LOGS / path, source=name))
     assert frame.attrs["source"]
 
 
@@ -91,4 +91,5 @@ def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
     names = [source.name for source in readers.SOURCES]
     assert len(set(names)) == len(names)
     assert all(f'"{name}"' in readers.read.__doc__ for name in names)
+    assert all(bool(source.read_run) != bool(source.read_all) for source in readers.SOURCES)
     assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)

@@ -27,7 +27,7 @@ def test_a_file_of_arrays_is_read_and_one_cut_short_is_named(tmp_path):
     np.savez(path, **ARRAYS)
     assert rliable.scores(path).equals(rliable.scores(ARRAYS))
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or needs pickle"):
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no arrays of scores"):
         rliable.scores(path)
 
 

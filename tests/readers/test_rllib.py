@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xcurves.readers import rllib
+from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "ray"
 TRIALS = sorted(path.parent for path in LOGS.rglob("result.json"))
@@ -19,7 +19,7 @@ def trial(tmp_path):
 
 
 def test_every_result_of_every_trial_is_read():
-    frame = rllib.results(LOGS)
+    frame = readers.read(LOGS, source="rllib")
     assert set(frame["algorithm"]) == {"PPO"}
     assert set(frame["task"]) == {"CartPole-v1"}
     curves = frame.curves.to_dataarray("episode_reward_mean", **NAMES)
@@ -34,9 +34,9 @@ def test_every_result_of_every_trial_is_read():
 
 
 def test_progress_csv_gives_the_same_where_there_is_no_result_json(trial):
-    from_json = rllib.results(trial.parent)
+    from_json = readers.read(trial.parent, source="rllib")
     (trial / "result.json").unlink()
-    from_csv = rllib.results(trial.parent)
+    from_csv = readers.read(trial.parent, source="rllib")
     for column in ("algorithm", "task", "run", "step", "episode_reward_mean", "timers/sample_time_ms", "config/lr"):
         assert from_csv[column].tolist() == from_json[column].tolist()
 
@@ -48,16 +48,16 @@ def test_a_line_cut_short_is_left_out_and_said(trial, name):
     path = trial / name
     path.write_text(path.read_text()[:-20])
     with pytest.warns(UserWarning, match=f"{name}: the last line is cut short and left out: '"):
-        assert len(rllib.results(trial.parent)) == 1
+        assert len(readers.read(trial.parent, source="rllib")) == 1
 
 
 def test_a_damaged_file_is_named(trial):
     (trial / "result.json").write_text('{"trial_id": \n{}\n')
-    with pytest.raises(ValueError, match=r"result\.json is damaged: "):
-        rllib.results(trial.parent)
+    with pytest.raises(ValueError, match=r"result\.json is cut short, damaged or no results of a trial: "):
+        readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text('{"x": 1}\n')
     with pytest.raises(ValueError, match=r"result\.json is no result.*it has no training_iteration"):
-        rllib.results(trial.parent)
+        readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text("")
     with pytest.raises(ValueError, match=r"results of Ray trials have no rows"), pytest.warns(match=r"has no results"):
-        rllib.results(trial.parent)
+        readers.read(trial.parent, source="rllib")

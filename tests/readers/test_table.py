@@ -4,7 +4,8 @@ import io
 import pandas as pd
 import pytest
 
-from xcurves.readers import read, table
+from xcurves import readers
+from xcurves.readers import read
 
 TEXT = "algorithm,run,step,return\nsac,1,0,1.5\nsac,1,10,2.5\n"
 
@@ -17,12 +18,12 @@ def path(tmp_path):
 @pytest.mark.parametrize("text", [TEXT, "\ufeff" + TEXT, TEXT.replace("sac", '"s,a"'), TEXT.replace("\n", "\r\n")])
 def test_a_table_is_what_pandas_reads(path, text):
     path.write_text(text, encoding="utf-8", newline="")
-    frame = table.rows(path)
+    frame = readers.read(path, source="table")
     pd.testing.assert_frame_equal(frame, pd.read_csv(path))
     assert list(frame) == ["algorithm", "run", "step", "return"]
     compressed = path.with_name("returns.csv.gz")
     compressed.write_bytes(gzip.compress(path.read_bytes()))
-    pd.testing.assert_frame_equal(table.rows(compressed), frame)
+    pd.testing.assert_frame_equal(readers.read(compressed, source="table"), frame)
 
 
 @pytest.mark.parametrize(
@@ -41,14 +42,14 @@ def test_a_table_is_what_pandas_reads(path, text):
 def test_a_table_that_would_be_misread_is_refused(path, text, message):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError, match=rf"^{path}:? ") as caught:
-        table.rows(path)
+        readers.read(path, source="table")
     assert message in str(caught.value)
 
 
 def test_a_last_line_without_an_end_is_said(path):
     path.write_text(TEXT[:-2])
     with pytest.warns(UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"):
-        assert table.rows(path)["return"].tolist() == [1.5, 2.0]
+        assert readers.read(path, source="table")["return"].tolist() == [1.5, 2.0]
 
 
 def test_a_compressed_table_cut_short_is_refused(tmp_path):
@@ -57,14 +58,14 @@ def test_a_compressed_table_cut_short_is_refused(tmp_path):
     for size in (1, 20, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:size])
         with pytest.raises(ValueError, match=rf"^{path} is cut short or damaged: "):
-            table.rows(path)
+            readers.read(path, source="table")
 
 
 def test_runs_01_and_1_are_two_and_numbers_written_in_one_way_are_numbers(path):
     path.write_text("run,step,return\n01,0,1\n1,0,2\n02,0,3\n")
-    assert table.rows(path)["run"].tolist() == ["01", "1", "02"]
+    assert readers.read(path, source="table")["run"].tolist() == ["01", "1", "02"]
     path.write_text("run,step,return\n01,0,1\n02,0,2\n10,0,3\n")
-    assert table.rows(path)["run"].tolist() == [1, 2, 10]
+    assert readers.read(path, source="table")["run"].tolist() == [1, 2, 10]
 
 
 def test_a_file_for_each_run_below_a_folder(tmp_path):
@@ -73,13 +74,13 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
             folder = tmp_path / algorithm / run
             folder.mkdir(parents=True)
             (folder / "progress.csv").write_text("step,return\n0,1\n10,2\n")
-    frame = table.rows(tmp_path)
+    frame = readers.read(tmp_path, source="table")
     assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [
         *(["sac", "01"], ["sac", "1"], ["td3", "01"], ["td3", "1"])
     ]
     (tmp_path / "sac" / "1" / "other.csv").write_text("x\n1\n")
     with pytest.raises(ValueError, match=r"sac/1 holds 2 logs,.*a run has one"):
-        table.rows(tmp_path)
+        readers.read(tmp_path, source="table")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
 def test_other_delimiters_are_named_with_a_call_that_reads_the_file(path, text, cure):
     path.write_text(text)
     with pytest.raises(ValueError, match=rf"^{path} has (semicolons|tabs) between its fields") as caught:
-        table.rows(path)
+        readers.read(path, source="table")
     call = str(caught.value).partition("with the frame: ")[2]
     assert call.endswith(cure)
     pd.testing.assert_frame_equal(eval(call, {"pd": pd}), pd.read_csv(io.StringIO(TEXT)))
@@ -103,14 +104,14 @@ def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_
     plain, compressed = tmp_path / "a.csv.gz", tmp_path / "B.CSV"
     plain.write_text(TEXT)
     compressed.write_bytes(gzip.compress(TEXT.encode()))
-    pd.testing.assert_frame_equal(table.rows(plain), table.rows(compressed))
+    pd.testing.assert_frame_equal(readers.read(plain, source="table"), readers.read(compressed, source="table"))
     assert read(compressed).equals(read(plain))
 
 
 def test_two_logs_in_one_file_are_refused(path):
     path.write_text(TEXT + TEXT)
     with pytest.raises(ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"):
-        table.rows(path)
+        readers.read(path, source="table")
 
 
 def test_a_run_that_lacks_a_column_of_most_is_said_and_a_column_of_folders_is_refused(tmp_path):
@@ -119,9 +120,9 @@ def test_a_run_that_lacks_a_column_of_most_is_said_and_a_column_of_folders_is_re
         folder.mkdir(parents=True)
         (folder / "progress.csv").write_text(f"step,{'reward' if run == 1 else 'return'}\n0,1\n")
     with pytest.warns(UserWarning, match=rf"^{tmp_path}/sac/1 has no column 'return', which most have$"):
-        assert table.rows(tmp_path)["return"].isna().tolist() == [False, True, False]
+        assert readers.read(tmp_path, source="table")["return"].isna().tolist() == [False, True, False]
     with pytest.raises(ValueError, match=r"has a column 'step' too\. Name that level of folders otherwise"):
-        table.rows(tmp_path, folders=("algorithm", "step"))
+        readers.read(tmp_path, folders=("algorithm", "step"), source="table")
 
 
 def test_hidden_files_are_left_out_and_links_are_followed_once(tmp_path):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from xcurves import readers
 from xcurves.readers import wandb as reader
-from xcurves.readers import wandb_chart
 
 LOGS = Path(__file__).parent / "logs" / "wandb"
 
@@ -72,7 +72,7 @@ def export(frame, path, spread=0.0):
 def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
     frame = reader.run_history(histories)
     export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
-    chart = wandb_chart.chart(tmp_path / "chart.csv")
+    chart = readers.read(tmp_path / "chart.csv", source="wandb-chart")
     assert list(chart) == ["algorithm", "run", "name", "step", "return"]
     curves = chart.curves.to_dataarray("return", training="step")
     assert curves.sel(algorithm="td3", run=1).dropna("training").values.tolist() == [200, 210, 220]
@@ -84,7 +84,7 @@ def test_points_that_stand_for_several_scores_are_said(tmp_path):
     frame = pd.DataFrame({"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]})
     export(frame, tmp_path / "chart.csv", spread=0.5)
     with pytest.warns(UserWarning, match=r"chart\.csv: 'a-0 - return'.*several .*\(in 2 col"):
-        assert wandb_chart.chart(tmp_path / "chart.csv")["return"].tolist() == [1.0, 2.0]
+        assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["return"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_points_that_stand_for_several_scores_are_said(tmp_path):
         ('"Step","sac - r","sac - r"\n1,2,3\n', r"has 2 columns 'sac - r'. Rename all but one"),
         ("step,reward\n1,2\n", r"columns after the first must be 'run - metric'; got 'reward'"),
         ("Step\n1\n", r"columns after the first must be 'run - metric'; got 'Step'"),
-        ('"Step","sac - r"\n1,oops\n', r"chart\.csv: .*oops"),
+        ('"Step","sac - r"\n1,oops\n', r"chart\.csv is cut short, .*oops"),
         (
             '"Step","a-1 - r","b-1 - r"\n1,2,3\n2,3',
             r"is cut short: its last line, line 3, has 2 fields where .* names 3",
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
     path = tmp_path / "chart.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
-        wandb_chart.chart(path)
+        readers.read(path, source="wandb-chart")
 
 
 def test_histories_need_the_names_of_their_runs():
@@ -120,13 +120,25 @@ def test_histories_need_the_names_of_their_runs():
 def test_a_last_line_without_an_end_is_said(tmp_path):
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n1,2.25\n2,3.')
     with pytest.warns(UserWarning, match=r"chart\.csv: the last line.*be cut short: '2,3\.'$"):
-        wandb_chart.chart(tmp_path / "chart.csv")
+        readers.read(tmp_path / "chart.csv", source="wandb-chart")
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n"1","2.25"\n"2","3.5"')
-    assert wandb_chart.chart(tmp_path / "chart.csv")["r"].tolist() == [2.25, 3.5]
+    assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["r"].tolist() == [2.25, 3.5]
 
 
-def test_runs_01_and_1_are_two():
-    frame = pd.DataFrame({"name": ["a-01", "a-1"], "step": 0, "r": [1.0, 2.0]})
-    assert wandb_chart.split_names(frame, wandb_chart.NAME)["run"].tolist() == ["01", "1"]
-    with pytest.raises(ValueError, match=r"^names of runs: 'a-01'.*how they are made"):
-        wandb_chart.split_names(frame, "(?P<run>b)")
+def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
+    path = tmp_path / "chart.csv"
+    path.write_text('"Step","a-01 - r","a-1 - r"\n1,2,3\n')
+    assert readers.read(path)["run"].tolist() == ["01", "1"]
+    path.write_text('"Step","a s7 - r","b s8 - r"\n1,2,3\n')
+    frame = readers.read(path, names="{algorithm} s{run}")
+    assert frame[["algorithm", "run", "r"]].to_numpy().tolist() == [["a", 7, 2], ["b", 8, 3]]
+    with pytest.raises(ValueError, match=r"^names='b\{run\}' does not match the run 'a s7'. Say how runs are named$"):
+        readers.read(path, names="b{run}")
+
+
+@pytest.mark.parametrize("metric", ["step", "name", "run", "algorithm"])
+def test_a_metric_with_the_name_of_a_label_is_refused(tmp_path, metric):
+    path = tmp_path / "chart.csv"
+    path.write_text(f'"Step","a-1 - {metric}","a-1 - r"\n5,2,3\n')
+    with pytest.raises(ValueError, match=rf"^{path}: the metric '{metric}' has the name of a label. Rename it in"):
+        readers.read(path)

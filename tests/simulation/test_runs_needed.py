@@ -12,6 +12,7 @@ from scipy import stats
 import xcurves
 from strategies import absent, make_curves
 from xcurves import simulation
+from xcurves.simulation import pilots as pilots_module
 from xcurves.simulation.pilots import pilots as given_pilots
 from xcurves.simulation.pilots import redrawn
 
@@ -90,7 +91,7 @@ def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilo
     with pytest.raises(ValueError, match="asks for 8 pilot curves of an algorithm; there are 7"):
         xcurves.runs_needed(few, n_runs=[4, 8])
     assert xcurves.runs_needed(few, n_runs=[4, 20], replace=True, **QUICK).sizes["n_runs"] == 2
-    assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [4, 5, 7, 10, 15, 20]
+    assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [40, 60, 80, 120, 160, 240, 320]
 
 
 @pytest.mark.slow
@@ -188,10 +189,19 @@ def test_pilots_of_a_single_algorithm_keep_the_given_difference_in_every_set():
     np.testing.assert_allclose(means[:, 1] / means[:, 0], 1.1, rtol=0.01)
 
 
+def test_fewer_than_ten_pilots_are_warned_of():
+    ten = one_level(10, 20.0, 0)
+    with pytest.warns(UserWarning, match=r"an algorithm has 9 pilot runs; .*Run more pilots"):
+        xcurves.runs_needed(ten.isel(run=slice(9)), test=t_test, n_runs=[5], **QUICK)
+    plan = xcurves.runs_needed(ten, test=t_test, n_runs=[5], **QUICK)
+    assert "skewed or where some runs fail" in plan.curves.summary()
+
+
+@pytest.mark.filterwarnings("ignore:an algorithm has 3 pilot runs")
 def test_few_pilots_are_tried_with_what_can_be_tried():
     curves = one_level(3, 20.0, 0)
-    assert xcurves.runs_needed(curves, test=t_test, **QUICK).n_runs.values.tolist() == [2, 3]
-    assert xcurves.runs_needed(curves, test=t_test, replace=True, **QUICK).n_runs.values.max() == 40
+    assert xcurves.runs_needed(curves, test=t_test, **QUICK).n_runs.values.tolist() == [3, 5, 6, 9, 12, 18, 24]
+    assert xcurves.runs_needed(curves, test=t_test, replace=False, **QUICK).n_runs.values.tolist() == [2, 3]
     with pytest.raises(ValueError, match=r"asks for 5 pilot.*or draw with repl"):
         xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK)
     assert xcurves.runs_needed(curves, test=t_test, n_runs=[5], replace=True, **QUICK).runs_needed == 5
@@ -281,3 +291,32 @@ def test_plans_and_studies_are_drawn(pilots):
     line = panels[0].lines[0]
     np.testing.assert_allclose(line.get_ydata(), rates.rate.isel(n_runs=0, effect=0, error_term=0))
     mpl.pyplot.close("all")
+
+
+@pytest.mark.filterwarnings("ignore:an algorithm has 5 pilot runs")
+def test_many_levels_give_the_same_as_all_of_them(monkeypatch):
+    """Data sets are drawn from pilots of no more levels than runs, which have the same moments."""
+    noise = np.random.default_rng(2).normal(size=(2, 2, 5, 40)).cumsum(axis=-1)
+    curves = make_curves(noise + np.array([0, 4.0])[:, np.newaxis, np.newaxis], task=["x", "y"])
+    monkeypatch.setattr(pilots_module, "_VALUES_AT_ONCE", 2**40)  # draws do not depend on the number of levels
+    few = xcurves.runs_needed(curves, n_runs=[5, 10], replace=True, **QUICK)
+    given = pilots_module.pilots(curves, None, 0.0, 1.0)
+    assert pilots_module.in_fewer_levels(given).means[0].shape == (2, 13)
+    monkeypatch.setattr(pilots_module, "in_fewer_levels", lambda given: given)
+    xr.testing.assert_equal(xcurves.runs_needed(curves, n_runs=[5, 10], replace=True, **QUICK), few)
+
+
+@pytest.mark.filterwarnings("ignore:an algorithm has 3 pilot runs")
+def test_how_many_runs_a_benchmark_needs(monkeypatch):
+    monkeypatch.setattr(pilots_module, "N_SETS", 3)
+    monkeypatch.setattr(pilots_module, "N_DATASETS", 2)
+    noise = np.random.default_rng(0).normal(size=(6, 2, 3, 4))
+    curves = make_curves(noise + np.array([0, 9.0])[:, np.newaxis, np.newaxis], env=list("abcdef"))
+    plan = xcurves.runs_needed(curves, test="across_tasks", n_runs=[2, 3], n_replications=4, rng=0)
+    assert plan.runs_needed.dims == ("pair", "task_effect")
+    assert (plan.rate == 1).all()  # nine standard deviations in each of six tasks
+    assert "a0 - a1, random" in plan.curves.summary()
+    with pytest.raises(ValueError, match="test must be 'across_tasks'; got 'pairwise'"):
+        xcurves.runs_needed(curves, test="pairwise")
+    with pytest.raises(ValueError, match="test='across_tasks' needs one dim of tasks"):
+        xcurves.runs_needed(curves.isel(env=0), test="across_tasks")

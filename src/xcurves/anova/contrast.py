@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.anova.contrast_weights import Weights, check_weights
 from xcurves.anova.kinds import CONTRAST
-from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.chunking import coarsen
-from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import Block, alike, apply_block, as_float, block_options, in_given_order, in_label_order
+from xcurves.core import provenance, run_checks, validation
+from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.labels import in_label_order
+from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import contrasts
+from xcurves.core.weights import SumOfLevels, TrainingWeights
+from xcurves.kernels import contrasts, margins
 from xcurves.kernels.contrasts import Alternative
+from xcurves.kernels.moments import Floats
 
 
 def contrast(
     curves: xr.DataArray,
     weights: Weights,
     *,
-    training_weights: xr.DataArray | Sequence[float] | None = None,
+    training_weights: TrainingWeights = None,
     n_resamples: int | None = None,
     paired: bool = False,
     alternative: Alternative = "two-sided",
+    higher_is_better: bool = True,
+    margin: float | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -40,15 +42,20 @@ def contrast(
     weights : mapping, Series or DataArray
         Weights of the algorithms, which sum to zero; algorithms that are not named have none. A DataArray of dims
         (algorithm, training) must be separable, one profile over training times one weight per algorithm.
-    training_weights : DataArray with dim training, or sequence, optional
-        Profile over training. Nonnegative weights are divided by their sum: a mask gives the mean of its levels.
-        Weights of both signs (a slope) are used as they are. By default the mean over the task's grid.
+    training_weights : {None, "final"}, sequence or DataArray with dim training, optional
+        How a curve becomes a number: the mean over its task's levels, the last of them, or weights. Nonnegative
+        weights are divided by their sum: a mask gives the mean of its levels. Weights of both signs (a slope) are used
+        as they are. Weights on a level that a task lacks are an error.
     n_resamples : int, optional
         Largest number of reassignments, as for `randomized_anova`. A contrast has a sign: 3 v 3 runs have 20, not 10.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms.
     alternative : {"two-sided", "less", "greater"}
         The alternative hypothesis about the contrast, as in SciPy.
+    higher_is_better : bool, default True
+        Which end of the scores is better; matters for a `margin` only.
+    margin : float, optional
+        Test too that the algorithms with positive weight are not worse by more than this, in units of the contrast.
     confidence_level : float, default 0.95
         Of the interval, which is one-sided if `alternative` is.
     rng : int, Generator or None
@@ -60,7 +67,8 @@ def contrast(
         With the extra dims of `curves` in front: `pvalue`, `statistic` (T), `estimate` and `estimate_ci` (ci_bound) in
         score units, `n_resamples`, `n_assignments`; and what was given, `weights` (algorithm) and
         `training_weights` (training; NaN for the mean over each task's grid). `n_runs` (algorithm), 0 where there is no
-        weight.
+        weight. With a `margin` also `margin_pvalue`, and in score units `margin_limit`, the one-sided lower limit of
+        how much better they are: p is at most ``1 - confidence_level`` where it is above ``-margin``.
 
     Raises
     ------
@@ -86,7 +94,8 @@ def contrast(
     (unstudentized .21 and .004), and .10 for skewed (exponential) scores, 10 v 10. The two-sided p is the share of
     relabellings with :math:`|T^*| \ge |T|`; twice the smaller one-sided one, as in SciPy, would reject .16 there. The
     interval goes from the smallest to the largest shift that the test does not reject; it assumes that algorithms
-    differ by a shift, which the test does not. Runs of algorithms without a weight are not shuffled: otherwise the
+    differ by a shift, which the test does not. `margin_pvalue` is the largest one-sided p of all contrasts of at most
+    ``-margin``, as p need not rise with the shift. Runs of algorithms without a weight are not shuffled: otherwise the
     level would depend on the scores of those algorithms.
 
     References
@@ -110,105 +119,75 @@ def contrast(
     given, curves = curves, check_curves(curves, reserved=CONTRAST.reserved())
     validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(curves, weights, training_weights)
-    every = in_label_order(curves)
-    of_every = in_label_order(over_algorithms).to_numpy()
-    ordered = every.isel(algorithm=of_every != 0)
-    block = _ContrastBlock(
-        CONTRAST.layout({"ci_bound": 2, "algorithm": len(of_every)}),
-        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
-        weights=of_every,
-        alternative=alternative,
-    )
-    arrays = _reduce(ordered, profile, paired=block.paired)
-    packed = apply_block(
-        block, arrays, [["algorithm", "run"], ["algorithm", "run"], [], []], block.layout.length, given
-    )
-    variables: dict[str, xr.Variable] = block.layout.unpack(packed)
-    variables |= {"weights": over_algorithms.variable, "training_weights": profile.variable}
-    variables["n_runs"] = in_given_order(variables["n_runs"], every, curves)
-    attrs = CONTRAST.attrs(
+    context = Context.of(curves, n_resamples, paired, confidence_level, rng)
+    of_algorithms = in_label_order(over_algorithms).to_numpy()
+    weighted = np.flatnonzero(of_algorithms)
+    of_levels = profile.to_numpy() if isinstance(profile, xr.DataArray) else profile
+    # Less what all have in common: no contrast depends on it, and close numbers keep their digits.
+    reduction = SumOfLevels(of_levels, centred=True, paired=context.paired)
+    result = per_task(
+        CONTRAST,
+        contrast_kernel,
         curves,
-        block.entropy,
-        confidence_level,
-        n_resamples=n_resamples,
-        paired=paired,
-        alternative=alternative,
+        context=context,
+        when=["margin"] * (margin is not None),
+        reduce=(reduction,),
+        subsets=(weighted.tolist(),),
+        options={
+            "reduction": reduction,
+            "weights": of_algorithms[weighted],
+            "alternative": alternative,
+            "margin": validation.check_margin(margin),
+            "sign": 1 if validation.check_flag("higher_is_better", higher_is_better) else -1,
+        },
+        attrs={
+            "n_resamples": n_resamples,
+            "paired": paired,
+            "alternative": alternative,
+            "higher_is_better": higher_is_better,
+            "margin": margin,
+            **({"training_weights": profile} if isinstance(profile, str) else {}),
+        },
+        coords={**over_algorithms.coords, "training": curves["training"]},
+        given={
+            "weights": over_algorithms.variable,
+            "training_weights": profile.variable
+            if isinstance(profile, xr.DataArray)
+            else xr.Variable("training", np.full(curves.sizes["training"], np.nan)),
+        },
+        cure=given,
     )
-    coords = {**packed.coords, **over_algorithms.coords, **profile.coords}
-    result = CONTRAST.dataset(variables, coords, attrs, curves)
-    if curves.chunks is None:
-        _warn(result, block)
+    if not is_lazy(curves):
+        _warn(result, context)
         provenance.record_exact_rng(result, rng)
     return result
 
 
-@dataclass(frozen=True)
-class _ContrastBlock(Block):
-    """One contrast in a block of tasks; `weights` are those of all algorithms, also of those that have none."""
-
-    weights: Floats
-    alternative: Alternative
-
-    def __call__(
-        self, u: Floats, counts: Floats, n_levels: Floats, uncovered: Floats, numbers: NDArray[np.int64]
-    ) -> Floats:
-        """Test the contrast in tasks whose reduced curves and counts, shape (..., algorithm, run), are given."""
-        names = [self.names[number] for number in numbers.ravel()]
-        n_levels, u = n_levels.ravel(), u.reshape(len(names), -1)
-        present = run_checks.check_runs(counts, n_levels, names, self.algorithms, self.runs)
-        out = self.layout.blank(len(names))
-        out["n_resamples"][:] = out["n_runs"][:] = 0
-        out["n_runs"][:, self.weights != 0] = present.sum(axis=-1)
-        for task in np.flatnonzero((uncovered.ravel() > 0) & (n_levels > 0))[:1]:
-            raise ValueError(
-                f"{names[task]}training_weights gives weight to levels that no run has. "
-                "Give weight to the task's own training levels"
-            )
-        for tasks in alike(present, n_levels):
-            run_checks.check_contrasted(
-                present[tasks[0]], names[tasks[0]], self.algorithms, self.runs, paired=self.paired
-            )
-            sizes = tuple(present[tasks[0]].sum(axis=1).tolist())
-            plan = self.plan(sizes, labelled=True)
-            chosen = u[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
-            design = contrasts.ContrastDesign(chosen, sizes, self.weights[self.weights != 0], self.paired)
-            found = contrasts.contrast_tests(design, plan, self.alternative, self.alpha)
-            found.pop("estimate_ci_gap")
-            for name, values in found.items():
-                out[name][tasks] = values
-            out["n_resamples"][tasks] = plan.n_resamples
-            out["n_assignments"][tasks] = as_float(plan.n_assignments)
-        return self.layout.pack(out, numbers.shape)
+def contrast_kernel(
+    group: Group, *, reduction: SumOfLevels, weights: Floats, alternative: Alternative, margin: float | None, sign: int
+) -> dict[str, Any]:
+    """Test the contrast in alike tasks."""
+    context = group.context
+    numbers = reduction.numbers(group)[:, group.curves]
+    run_checks.check_contrasted(group.present, group.names[0], group.algorithms, context.runs, paired=context.paired)
+    plan = context.plan(group.sizes, labelled=True)
+    design = contrasts.ContrastDesign(numbers, group.sizes, weights, context.paired)
+    found = contrasts.contrast_tests(design, plan, alternative, context.alpha)
+    found.pop("estimate_ci_gap")
+    if margin is not None:
+        turned = design._replace(u=sign * numbers)
+        found["margin_pvalue"], found["margin_limit"] = margins.margin_tests(turned, plan, margin, context.alpha)
+    return {**found, "n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
 
 
-def _warn(result: xr.Dataset, block: _ContrastBlock) -> None:
+def _warn(result: xr.Dataset, context: Context) -> None:
     """Warn once if no p-value can be small enough: then no shift at all is rejected."""
     n_resamples = result["n_resamples"].to_numpy().ravel()
     unbounded = (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
     provenance.warn_of(
         unbounded & (n_resamples > 0),
-        block.names,
+        context.names,
         lambda task: (
-            f"{n_resamples[task]} reassignments allow no p of {block.alpha:g} or below, and the interval is unbounded"
+            f"{n_resamples[task]} reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
         ),
     )
-
-
-def _reduce(curves: xr.DataArray, profile: xr.DataArray, *, paired: bool) -> tuple[xr.DataArray, ...]:
-    """Reduce every curve by the profile: numbers, counts of levels, the tasks' levels, weight outside them.
-
-    Sums are divided by the number of levels at the end, so that chunked curves are read once.
-    """
-    curves = coarsen(curves, labels.DIMS)
-    curves = curves if curves.chunks is None else curves.chunk(algorithm=-1, run=-1)
-    has = curves.notnull()
-    finite = curves.where(np.isfinite(curves))
-    in_grid = has.any(["algorithm", "run"])
-    n_levels = in_grid.sum("training").astype(np.float64)
-    means = profile.isnull().all()  # then the mean over each task's grid
-    by, divisor = (xr.ones_like(profile), n_levels.where(n_levels > 0, 1)) if means else (profile, 1.0)
-    common = finite.mean("algorithm" if paired else ["algorithm", "run"])  # taking it away leaves every contrast
-    centred = (finite - common).fillna(0)
-    counts = has.sum("training").where(has.sum("training") == finite.notnull().sum("training"))
-    uncovered = (abs(profile).fillna(0) * ~in_grid).sum("training")
-    return (centred * by).sum("training") / divisor, counts, n_levels, uncovered

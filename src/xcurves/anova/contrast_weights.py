@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.weights import level_weights, weights_on
+from xcurves.core.weights import TrainingWeights, check_training_weights, weights_on
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
 
 def check_weights(
-    curves: xr.DataArray, weights: Weights, training_weights: xr.DataArray | Sequence[float] | None
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return weights on (algorithm) that sum to zero, and a profile on (training), NaN for each grid's mean."""
+    curves: xr.DataArray, weights: Weights, training_weights: TrainingWeights
+) -> tuple[xr.DataArray, xr.DataArray | str | None]:
+    """Return weights on (algorithm) that sum to zero, and those of training levels."""
     if isinstance(weights, xr.DataArray) and "training" in weights.dims:
         if training_weights is not None:
             raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
@@ -31,10 +31,7 @@ def check_weights(
         raise ValueError(f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ")
     if abs(values.sum()) > 1e-9 * np.abs(values).sum():
         raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
-    if training_weights is None:
-        return over_algorithms, xr.full_like(curves["training"], np.nan).drop_attrs()
-    profile = level_weights(curves, training_weights)
-    return over_algorithms, profile / profile.sum() if (profile >= 0).all() else profile
+    return over_algorithms, check_training_weights(curves, training_weights)
 
 
 def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:

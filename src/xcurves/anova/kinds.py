@@ -6,10 +6,11 @@ import numpy as np
 
 from xcurves.anova import contrast_text, plots, tables, text
 from xcurves.core.applicability import comparable
+from xcurves.core.curve_differences import view_along_training
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
@@ -36,6 +37,7 @@ RANDOMIZED_ANOVA = ResultKind(
         "error_df": Var(_BY_EFFECT, "degrees of freedom of the error term"),
         "sd_ratio": Var(("task",), "largest over smallest standard deviation of the algorithms' curve means"),
         "sd_ratio_limit": Var(("task",), "0.95 quantile of that ratio under equal normal spread"),
+        "level_test": Var(("task",), "which test of level speaks: 0 F, 1 Welch's", dtype=np.int8),
         "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
         "n_levels": Var(("task",), "number of training levels", dtype=np.int64),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
@@ -46,34 +48,39 @@ RANDOMIZED_ANOVA = ResultKind(
     coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": VARIATION_SOURCES},
     rows=("effect", "error_term"),
     references=PIATER,
-    method="Algorithms were compared by a randomized analysis of variance of whole performance curves: F of the "
-    "algorithm effect against differences between runs and F of the algorithm-by-training interaction against "
-    "their changes with training (split-plot error terms), with p-values from reassigning whole runs to "
-    "algorithms.",
-    unit="whole runs",
-    table=tables.anova_table,
-    table_caption="Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
-    "runs by training for the interaction.",
-    sentences=text.anova_sentences,
-    answer=text.anova_answer,
-    caution=text.anova_caution,
-    digest=tables.anova_digest,
+    method=(
+        "Algorithms were compared by a randomized analysis of variance of whole performance curves: F of the "
+        "algorithm effect against differences between runs and F of the algorithm-by-training interaction against "
+        "their changes with training (split-plot error terms), with p-values from reassigning whole runs to "
+        "algorithms.",
+        "whole runs",
+    ),
+    table=captioned(
+        tables.anova_table,
+        "Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
+        "runs by training for the interaction.",
+    ),
+    statements=text.anova_statements,
+    digest=captioned(
+        tables.anova_digest,
+        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which the "
+        "sentences use, then by the paper's pooled one.",
+    ),
     part=Part("anova", 0, comparable, ("n_resamples", "paired", "progress")),
     views={
         "f": View(
-            plots.draw_f,
-            "F ratios over their critical values: beyond 1 (dashed) is significant. Filled: the split-plot error "
-            "terms, which conclusions rest on; open: the pooled one of the paper; grey: Welch's statistic, where "
-            "spreads are so unlike that it is to be read.",
-            plots.say_f,
-            title=plots.compared,
+            Drawing(plots.draw_f, title=plots.compared),
+            {
+                "": "F ratios over their critical values: beyond 1 (dashed) is significant.",
+                "split_plot": "Filled: the split-plot error terms, which conclusions rest on.",
+                "pooled": "Open: the pooled one of the paper.",
+                "welch": "Grey: Welch's statistic, which is the test of level here.",
+                "null": "Grey areas: F ratios of reassignments.",
+            },
             many=View(
-                plots.draw_f_of_tasks,
+                Drawing(plots.draw_f_of_tasks, rows=plots.n_tasks, title=plots.compared),
                 "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
                 "(dashed) is significant. Beside: p of level and shape.",
-                plots.say_f_of_tasks,
-                rows=plots.n_tasks,
-                title=plots.compared,
             ),
         )
     },
@@ -89,44 +96,62 @@ PAIRWISE = ResultKind(
         "f": Var(_BY_PAIR, "F ratio, split-plot error term"),
         "difference": Var(("task", "pair"), "difference of mean scores over training", "score"),
         "difference_ci": Var(("task", "pair", "ci_bound"), "confidence interval of the difference", "score"),
+        "difference_ci_simultaneous": Var(
+            ("task", "pair", "ci_bound"), "confidence interval of the difference, for all pairs together", "score"
+        ),
+        "curve_difference": Var(
+            ("task", "pair", "training"), "difference of mean scores at the level", "score", when="few pairs"
+        ),
+        "curve_difference_band": Var(
+            ("task", "pair", "training", "ci_bound"),
+            "band of that difference for all levels of the pair together",
+            "score",
+            when="few pairs",
+        ),
         "difference_ci_gap": Var(("task", "pair"), "1 where a shift within the interval is rejected"),
+        "pvalue_adjusted_least": Var(("task", "pair"), "smallest adjusted p-value that these numbers of runs allow"),
+        "score_mean": Var(("task", "algorithm"), "mean score over training", "score", when="given"),
+        "may_be_best": Var(("task", "algorithm"), "1 where no other algorithm is shown to have a better mean"),
         "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
         "n_resamples": Var(("task", "pair"), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task", "pair"), _N_ASSIGNMENTS),
     },
-    coords={"effect": EFFECTS, "pair": (), "ci_bound": CI_BOUNDS},
-    coord_vars=PAIR_COORDS,
+    coords={"effect": EFFECTS, "pair": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("effect", "pair"),
     references=PIATER,
-    method="Every pair of algorithms was compared on its own runs, in mean score over training by a studentized "
-    "randomization test, whose inversion gives the interval of the difference, and in change with training by F "
-    "with the split-plot error. P-values of each effect were adjusted for the number of pairs by {correction}; "
-    "intervals were not.",
-    unit="whole runs",
-    table=tables.pair_table,
-    table_caption="Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
-    "number of pairs), and p of level and of shape, adjusted.",
-    sentences=text.pair_sentences,
-    answer=text.pair_answer,
-    caution=text.pair_caution,
+    method=(
+        "Every pair of algorithms was compared on its own runs, in mean score over training by a studentized "
+        "randomization test, whose inversion gives the interval of the difference, and in change with training by F "
+        "with the split-plot error. P-values of each effect were adjusted for the number of pairs by {correction}; "
+        "intervals were not.",
+        "whole runs",
+    ),
+    table=captioned(
+        tables.pair_table,
+        "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
+        "number of pairs), and p of level and of shape, adjusted.",
+    ),
+    statements=text.pair_statements,
     part=Part("pairwise", 1, comparable, ("n_resamples", "paired"), opens=True),
     views={
+        "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(
-            plots.draw_differences,
-            "Differences of mean scores over training with their intervals; arrows mark unbounded sides. Beside: p "
-            "adjusted over pairs.",
-            plots.say_differences,
-            rows=n_pair_rows,
-            columns=n_pair_columns,
+            Drawing(plots.draw_differences, rows=n_pair_rows, columns=n_pair_columns),
+            {
+                "task": "Differences of mean scores over training with their intervals, the largest first. Beside: p "
+                "adjusted over pairs.",
+                "arrow": "Arrows mark sides without a limit.",
+                "cells": "Differences of mean scores over training, that of the row less that of the column.",
+                "bold": "Bold: shown, adjusted over pairs.",
+            },
             many=View(
-                plots.draw_differences_of_tasks,
+                Drawing(
+                    plots.draw_differences_of_tasks, rows=plots.n_tasks, columns=lambda result: result.sizes["pair"]
+                ),
                 "Which algorithm of a pair has the higher mean score in each task; dark where shown by p of the level, "
                 "adjusted over pairs.",
-                plots.say_differences_of_tasks,
-                rows=plots.n_tasks,
-                columns=lambda result: result.sizes["pair"],
             ),
-        )
+        ),
     },
 )
 
@@ -139,6 +164,8 @@ CONTRAST = ResultKind(
         "statistic": Var(("task",), "studentized contrast"),
         "estimate": Var(("task",), "contrast of scores", "score"),
         "estimate_ci": Var(("task", "ci_bound"), "confidence interval of the contrast", "score"),
+        "margin_pvalue": Var(("task",), "randomization p-value of being worse by the margin or more", when="margin"),
+        "margin_limit": Var(("task",), "one-sided lower limit of how much better", "score", when="margin"),
         "n_runs": Var(("task", "algorithm"), "number of runs of an algorithm with a weight", dtype=np.int64),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task",), _N_ASSIGNMENTS),
@@ -149,20 +176,20 @@ CONTRAST = ResultKind(
     },
     coords={"ci_bound": CI_BOUNDS},
     references=PIATER,
-    method="A planned contrast of algorithms was tested by a studentized randomization test of weighted mean scores "
-    "({alternative}), whose inversion gives the interval.",
-    unit="whole runs",
-    table=tables.contrast_table,
-    table_caption="The contrast of scores with its interval, the studentized statistic T, and p.",
-    sentences=contrast_text.contrast_sentences,
-    answer=contrast_text.contrast_answer,
+    method=(
+        "A planned contrast of algorithms was tested by a studentized randomization test of weighted mean scores "
+        "({alternative}), whose inversion gives the interval.",
+        "whole runs",
+    ),
+    table=captioned(
+        tables.contrast_table,
+        "The contrast of scores with its interval, the studentized statistic T, and p.",
+    ),
+    statements=contrast_text.contrast_statements,
     views={
         "estimate": View(
-            plots.draw_contrast,
-            "The contrast of scores with its interval; arrows mark unbounded sides.",
-            plots.say_contrast,
-            rows=lambda result: result["estimate"].size,
-            title=plots.say_weights,
+            Drawing(plots.draw_contrast, rows=lambda result: result["estimate"].size, title=plots.say_weights),
+            {"": "The contrast of scores with its interval.", "arrow": "Arrows mark sides without a limit."},
         )
     },
     overlaid=None,

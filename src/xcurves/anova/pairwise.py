@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.anova.anova_block import check_moments, design_of
 from xcurves.anova.kinds import PAIRWISE
-from xcurves.anova.reduction import apply_to_moments
+from xcurves.anova.reduction import design_of, reductions
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.chunking import in_memory
-from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import Block, alike, as_float, block_options, in_given_order, in_label_order
+from xcurves.core.curve_differences import MOST_PAIRS
+from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.labels import in_label_order, pairs_in_label_order
+from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import contrasts, moments, null, sums
-from xcurves.kernels.adjustments import ADJUSTMENTS
+from xcurves.kernels import contrasts, level_tests, sums
+from xcurves.kernels.engine import ADJUSTMENTS, may_be_best
+from xcurves.kernels.moments import Floats
 
 
 def pairwise(
@@ -28,6 +29,7 @@ def pairwise(
     n_resamples: int | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
+    higher_is_better: bool = True,
     correction: Literal["holm", "bonferroni"] = "holm",
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
@@ -44,10 +46,12 @@ def pairwise(
         Whether run ``j`` is matched over algorithms.
     reference : label, optional
         An algorithm: only its pairs are compared, "other - reference". By default all pairs are.
+    higher_is_better : bool, default True
+        Which end of the scores is better.
     correction : {"holm", "bonferroni"}
         How p-values are adjusted for the number of pairs, for each effect by itself.
     confidence_level : float, default 0.95
-        Confidence level of each interval; the intervals are not adjusted for the number of pairs.
+        Of each interval by itself, but of all pairs' `difference_ci_simultaneous` together.
     rng : int, Generator or None
         Seed of the random reassignments.
 
@@ -57,9 +61,13 @@ def pairwise(
         With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (for the
         algorithm effect from the studentized :math:`|T|`, for the interaction from F) and `f`, with the split-plot
         error terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
-        `n_resamples` and `n_assignments`; `difference_ci` (pair, ci_bound), and `difference_ci_gap`, 1 where a shift
-        within the interval is rejected. On (algorithm): `n_runs`. `pair` has labels ``"a - b"``, with coordinates
-        `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a task.
+        `n_resamples` and `n_assignments`; of at most eight pairs, on (pair, training), `curve_difference` and
+        `curve_difference_band` (ci_bound), which holds for all levels of a pair; `difference_ci` and `difference_ci_simultaneous` (pair, ci_bound), and
+        `difference_ci_gap`, 1 where a shift within the interval is rejected; `pvalue_adjusted_least`, the smallest
+        adjusted p that these numbers of runs allow. On (algorithm): `n_runs`, `score_mean` over training, and
+        `may_be_best`, 1 where no other algorithm is shown to have a better mean score, NaN with a `reference`. `pair`
+        has labels ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a
+        task.
 
     Raises
     ------
@@ -69,6 +77,7 @@ def pairwise(
     Warns
     -----
     UserWarning
+        If two runs of a task have the same score at every level, as copied data have.
         If no adjusted p-value can reach ``1 - confidence_level``, or the p of a pair is NaN.
 
     Notes
@@ -78,8 +87,9 @@ def pairwise(
     of `contrast`, and the interval goes from the smallest to the largest shift δ of one algorithm against the other
     that this test does not reject. So the unadjusted p is at most ``1 - confidence_level`` exactly where the interval
     excludes 0, except where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, some shifts within it
-    may be rejected. With too few assignments the interval is unbounded. It assumes that algorithms
-    differ by a shift; the test does not.
+    may be rejected. With too few assignments the interval is unbounded; where runs do not differ at all it is NaN. It
+    assumes that algorithms differ by a shift; the test does not. Intervals that hold for all K pairs together are those
+    of a level of :math:`1 - \alpha / K`.
 
     .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
 
@@ -99,116 +109,129 @@ def pairwise(
     True
     """
     given, curves = curves, check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
-    validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
-    ordered = in_label_order(curves)
-    place = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"]).tolist()
-    pairs = [(place[a], place[b]) for a, b in labels.algorithm_pairs(curves, reference)]
-    block = _PairBlock(
-        PAIRWISE.layout({"effect": 2, "pair": len(pairs), "ci_bound": 2, "algorithm": len(place)}),
-        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng),
-        pairs=pairs,
-        correction=correction,
-    )
-    packed = apply_to_moments(block, ordered, given, [list(pair) for pair in pairs])
-    attrs = PAIRWISE.attrs(
+    run_checks.warn_of_copies(curves)
+    adjust = ADJUSTMENTS[validation.check_choice("correction", correction, tuple(ADJUSTMENTS))]
+    context = Context.of(curves, n_resamples, paired, confidence_level, rng)
+    pairs = pairs_in_label_order(curves, reference)
+    whole = curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves  # the same sums in any chunks
+    few = 0 < len(pairs) <= MOST_PAIRS
+    result = per_task(
+        PAIRWISE,
+        pair_kernel,
         curves,
-        block.entropy,
-        confidence_level,
-        n_resamples=n_resamples,
-        paired=paired,
-        reference=None if reference is None else str(reference),
-        correction=correction,
+        *([in_label_order(whole)] if few else []),
+        context=context,
+        when=["few pairs"] if few else [],
+        sizes={"pair": len(pairs)},
+        reduce=reductions(paired=context.paired),
+        subsets=pairs.tolist(),
+        finish=partial(
+            _over_pairs,
+            adjust=adjust,
+            pairs=pairs if reference is None else None,
+            sign=1 if higher_is_better else -1,
+            alpha=context.alpha,
+        ),
+        options={"alphas": (context.alpha, context.alpha / len(pairs)), "pairs": pairs if few else None},
+        attrs={
+            "n_resamples": n_resamples,
+            "paired": paired,
+            "reference": None if reference is None else str(reference),
+            "higher_is_better": validation.check_flag("higher_is_better", higher_is_better),
+            "correction": correction,
+        },
+        coords=labels.pair_coords(curves, reference) | ({"training": given["training"]} if few else {}),
+        given={"score_mean": whole.mean(["run", "training"]).transpose(..., "algorithm").variable},
+        cure=given,
     )
-    variables = block.layout.unpack(packed)
-    variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
-    coords = {**packed.coords, **labels.pair_coords(curves, reference), "algorithm": curves["algorithm"]}
-    result = PAIRWISE.dataset(variables, coords, attrs, curves)
-    if in_memory(curves):
-        _warn_pairs(result, block)
+    if not is_lazy(curves):
+        _warn_pairs(result, context)
         provenance.record_exact_rng(result, rng)
     return result
 
 
-@dataclass(frozen=True)
-class _PairBlock(Block):
-    """All pairs in a block of tasks."""
+def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.intp] | None = None) -> dict[str, Any]:
+    """Compare the two algorithms of alike pairs, along training too where `pairs` are given, before any reduction.
 
-    pairs: list[tuple[int, int]]
-    correction: str
-
-    def __call__(self, *arrays: Any) -> Floats:
-        """Compare pairs, given packed moments, shape (..., pair, moment), if paired within runs too, and numbers."""
-        *packed, numbers = arrays
-        names = [self.names[number] for number in numbers.ravel()]
-        n_pairs, n_curves = len(self.pairs), 2 * len(self.runs)
-        parts = [moments.unpack(each.reshape(len(names) * n_pairs, -1), n_curves) for each in packed]
-        present = self._present(parts[0], names)
-        check_moments(parts[0], [name for name in names for _ in self.pairs])
-        out = self.layout.blank(len(names))
-        out["n_resamples"][:] = 0
-        n_runs = present.reshape(len(names), n_pairs, 2, -1).sum(axis=-1)
-        for column, (a, b) in enumerate(self.pairs):
-            out["n_runs"][:, [a, b]] = n_runs[:, column]
-        comparable = np.logical_and.reduce(present.any(axis=2), axis=1)
-        for places in alike(present, np.where(comparable, parts[0].n_levels, 0)):
-            task, pair = np.divmod(places, n_pairs)
-            if self.paired:
-                matched = [self.algorithms[i] for i in self.pairs[pair[0]]]
-                run_checks.check_groups(present[places[0]], names[task[0]], matched, self.runs, paired=True)
-            for name, values in self._test(parts, present[places[0]], places).items():
-                out[name][(task, slice(None), pair) if "effect" in self.layout.dims[name] else (task, pair)] = values
-        out["pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["pvalue"])
-        return self.layout.pack(out, numbers.shape)
-
-    def _present(self, part: moments.Moments, names: list[str]) -> NDArray[np.bool_]:
-        """Return which runs of each pair of a task are present, shape (task and pair, algorithm, run)."""
-        counts = part.counts.reshape(len(names), len(self.pairs), -1)
-        n_levels = part.n_levels.reshape(len(names), -1)
-        by_pair = [
-            run_checks.check_runs(
-                counts[:, column], n_levels[:, column], names, [self.algorithms[i] for i in pair], self.runs
-            )
-            for column, pair in enumerate(self.pairs)
-        ]
-        return np.stack(by_pair, axis=1).reshape(-1, 2, len(self.runs))
-
-    def _test(
-        self, parts: list[moments.Moments], present: NDArray[np.bool_], places: NDArray[np.intp]
-    ) -> dict[str, Floats | float]:
-        """Test pairs of tasks that have the same present runs."""
-        design = design_of(parts, present, places)
-        sizes = design.sizes
-        plan = self.plan(sizes)
-        found = null.f_tests(design, plan, self.alpha)
-        shifted = contrasts.ContrastDesign(design.means, sizes, np.array([1.0, -1.0]), self.paired)
-        by_shift = contrasts.contrast_tests(shifted, plan, "two-sided", self.alpha)  # |T| ignores the sign
-        return {
-            "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
-            "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
-            "difference": by_shift["estimate"],
-            "difference_ci": by_shift["estimate_ci"],
-            "difference_ci_gap": by_shift["estimate_ci_gap"],
-            "n_resamples": plan.n_resamples,
-            "n_assignments": as_float(plan.n_assignments),
-        }
+    Nothing where either has no runs.
+    """
+    along = _along_training(group, pairs) if pairs is not None else {}
+    group = group if pairs is None else group._replace(data=group.data[:-1])
+    context = group.context
+    if not group.present.any(axis=1).all():
+        return {}
+    if context.paired:
+        run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=True)
+    design = design_of(group)
+    plan = context.plan(group.sizes)
+    found = sums.f_tests(design, plan, context.alpha)
+    shifted = contrasts.ContrastDesign(design.means, group.sizes, np.array([1.0, -1.0]), context.paired)
+    by_shift, together = (
+        contrasts.contrast_tests(shifted, plan, "two-sided", alpha)  # |T| ignores the sign
+        for alpha in alphas
+    )
+    return {
+        "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
+        "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
+        "difference": by_shift["estimate"],
+        "difference_ci": by_shift["estimate_ci"],
+        "difference_ci_simultaneous": together["estimate_ci"],
+        "difference_ci_gap": by_shift["estimate_ci_gap"],
+        "n_resamples": plan.n_resamples,
+        "n_assignments": as_float(plan.n_assignments),
+    } | along
 
 
-def _warn_pairs(result: xr.Dataset, block: _PairBlock) -> None:
+def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
+    """Return the differences of mean scores at every level of alike pairs, with a band for all levels of a pair."""
+    scores = group.data[-1]
+    every = np.arange(len(scores))[:, np.newaxis]
+    both = scores[every, pairs[group.subsets]]
+    out = {"curve_difference": np.full((len(both), both.shape[-1]), np.nan)}
+    out["curve_difference_band"] = np.full((*out["curve_difference"].shape, 2), np.nan)
+    if not group.present.any(axis=1).all():
+        return out
+    levels = np.nonzero(np.isfinite(both).any(axis=(1, 2)))[1].reshape(len(both), -1)
+    some = both.reshape(len(both), -1, both.shape[-1])[:, group.curves]
+    curves = np.take_along_axis(some, levels[:, np.newaxis], axis=2)
+    plan = group.context.plan(group.sizes, work=levels.shape[1])
+    found = level_tests.level_differences(curves, plan)
+    out["curve_difference"][every, levels] = found.difference[:, 0]
+    out["curve_difference_band"][every, levels] = level_tests.bands(found, plan, group.context.alpha)[:, 0]
+    return out
+
+
+def _over_pairs(
+    found: dict[str, Any], adjust: Callable[[Floats], Floats], pairs: NDArray[np.intp] | None, sign: int, alpha: float
+) -> None:
+    """Adjust p over the pairs of every task; of all pairs, say which algorithms may be the best."""
+    found["pvalue_adjusted"] = adjust(found["pvalue"])
+    n_resamples, exact = found["n_resamples"], found["n_resamples"] == found["n_assignments"]
+    with np.errstate(divide="ignore"):
+        least = np.where(n_resamples > 0, 1 / np.where(exact, n_resamples, n_resamples + 1), np.nan)
+    found["pvalue_adjusted_least"] = adjust(least)
+    if pairs is None:
+        return
+    for task, (difference, p) in enumerate(zip(found["difference"], found["pvalue_adjusted"][:, 0], strict=True)):
+        found["may_be_best"][task] = may_be_best(pairs, sign * difference, p, found["n_runs"].shape[1], alpha)
+
+
+def _warn_pairs(result: xr.Dataset, context: Context) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
-    n_tasks = len(block.names)
-    smallest = provenance.smallest_adjusted_pvalue(result).reshape(n_tasks, -1)
+    n_tasks = len(context.names)
+    smallest = provenance.values_of(result, "pvalue_adjusted_least", "pair").reshape(n_tasks, -1)
     exact = provenance.is_exact(result, "pair").ravel()
     undefined = np.isnan(provenance.values_of(result, "pvalue", "effect", "pair").reshape(n_tasks, 2, -1)[:, 0])
-    unreachable = ~undefined & ~provenance.significant(smallest, block.alpha)
+    unreachable = ~undefined & ~provenance.significant(smallest, context.alpha)
 
     def unreached(place: int) -> str:
         few = "runs are so few" if exact[place] else "n_resamples is so small"
-        return f"{few} that no adjusted p reaches {block.alpha:g}"
+        return f"{few} that no adjusted p reaches {context.alpha:g}"
 
     cases = (
         (undefined, lambda _: "p is NaN: runs or error are missing"),
         (unreachable, unreached),
     )
-    where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
+    where = [f"{name}{pair}: " for name in context.names for pair in result["pair"].to_numpy()]
     for affected, say in cases:
         provenance.warn_of(affected, where, say, "comparisons")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from xcurves.anova.text import is_welch_to_read
+from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.core import labels, provenance
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, label_of, list_rows
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows
 from xcurves.core.matrices import MOST_ROWS, by_task, draw_pairs, draw_signs, task_labels
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
+from xcurves.core.tables import pairs_by_size
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ _TESTS = tuple(product(labels.EFFECTS, ("split_plot", "pooled")))
 def draw_f(result: xr.Dataset, ax: Axes) -> None:
     """Draw F ratios over their critical values, the split-plot error term filled, on the null distributions if kept.
 
-    Welch's statistic is drawn where spreads are so unlike that it is to be read.
+    Welch's statistic is drawn where it is the test of level.
     """
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
@@ -46,7 +47,8 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
             _draw_null(test["null_distribution"].to_numpy() / critical, row, ax)
         fill = _FILLS[term]
         if f > 0:
-            ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3)
+            ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3,
+                    gid=term)  # fmt: skip
     _mark_ratios(ax)
     list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
     ax.set_ylim(len(shown) - 0.5, -0.9)
@@ -70,8 +72,8 @@ def _say_axis(result: xr.Dataset) -> str:
 
 
 def _tests(result: xr.Dataset) -> list[tuple[str, str]]:
-    """Return the tests that are drawn: of each effect, by each error term; Welch's where it is to be read."""
-    return [("algorithm", "welch")] * is_welch_to_read(result) + list(_TESTS)
+    """Return the tests that are drawn: of each effect, by each error term; Welch's where it is the test of level."""
+    return [("algorithm", "welch")] * bool(by_welch(result).item()) + list(_TESTS)
 
 
 def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
@@ -82,7 +84,7 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
     edges = np.geomspace(np.quantile(ratios, 0.005), ratios.max() * 1.0001, _BINS)
     counts, _ = np.histogram(ratios, edges)
     heights = row - _HIGH * counts / max(counts.max(), 1)
-    ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1)
+    ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1, gid="null")
 
 
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
@@ -90,10 +92,12 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     if result.sizes["pair"] > MOST_ROWS:
         _draw_pairs(result, ax)
         return
+    result = pairs_by_size(result, result["difference"], ["difference", "difference_ci"])
     pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])]
     _draw_estimates(ax, result["difference"], result["difference_ci"])
+    ax.yaxis.set_gid("task")
     list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
-    _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p: level, shape")
+    _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p of level, shape")
 
 
 def _draw_pairs(result: xr.Dataset, ax: Axes) -> None:
@@ -117,8 +121,8 @@ def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 
 
 def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw F ratios over their critical values by the split-plot error terms, a row for each task."""
-    test = result.sel(error_term="split_plot")
+    """Draw F ratios over their critical values by the tests that speak, a row for each task."""
+    test = tests_that_speak(result)
     names = task_labels(result["f"], ["effect", "error_term"])
     ratios = by_task(test["f"] / test["critical_value"], "effect")
     p = by_task(test["pvalue"], "effect")
@@ -133,7 +137,9 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel(_say_axis(result))
     list_rows(ax, names)
     ax.grid(axis="y", alpha=0.3)
-    _beside(ax, [", ".join(f"{each:.2g}" if each == each else "no p" for each in row) for row in p], "p: level, shape")
+    _beside(
+        ax, [", ".join(f"{each:.2g}" if each == each else "no p" for each in row) for row in p], "p of level, shape"
+    )
 
 
 def compared(result: xr.Dataset) -> str:
@@ -164,11 +170,12 @@ def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> N
     ax.grid(axis="x", alpha=0.3)
 
 
-def _beside(ax: Axes, said: Sequence[str], title: str = "") -> None:
-    """Write a line beside each row."""
+def _beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
+    """Write a line beside each row, and below what it is."""
     for row, line in enumerate(said):
         ax.text(1.04, row, line, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.text(1.04, 1.01, title, transform=ax.transAxes, va="bottom", fontsize="small")
+    if what:
+        ax.set_xlabel(f"{ax.get_xlabel()}\nbeside: {what}")
 
 
 def _say_p(p: float) -> str:
@@ -184,32 +191,6 @@ def _say_pair(pvalues: xr.DataArray) -> str:
     return ", ".join(f"{p:.3g}" for p in values) if not np.isnan(values).all() else "no p"
 
 
-def say_f(result: xr.Dataset) -> str:
-    """Return what the picture of F ratios shows."""
-    said = []
-    for effect, term in _tests(result):
-        test = result.sel(effect=effect, error_term=term)
-        ratio = (test["f"] / test["critical_value"]).item()
-        said.append(f"{effect}, {term}: {ratio:.3g} (F = {test['f'].item():.3g}, p = {test['pvalue'].item():.3g})")
-    return f"Chart of F ratios over their critical values. {joined(said, '; ')}."
-
-
-def say_f_of_tasks(result: xr.Dataset) -> str:
-    """Return what the picture of F ratios of many tasks shows."""
-    p = by_task(result["pvalue"].sel(error_term="split_plot"), "effect")
-    n_shown = provenance.significant(p, provenance.alpha_of(result)).sum(axis=0)
-    said = [f"{effect} in {n} of {len(p)} tasks" for effect, n in zip(labels.EFFECTS, n_shown, strict=True)]
-    return f"Chart of F ratios over their critical values, a row for each task. Significant: {joined(said, '; ')}."
-
-
-def say_differences_of_tasks(result: xr.Dataset) -> str:
-    """Return what the cells of tasks and pairs show."""
-    p = by_task(result["pvalue_adjusted"].sel(effect="algorithm"), "pair")
-    n_shown = provenance.significant(p, provenance.alpha_of(result)).sum(axis=0).tolist()
-    said = [f"{pair} in {n}" for pair, n in zip(result["pair"].to_numpy().tolist(), n_shown, strict=True)]
-    return f"Cells of {len(p)} tasks by pairs. Shown to differ: {joined(said, '; ')}."
-
-
 def say_weights(result: xr.Dataset) -> str:
     """Return the contrast as a sum of algorithms with weights, as a title."""
     if "weights" not in result:
@@ -217,31 +198,3 @@ def say_weights(result: xr.Dataset) -> str:
     named = zip(result["algorithm"].to_numpy().tolist(), result["weights"].to_numpy().tolist(), strict=True)
     said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
     return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _NAMED else ""
-
-
-def say_differences(result: xr.Dataset) -> str:
-    """Return what the picture of differences shows."""
-    said = []
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
-        p = pair["pvalue_adjusted"].sel(effect="algorithm").item()
-        difference = (
-            f"{pair['difference'].item():.4g} (interval {_limits(pair['difference_ci'])}), adjusted p = {p:.3g}"
-        )
-        said.append(f"{pair['pair'].item()}: {difference}")
-    return f"Chart of differences of mean scores over training with intervals. {joined(said, '; ')}."
-
-
-def say_contrast(result: xr.Dataset) -> str:
-    """Return what the picture of a contrast shows."""
-    names = labels.result_names(result["estimate"])
-    said = []
-    for name, task in zip(names, labels.tasks_of(result, "estimate"), strict=True):
-        estimate = f"{task['estimate'].item():.4g} (interval {_limits(task['estimate_ci'])})"
-        said.append(f"{name}{estimate}, {_say_p(task['pvalue'].item())}")
-    return f"Chart of the contrast of scores with its interval. {joined(said, '; ')}."
-
-
-def _limits(interval: xr.DataArray) -> str:
-    low, high = interval.to_numpy()
-    return "without limits" if np.isinf([low, high]).all() else f"{low:.4g} to {high:.4g}"

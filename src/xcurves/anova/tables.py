@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.anova.text import by_welch
 from xcurves.core import labels
-from xcurves.core.tables import bounds, frame_of
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
 
 _ROWS = {
     "algorithm": "Algorithm",
+    "welch": "Algorithm (Welch)",
     "runs": "Runs",
     "training": "Training",
     "interaction": "Interaction",
@@ -52,7 +54,8 @@ def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
     effects = result["effect"].to_numpy()
     rows: dict[str, Row] = {}
     if "algorithm" in effects:
-        rows |= {"algorithm": _effect(result, "algorithm", "split_plot"), "runs": _error(result, "algorithm")}
+        rows |= {"algorithm": _effect(result, "algorithm", "split_plot"), **_welch_row(result)}
+        rows |= {"runs": _error(result, "algorithm")}
     rows["training"] = _source(result, "training")
     if "interaction" in effects:
         error = _error(result, "interaction")
@@ -62,6 +65,16 @@ def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
     if paired and len(effects) == 2:
         rows["matched_runs"] = {name: total[name] - sum(row[name] for row in rows.values()) for name in ("df", "SS")}
     return rows | {"total": total}
+
+
+def _welch_row(result: xr.Dataset) -> dict[str, Row]:
+    """Return the row of Welch's statistic, which has no sum of squares, where it is the test of level."""
+    speaks = by_welch(result)
+    if not speaks.any():
+        return {}
+    test = result[["f", "pvalue"]].sel(effect="algorithm", error_term="welch", drop=True).where(speaks)
+    df = result["df"].sel(source="algorithm", drop=True).where(speaks)
+    return {"welch": {"df": df, "SS": xr.full_like(df, np.nan), "F": test["f"], "p": test["pvalue"]}}
 
 
 def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
@@ -105,7 +118,7 @@ def _cell(row: Row, column: str) -> xr.DataArray:
     return row[column] if column in row else xr.full_like(row["SS"], np.nan)
 
 
-def anova_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+def anova_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task: F and p by both error terms."""
     columns = {
         f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
@@ -113,17 +126,16 @@ def anova_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
         for effect in labels.EFFECTS
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
-    return frame_of(columns), (
-        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
-        "the sentences use, then by the paper's pooled one."
-    )
+    return frame_of(columns)
 
 
 def pair_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair."""
+    """Return a row for each pair, the largest difference first."""
+    turned = turned_pairs(result, result["difference"], ["difference", "difference_ci"])
     adjusted = result["pvalue_adjusted"]
     p = {f"p_{effect}": adjusted.sel(effect=effect, drop=True) for effect in result["effect"].to_numpy()}
-    return frame_of({"difference": result["difference"], **bounds(result["difference_ci"]), **p}, ["pair"])
+    columns = {"difference": turned["difference"], **bounds(turned["difference_ci"]), **p}
+    return frame_of_pairs(columns, result["difference"], turned["pair_turned"])
 
 
 def contrast_table(result: xr.Dataset) -> pd.DataFrame:

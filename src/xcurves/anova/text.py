@@ -2,107 +2,160 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from math import inf
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import counted, joined, span, unadjusted_over_tasks
+from xcurves.core.schema import Statement
+from xcurves.core.verdicts import UNTESTED, Pairs, say_against, say_best, say_floor
+from xcurves.core.wording import counted, interval, joined, listed, number, percent, pvalue, span
 
-LIMITS = (
-    "What was tested: whether scores are independent of the algorithm when whole runs are reassigned. A small p "
-    "does not say which algorithm is better or by how much; a large one does not say that they are equal."
-)
-CLAIMS = {
-    "algorithm": ("Algorithm effect", "the algorithms' mean scores over training"),
-    "interaction": ("Interaction", "the algorithms' changes of score with training"),
-}
+_CLAIMS = {"algorithm": "mean scores over training", "interaction": "changes of score with training"}
 _ERRORS = {
-    False: {
-        "algorithm": "differences between runs",
-        "interaction": "changes over training of the differences between runs",
-    },
+    False: {"algorithm": "differences between runs", "interaction": "changes with training of these"},
     True: {"algorithm": "algorithm by run", "interaction": "algorithm by run by training"},
 }
+_FEW = 6  # tasks of which each has sentences
 
 
-def anova_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task and effect, then what holds for all tasks."""
-    errors = _ERRORS[bool(result.attrs.get("paired", 0))]
-    tasks, names = zip(*named_tasks(result), strict=True)
-    if len(tasks) == 1:
-        yield _compared(tasks[0])
-    for task, name in zip(tasks, names, strict=True):
-        for effect in labels.EFFECTS:
-            yield name + _claim(task, effect, errors[effect])
-        yield from (name + sentence for sentence in _spread(task))
-    yield _how(list(tasks))
-    yield LIMITS
-    if len(tasks) > 1:
-        yield by_chance(result)
-
-
-def pair_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task and pair, then what holds for all tasks."""
-    for task, name in named_tasks(result):
-        for pair, claim in zip(task["pair"].to_numpy(), _pair_claims(task), strict=True):
-            yield f"{name}{pair}: {claim}"
-    yield (
-        f"p is adjusted for the number of pairs ({result.attrs.get('correction', 'holm')}), for each effect by itself; "
-        "intervals are not. Each pair was tested on its own runs alone: level by the studentized difference, whose "
-        "interval assumes a shift, changes with training by F with the split-plot error."
-    )
-    yield from unadjusted_over_tasks(len(labels.result_names(result["n_resamples"])))
-
-
-def _pair_claims(task: xr.Dataset) -> Iterator[str]:
-    """Yield what is said of each pair of one task."""
-    alpha = provenance.alpha_of(task)
-    p, adjusted = (
-        task[name].sel(effect=list(labels.EFFECTS)).transpose("pair", "effect").to_numpy()
-        for name in ("pvalue", "pvalue_adjusted")
-    )
-    bounds = task["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy()
-    differences, gaps = task["difference"].to_numpy(), task["difference_ci_gap"].to_numpy()
-    for place, (difference, (low, high)) in enumerate(zip(differences.tolist(), bounds.tolist(), strict=True)):
-        if np.isnan(p[place]).all():
-            yield "nothing can be said; runs or error are missing."
-            continue
-        said = [
-            f"{what} {_verdict(each, alpha)} (p = {each:.3g})"
-            for each, what in zip(
-                adjusted[place].tolist(), ("mean scores over training", "changes with training"), strict=True
-            )
-        ]
-        gap = " (not all shifts within it: some are rejected)" if gaps[place] == 1 else ""
-        yield f"difference {interval_of(difference, low, high, alpha)}{gap}; {said[0]}, {said[1]}."
-
-
-def interval_of(estimate: float, low: float, high: float, alpha: float) -> str:
-    """Return an estimate with its interval."""
-    limits = "without limits" if low == -high == -inf else f"{low:.4g} to {high:.4g}"
-    return f"{estimate:.4g} ({100 * (1 - alpha):g} % interval {limits})"
-
-
-def by_chance(result: xr.Dataset) -> str:
-    """Return how many tasks of an ANOVA chance alone would show to differ."""
+def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield the verdict on both effects, then F of each with its error, and when Welch's test is to be read."""
+    tasks = list(named_tasks(result))
     alpha = provenance.alpha_of(result)
+    if len(tasks) == 1:
+        task = tasks[0][0]
+        yield Statement("answer", _verdicts(task, alpha))
+        yield Statement("detail", _compared(task))
+        yield Statement("detail", _f_ratios(task))
+        for text in _why_welch(task):
+            yield Statement("caution", text)
+    else:
+        p = tests_that_speak(result)["pvalue"]
+        for effect, what in _CLAIMS.items():
+            named = f"the algorithms' {what}"
+            yield Statement("answer", counted(p.sel(effect=effect).to_numpy().ravel(), alpha, named))
+        yield Statement("answer", _by_chance(result, alpha))
+        for task, name in tasks if len(tasks) <= _FEW else []:
+            yield Statement("detail", f"{name}{_verdicts(task, alpha)}")
+        n_welch = int(by_welch(result).sum())
+        if n_welch:
+            yield Statement("caution", f"Level is tested by Welch's statistic in {n_welch} tasks, by F in the others.")
+    yield Statement("detail", _how([task for task, _ in tasks]))
+    for text in _out_of_reach([task for task, _ in tasks], alpha):
+        yield Statement("caution", text)
+
+
+def _verdicts(task: xr.Dataset, alpha: float) -> str:
+    """Return what is shown of level and shape."""
+    said = []
+    for effect, what in _CLAIMS.items():
+        test = tests_that_speak(task).sel(effect=effect)
+        p = test["pvalue"].item()
+        if p != p:
+            said.append(f"of {what} nothing can be said, F is undefined")
+        else:
+            whose = "the algorithms'" if effect == "algorithm" else "their"
+            said.append(f"{whose} {what} {_shown(p, alpha)} ({_p(task, p)})")
+    answer = "; ".join(said)
+    return f"{answer[:1].upper()}{answer[1:]}."
+
+
+def _shown(p: float, alpha: float) -> str:
+    return "differ" if provenance.significant(p, alpha) else "are not shown to differ"
+
+
+def _p(task: xr.Dataset, p: float) -> str:
+    n_resamples = int(task["n_resamples"].item())
+    return pvalue(p, 1 / (n_resamples + 1), 0 if provenance.is_exact(task) else n_resamples)
+
+
+def _compared(task: xr.Dataset) -> str:
+    sizes = task["n_runs"].to_numpy().tolist()
+    runs = [f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True)]
+    return f"Compared: {joined(runs)}, at {task['n_levels'].item():,} training levels."
+
+
+def _f_ratios(task: xr.Dataset) -> str:
+    """Return F of both effects with degrees of freedom and the error of each."""
+    errors = _ERRORS[bool(task.attrs.get("paired", 0))]
+    said = []
+    for effect, what in (("algorithm", "level"), ("interaction", "shape")):
+        test = task.sel(effect=effect, error_term="split_plot")
+        df = task["df"].sel(source=effect).item()
+        f = number(test["f"].item(), 4)
+        said.append(f"F({df:.0f}, {test['error_df'].item():.0f}) = {f} of {what} against {errors[effect]}")
+    return f"By the split-plot error terms {'; '.join(said)}."
+
+
+def by_welch(result: xr.Dataset) -> xr.DataArray:
+    """Return where Welch's test of level speaks."""
+    if "level_test" not in result or "welch" not in result["error_term"].to_numpy():
+        return xr.zeros_like(result["n_resamples"], dtype=bool)
+    return result["level_test"] == 1
+
+
+def tests_that_speak(result: xr.Dataset) -> xr.Dataset:
+    """Return F, its critical value and p of both effects, of level by the test that speaks in each task."""
+    tests = result[["f", "critical_value", "pvalue"]]
+    by_f, speaks = tests.sel(error_term="split_plot", drop=True), by_welch(result)
+    if not speaks.any():
+        return by_f
+    return tests.sel(error_term="welch", drop=True).where(speaks & (by_f["effect"] == "algorithm"), by_f)
+
+
+def _why_welch(task: xr.Dataset) -> Iterator[str]:
+    """Yield that level is tested by Welch's statistic, and why."""
+    if by_welch(task):
+        sizes = [size for size in task["n_runs"].to_numpy().tolist() if size]
+        why = f" as numbers of runs are unequal ({' v '.join(map(str, sizes))})" if len(set(sizes)) > 1 else ""
+        yield (
+            f"Level is tested by Welch's statistic{why}, W = "
+            f"{number(task['f'].sel(effect='algorithm', error_term='welch').item(), 4)}; where spreads are alike it "
+            "shows less than F would."
+        )
+
+
+def _how(tasks: list[xr.Dataset]) -> str:
+    """Say what the p-values of all tasks are made from."""
+    exact = {task["n_assignments"].item() for task in tasks if provenance.is_exact(task)}
+    random = {task["n_resamples"].item() for task in tasks if not provenance.is_exact(task)} - {0}
+    among = [f"all {span(exact)} distinct ones"] * bool(exact) + [f"{span(random)} random ones"] * bool(random)
+    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
+    return (
+        f"p is the share of reassignments of {what} with an F at least as large, among {' or '.join(among) or 'none'}."
+    )
+
+
+def _by_chance(result: xr.Dataset, alpha: float) -> str:
+    """Return how many tasks of an ANOVA chance alone would show to differ."""
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
     made = result["n_resamples"].to_numpy() > 0
-    smallest = tested * provenance.smallest_reachable(result).max(where=made, initial=0.0)
+    smallest = min(1.0, tested * provenance.smallest_reachable(result).max(where=made, initial=0.0))
     unreachable = (
-        f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {min(smallest, 1):.3g}."
+        f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {number(smallest)}."
         if not provenance.significant(smallest, alpha)
         else ""
     )
+    expected = number(alpha * tested, 2)
     return (
-        f"Each task was tested by itself: of {tested} tasks without any difference {alpha * tested:.2g} would be "
-        f"expected to show one by chance, for each of the two effects.{unreachable}"
+        f"Without any difference {expected} of {tested} tasks would show one by chance, for each effect.{unreachable}"
     )
+
+
+def _out_of_reach(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
+    """Yield that nothing can be shown where runs, or reassignments, are too few for a small p."""
+    tested = [task for task in tasks if task["n_resamples"] > 0]
+    least = [float(provenance.smallest_reachable(task)) for task in tested]
+    short = [place for place, each in enumerate(least) if not provenance.significant(each, alpha)]
+    if short:
+        exact = [bool(provenance.is_exact(tested[place])) for place in short]
+        few = "Runs" if all(exact) else "Runs, or reassignments (n_resamples)," if any(exact) else "Reassignments"
+        where = "" if len(tested) == 1 else f" in {len(short)} of {len(tested)} tasks"
+        smallest = number(min(least[place] for place in short))
+        yield f"{few} are so few{where} that p cannot be below {smallest}, whatever the scores."
 
 
 def named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
@@ -111,153 +164,108 @@ def named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
     return zip(labels.tasks_of(result, "n_resamples"), names, strict=True)
 
 
-def _verdict(pvalue: float, alpha: float) -> str:
-    if pvalue != pvalue:
-        return "cannot be compared"
-    return "differ" if provenance.significant(pvalue, alpha) else "are not shown to differ"
-
-
-def _compared(task: xr.Dataset) -> str:
-    sizes = task["n_runs"].to_numpy().tolist()
-    runs = ", ".join(f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True))
-    return f"Compared: {runs}, at {task['n_levels'].item()} training levels."
-
-
-def _claim(task: xr.Dataset, effect: str, error: str) -> str:
-    title, what = CLAIMS[effect]
-    test = task.sel(effect=effect, error_term="split_plot")
-    f, p, df_error = (test[name].item() for name in ("f", "pvalue", "error_df"))
-    if p != p:
-        return f"{title}: nothing can be said; F is undefined."
-    alpha = provenance.alpha_of(task)
-    df = task["df"].sel(source=effect).item()
-    return (
-        f"{title}: {what} {_verdict(p, alpha)} at the {alpha:g} level; F({df:.0f}, {df_error:.0f}) = {f:.4g} against "
-        f"{error} (split-plot error term), p = {p:.3g}."
-    )
-
-
-def is_welch_to_read(task: xr.Dataset) -> bool:
-    """Return whether spreads are unlike, of three algorithms or more or in unequal numbers, and Welch's p is known."""
-    if "sd_ratio" not in task or "welch" not in task["error_term"].to_numpy():
-        return False
-    sizes = task["n_runs"].to_numpy()
-    sizes = sizes[sizes > 0]
-    matters = len(sizes) > 2 or len(set(sizes.tolist())) > 1
-    known = task["pvalue"].sel(effect="algorithm", error_term="welch").notnull()
-    return bool(matters and known and task["sd_ratio"] > task["sd_ratio_limit"])
-
-
-def _spread(task: xr.Dataset) -> Iterator[str]:
-    """Yield that Welch's test is the one to read, if spreads are unlike and that matters."""
-    if not is_welch_to_read(task):
-        return
-    ratio, limit = task["sd_ratio"].item(), task["sd_ratio_limit"].item()
-    p = task["pvalue"].sel(effect="algorithm", error_term="welch").item()
-    alpha = provenance.alpha_of(task)
-    yield (
-        f"The standard deviations of curve means differ {ratio:.3g}-fold, more than in 95 % of data sets of equal "
-        f"spread ({limit:.3g}-fold): read Welch's test of level instead, by which mean scores over training "
-        f"{_verdict(p, alpha)} (p = {p:.3g})."
-    )
-
-
-def _how(tasks: list[xr.Dataset]) -> str:
-    """Say what the p-values of all tasks are made from."""
-    exact = {task["n_assignments"].item() for task in tasks if provenance.is_exact(task)}
-    random = {task["n_resamples"].item() for task in tasks if not provenance.is_exact(task)} - {0}
-    kinds = [f"all {span(exact)} distinct ones"] * bool(exact)
-    if random:
-        errors = [task["pvalue_stderr"].sel(error_term="split_plot").max().item() for task in tasks]
-        known = [error for error in errors if error == error]
-        kinds.append(f"{span(random)} random ones (standard error of p at most {max(known, default=0.0):.2g})")
-    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
-    smallest = {provenance.smallest_reachable(task).item() for task in tasks if task["n_resamples"] > 0}
-    return (
-        f"p is the share of reassignments of {what} with an F at least as large, among "
-        f"{' or '.join(kinds) or 'none'}; the smallest that it can be is {span(smallest, '.3g') or 'undefined'}."
-    )
-
-
-def anova_answer(result: xr.Dataset) -> str:
-    """Return the verdict on both effects, or in how many tasks they are shown."""
-    if result["n_resamples"].size == 1:
-        task = result.squeeze(labels.task_dims(result["n_resamples"]), drop=True)
-        error = _ERRORS[bool(result.attrs.get("paired", 0))]
-        return " ".join(_claim(task, effect, error[effect]) for effect in labels.EFFECTS)
-    alpha = provenance.alpha_of(result)
-    p = result["pvalue"].sel(error_term="split_plot")
-    said = [counted(p.sel(effect=effect).to_numpy().ravel(), alpha, what) for effect, (_, what) in CLAIMS.items()]
-    return " ".join([*said, by_chance(result)])
-
-
-def anova_caution(result: xr.Dataset) -> Iterator[str]:
-    """Yield what was tested, and that nothing can be shown where runs are too few."""
-    tested = result["n_resamples"].to_numpy() > 0
-    yield LIMITS
-    yield from _out_of_reach(result, np.where(tested, provenance.smallest_reachable(result), np.nan), "tasks")
-
-
-def pair_answer(result: xr.Dataset) -> str:
-    """Return which pairs differ, or how many of all tasks."""
-    alpha = provenance.alpha_of(result)
-    p = result["pvalue_adjusted"].sel(effect="algorithm")
-    if p.size > p.sizes["pair"]:
-        return counted(p.to_numpy().ravel(), alpha, "mean scores over training", "pairs within a task, adjusted in it,")
-    one = result.squeeze([dim for dim in p.dims if dim != "pair"], drop=True)
-    pairs = [one.isel(pair=place) for place in abs(one["difference"]).argsort().to_numpy()[::-1]]  # largest first
-    known = [pair for pair in pairs if pair["pvalue_adjusted"].sel(effect="algorithm").notnull()]
-    adjusted = f", adjusted for {len(known)} pairs" if len(known) > 1 else ""
-    said = [_by_how_much(pair) for pair in known if provenance.significant(_level_p(pair), alpha)]
-    if said:
-        return f"Shown to differ in mean score over training{adjusted}: {joined(said, '; ')}."
-    if known:
-        most = _by_how_much(known[0])
-        return f"No pair is shown to differ in mean score over training{adjusted}; the largest difference: {most}."
-    return "No pair could be tested: runs or error are missing."
-
-
-def _level_p(pair: xr.Dataset) -> float:
-    return float(pair["pvalue_adjusted"].sel(effect="algorithm").item())
-
-
-def _by_how_much(pair: xr.Dataset) -> str:
-    """Return which algorithm of a pair scores higher and by how much, with interval and adjusted p."""
-    first, second = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    value, (low, high) = (
-        pair["difference"].item(),
-        pair["difference_ci"].sel(ci_bound=list(labels.CI_BOUNDS)).to_numpy(),
-    )
-    if value < 0:
-        first, second, value, low, high = second, first, -value, -high, -low
-    size = interval_of(value, low, high, provenance.alpha_of(pair)).removesuffix(")")
-    return f"{first} higher than {second} by {size}, p = {_level_p(pair):.3g})"
-
-
-def pair_caution(result: xr.Dataset) -> Iterator[str]:
-    """Yield what was tested, and that nothing can be shown where runs are too few."""
-    yield LIMITS
-    yield from _out_of_reach(result, provenance.smallest_adjusted_pvalue(result), "pairs")
-
-
-def _out_of_reach(result: xr.Dataset, smallest: Floats, things: str) -> Iterator[str]:
-    """Yield that nothing can be shown where runs are too few for a small p; NaN where nothing was tested."""
-    alpha = provenance.alpha_of(result)
-    tested = ~np.isnan(smallest)
-    smallest = smallest[tested]
-    short = ~provenance.significant(smallest, alpha)
-    exact = provenance.is_exact(result.transpose(..., "pair", missing_dims="ignore"))[tested]
-    if short.any():
-        where = "" if len(smallest) == 1 else f" for {np.count_nonzero(short)} of {len(smallest)} {things}"
-        adjusted = "adjusted " * (things == "pairs")
-        yield (
-            f"{_few(exact[short])} are so few that{where} no {adjusted}p below {smallest[short].min():.3g} exists: "
-            f"nothing can be shown of them at the {alpha:g} level, whatever the scores."
+def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield who is best, over whom that is shown and by how much; what cannot be shown; then shapes and intervals."""
+    alpha, level = provenance.alpha_of(result), percent(result.attrs["confidence_level"])
+    adjusted = result["pvalue_adjusted"]
+    tasks = [task for task, _ in named_tasks(result)]
+    what = "mean score over training"
+    if len(tasks) == 1:
+        yield Statement("answer", _best_of_one(tasks[0], alpha, what))
+    else:
+        yield Statement("answer", _best_by_task(tasks, alpha, what))
+    yield from (Statement("answer", text) for text in _floors(tasks, alpha))
+    if len(tasks) == 1:
+        yield from (Statement("detail", text) for text in _may_be_best(tasks[0]))
+    shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
+    if len(shapes) == 1:
+        said = f"Changes of score with training {_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
+        yield Statement("detail", said if shapes[0] == shapes[0] else "Of changes with training nothing can be said.")
+    else:
+        yield Statement("detail", counted(shapes, alpha, "changes of score with training", "pairs"))
+    if result.sizes["pair"] > 1:
+        by = result.attrs.get("correction", "holm").capitalize()
+        yield Statement(
+            "detail",
+            f"p is adjusted over the {result.sizes['pair']} pairs of a task ({by}); the {level} intervals of sentences "
+            "hold for all of them together, those of the table for each pair by itself.",
         )
+    if (result["difference_ci_gap"] == 1).any():
+        yield Statement("caution", "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).")
+    if len(tasks) > 1:
+        yield Statement("caution", "Each task was tested by itself: p is not adjusted for the number of tasks.")
 
 
-def _few(exact: NDArray[np.bool_]) -> str:
-    """Return what is too few: runs where every reassignment was made, else reassignments."""
-    if exact.all():
-        return "The runs"
-    return "The runs, or the reassignments (n_resamples)," if exact.any() else "The reassignments (n_resamples)"
+def _pairs(task: xr.Dataset) -> Pairs:
+    return Pairs.of(task, "difference", "difference_ci_simultaneous", _level_p(task))
+
+
+def _level_p(task: xr.Dataset) -> xr.DataArray:
+    return task["pvalue_adjusted"].sel(effect="algorithm")
+
+
+def _best_of_one(task: xr.Dataset, alpha: float, what: str) -> str:
+    """Return who is best in one task, or how all others stand beside the reference."""
+    pairs, lower = _pairs(task), not task.attrs.get("higher_is_better", 1)
+    if "reference" in task.attrs and len(pairs.first) > 1:
+        return say_against(pairs, alpha, what=what)
+    best = (pairs.turned() if lower else pairs).best()
+    value = f", {_mean(task, best)}" if best is not None and "score_mean" in task else ""
+    return say_best(pairs, alpha, what=what, value=value, lower_is_better=lower)
+
+
+def _mean(task: xr.Dataset, name: object) -> str:
+    place = task["algorithm"].to_numpy().tolist().index(name)
+    return number(task["score_mean"].isel(algorithm=place).item())
+
+
+def _best_by_task(tasks: list[xr.Dataset], alpha: float, what: str) -> str:
+    """Return in how many tasks each algorithm is best, and in how many that is shown."""
+    best, shown = Counter[str](), 0
+    lower = not tasks[0].attrs.get("higher_is_better", 1)
+    for task in tasks:
+        pairs = _pairs(task).turned() if lower else _pairs(task)
+        name = pairs.best()
+        if name is not None:
+            best[str(name)] += 1
+            shown += all(lead.size > 0 and provenance.significant(lead.p, alpha) for lead in pairs.leads(name))
+    if not best:
+        return f"No pair could be compared: {UNTESTED}."
+    counts = listed([f"{name} in {n}" for name, n in best.most_common()], 4)
+    most = "lowest" if lower else "highest"
+    over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
+    than = "lower" if lower else "higher"
+    return (
+        f"The {most} {what} of {best.total()} tasks: {counts}; in {shown} of them it is shown to be {than} than {over}."
+    )
+
+
+def _may_be_best(task: xr.Dataset) -> Iterator[str]:
+    """Yield over whom no other algorithm is shown to be better, of more than two."""
+    best = task["may_be_best"]
+    if best.sizes["algorithm"] > 2 and best.notnull().any():
+        names = task["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
+        if 1 < len(names) < best.sizes["algorithm"]:
+            yield f"No other algorithm is shown to be better than {listed(names)}."
+        elif len(names) > 1:
+            yield "No algorithm is shown to be better than another."
+
+
+def _floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
+    """Yield that the adjusted p of some pairs could not be small enough."""
+    least = np.concatenate([task["pvalue_adjusted_least"].to_numpy() for task in tasks])
+    p = np.concatenate([_level_p(task).to_numpy() for task in tasks])
+    exact = np.concatenate([provenance.is_exact(task, "pair") for task in tasks])
+    beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
+    if exact[beyond].all():
+        counts = {n for task in tasks for n in task["n_runs"].to_numpy().tolist() if n}
+        yield from say_floor(least, p, alpha, f"{span(counts)} runs a side")
+    else:
+        n_resamples = np.concatenate([task["n_resamples"].to_numpy() for task in tasks])[beyond]
+        few = f"{span(n_resamples.tolist())} reassignments"
+        yield from say_floor(least, p, alpha, few, "make more (n_resamples=), if there are enough runs")
+
+
+def say_interval(estimate: float, low: float, high: float) -> str:
+    """Return an estimate with its interval."""
+    return f"{number(estimate)} ({interval(low, high)})"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import xarray as xr
@@ -28,9 +26,40 @@ _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
+class Job(NamedTuple):
+    """What is written of each value of the scores, and where."""
+
+    options: argparse.Namespace
+    what: str
+    parts: Sequence[str] | None
+    output: Path
+    report: Path | None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> Job:
+        """Return what options ask for: an ANOVA, an analysis, or the answer over the tasks of the example."""
+        asked = options.include or ["all"]
+        parts = None if "all" in asked else asked
+        if options.archive is None and options.include is None:
+            what, parts, page = "across_tasks", _EXAMPLE_PARTS, Path(f"{EXAMPLE}.html")
+        else:
+            what, page = "analysis" if options.include or options.report else "anova", None
+        stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
+        return cls(options, what, parts, options.output or Path(f"{stem}-{what}.nc"), options.report or page)
+
+    def of_value(self, value: str) -> Job:
+        """Return the job of one of several values, whose name is part of the paths; of the only one, the same."""
+        if not self.options.value or len(self.options.value) < 2:
+            return self
+        ending = value.replace("/", "_")
+        report = self.report and self.report.with_stem(f"{self.report.stem}-{ending}")
+        return self._replace(output=self.output.with_stem(f"{self.output.stem}-{ending}"), report=report)
+
+
 def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
-    _check_places(options)
+    job = Job.of(options)
+    _check_places(job)
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
@@ -46,54 +75,29 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     written: list[Path] = []
     try:
         for value, curves in read_curves(opened, options):
-            several = value if options.value and len(options.value) > 1 else None
-            _analyse(curves, several, options, written)
+            if job.of_value(value) is not job:
+                print(f"== {value} ==\n")
+            _analyse(curves, job.of_value(value), written)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
     return written
 
 
-def _analyse(curves: xr.DataArray, value: str | None, options: argparse.Namespace, written: list[Path]) -> None:
+def _analyse(curves: xr.DataArray, job: Job, written: list[Path]) -> None:
     """Analyse the curves of one value; add to what was written."""
-    given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
-    given |= {"progress": _shows_progress() and curves.chunks is None}
-    if value is not None:
-        print(f"== {value} ==\n")
-    what, report = _what(options), _report(options)
-    if what == "anova":
+    given = {name: getattr(job.options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
+    if job.what == "anova":
         result = randomized_anova(curves, **given).compute()
-        output = archive.write(result, _output(options, what, value))
+        archive.write(result, job.output)
         print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
     else:
-        tree = xcurves.analyze(curves, include=_parts(options), **given)
-        kept = tree[what].to_dataset() if what == "across_tasks" else tree
-        output = archive.write(kept, _output(options, what, value))
+        tree = xcurves.analyze(curves, include=job.parts, **given)
+        archive.write(tree[job.what].to_dataset() if job.what == "across_tasks" else tree, job.output)
         _print_parts(tree)
-    written.append(output)
-    print(f"Results: {output}")
-    if report:
-        written.append(_write_report(tree, _named(report, value)))
-
-
-def _what(options: argparse.Namespace) -> str:
-    """Return what is written: an ANOVA, an analysis, or the answer over the tasks of the example."""
-    if options.archive is None and options.include is None:
-        return "across_tasks"
-    return "analysis" if options.include or options.report else "anova"
-
-
-def _parts(options: argparse.Namespace) -> Sequence[str] | None:
-    """Return the parts of the analysis, None for all."""
-    if _what(options) == "across_tasks":
-        return _EXAMPLE_PARTS
-    parts = options.include or ["all"]
-    return None if "all" in parts else parts
-
-
-def _report(options: argparse.Namespace) -> Path | None:
-    """Return where the page goes, if there is one."""
-    of_example = Path(f"{EXAMPLE}.html") if _what(options) == "across_tasks" else None
-    return options.report or of_example
+    written.append(job.output)
+    print(f"Results: {job.output}")
+    if job.report:
+        written.append(_write_report(tree, job.report))
 
 
 def _report_of(tree: xr.DataTree, options: argparse.Namespace) -> list[Path]:
@@ -114,35 +118,22 @@ def _write_report(tree: xr.DataTree, path: Path) -> Path:
     return path
 
 
-def _output(options: argparse.Namespace, what: str, value: str | None) -> Path:
-    stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
-    return _named(options.output or Path(f"{stem}-{what}.nc"), value)
-
-
-def _named(path: Path, value: str | None) -> Path:
-    """Return a path with the name of a value in it, if there are several."""
-    return path if value is None else path.with_name(f"{path.stem}-{value.replace('/', '_')}{path.suffix}")
-
-
-def _check_places(options: argparse.Namespace) -> None:
+def _check_places(job: Job) -> None:
     """Before the work, refuse paths that cannot be written, and a path that is given twice."""
-    values = options.value if options.value and len(options.value) > 1 else [None]
-    what, report = _what(options), _report(options)
+    given = job.options.archive
     taken: dict[str, str] = {}
-    for value in values:
-        for option, path, check in (
-            ("--output", _output(options, what, value), partial(archive.check_writable, is_tree=what == "analysis")),
-            ("--report", report and _named(report, value), page.check_replaceable),
-        ):
+    writable = partial(archive.check_writable, is_tree=job.what == "analysis")
+    for value in job.options.value or [""]:
+        own = job.of_value(value)
+        for option, path, check in (("output", own.output, writable), ("report", own.report, page.check_replaceable)):
             if path is None:
                 continue
-            said = option if value is None else f"{option} for --value {value}"
-            if options.archive is not None and _key(path) == _key(options.archive):
+            said = f"--{option}{'' if own is job else f' for --value {value}'}"
+            if given is not None and _key(path) == _key(given):
                 raise ValueError(f"{said} {path} is the archive itself. Name another file")
-            other = taken.setdefault(_key(path), said)
-            if other != said or (value is not None and values.count(value) > 1):
+            if other := taken.get(_key(path)):
                 raise ValueError(f"{said} would write {path}, and so would {other}. Name another, or run one at a time")
-            _check_folder(path.parent, f"{said} {path}", option)
+            taken[_key(path)] = said
             try:
                 check(path)
             except (OSError, ImportError) as error:
@@ -152,23 +143,6 @@ def _check_places(options: argparse.Namespace) -> None:
 def _key(path: Path) -> str:
     """Return the same path for all names of one file."""
     return os.path.normcase(os.path.realpath(path))
-
-
-def _check_folder(folder: Path, said: str, option: str) -> None:
-    """Refuse a folder that is not there or cannot be written to."""
-    if not folder.is_dir():
-        raise NotADirectoryError(f"{said}: there is no folder {folder}. Make it, or name another")
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise PermissionError(
-            f"{said}: nothing can be written to the folder {folder} ({why}). Name another by {option}"
-        ) from error
-
-
-def _shows_progress() -> bool:
-    return sys.stderr.isatty() and find_spec("tqdm") is not None
 
 
 def _print_parts(tree: xr.DataTree) -> None:

@@ -1,4 +1,4 @@
-"""The options of the command line, with their help."""
+"""The options of the command line, with their help, and messages with options in place of arguments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import NoReturn
 
 from xcurves.core.labels import DIMS, did_you_mean
@@ -24,7 +25,7 @@ _EPILOG = """examples:
   A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
     %(prog)s returns.csv --value return --algorithm agent --run seed --training step --extra task
   One task and two algorithms of it, at the levels that all runs have:
-    %(prog)s returns.csv ... --select task=Hopper --select algorithm=sac,td3 --align
+    %(prog)s returns.csv ... --select task=Hopper --select algorithm=sac --select algorithm=td3 --align
   Runs that logged at different levels: means of bins up to 1e6 steps, runs that stopped early left out:
     %(prog)s logs/ --align 1e4:1e6:1e4 --method mean --drop-incomplete
   Everything, in one archive and one page; then the page again from the archive:
@@ -43,6 +44,22 @@ exit status:
 
 Nothing is filled, dropped or averaged unless an option asks for it, and the archive's history says what was.
 The same input, options and --rng give the same numbers."""
+_NAMED = (
+    "value|algorithm|run|training|extra|source|folders|names|on|method|tolerance|duplicates|include|paired|n_resamples"
+    "|confidence_level|rng|spending|task|reference"
+)
+_METHODS = {
+    "no on= and .curves.align(20, relative_to='budget')": "--align budget",
+    ".curves.align(20, relative_to='budget')": "--align budget",
+    ".curves.align('intersection')": "--align",
+    ".curves.drop_incomplete()": "--drop-incomplete",
+}
+_VALUE = r"'[^']*'|\[[^\]]*\]|\([^)]*\)|-?[\d.][\w.+-]*|True"
+# The arguments of a call are Python and stay; `extra='task'` outside is an option, and so is `rng` in "rng must be".
+_ARGUMENT = re.compile(
+    rf"\w\((?:[^()]|\([^()]*\))*\)|(?<![\w.])({_NAMED})=({_VALUE})?(?!\w)"
+    rf"|^({_NAMED.replace('|on|', '|')}) (?=must|names)|^path ({_VALUE})"
+)
 
 
 def program() -> str:
@@ -51,7 +68,14 @@ def program() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line; it has the options that name, select and align what is read."""
+
+    def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
+        self.add_argument("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
+        _add_names(self)
+        _add_selection(self)
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
@@ -60,6 +84,14 @@ class Parser(argparse.ArgumentParser):
         near = did_you_mean(unknown[1], self._option_string_actions) if unknown else ""
         near = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else near
         self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
+
+    def add_common(self) -> None:
+        """Add the options of reassignments and of messages."""
+        add = self.add_argument
+        said = "of intervals and verdicts (default %(default)s)"
+        add("--confidence-level", type=float, default=0.95, metavar="C", help=said)
+        add("--rng", type=int, default=0, metavar="SEED", help="seed of the reassignments (default %(default)s)")
+        add("--traceback", action="store_true", help="show where in the program an error arose")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -73,136 +105,78 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = Parser(
-        prog=program(),
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument(
-        "archive",
-        nargs="?",
-        type=Path,
-        metavar="ARCHIVE",
-        help="netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source; an analysis, "
-        "with --report",
-    )
-    add_names(made)
-    add_selection(made)
-    _add_methods(made)
-    _add_results(made)
+    kinds = "netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source"
+    made = Parser(program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report")
+    add = made.add_argument_group("what is done").add_argument
+    given = f"make an analysis of these parts: {', '.join(parts())}, or all (the default with --report)"
+    said = f"{given}; a part that does not fit is left out, with a message"
+    add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=said)
+    add("--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)")
+    add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
+    made.add_common()
+    add = made.add_argument_group("what is written").add_argument
+    named = "the name of ARCHIVE with -anova.nc or -analysis.nc, here"
+    add("--output", type=Path, metavar="FILE", help=f"archive of the results, .nc or .zarr (default: {named})")
+    add("--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures")
     return made
 
 
-def add_names(made: argparse.ArgumentParser) -> None:
+def _add_names(made: argparse.ArgumentParser) -> None:
     """Add the options that name columns, dims and folders."""
-    names = made.add_argument_group("names in ARCHIVE")
-    names.add_argument(
-        "--value",
-        action="append",
-        metavar="NAME",
-        help="column or variable of the scores, needed if there are several; may be repeated: each is analysed by "
-        "itself, and its name put into the names of the files that are written",
-    )
+    add = made.add_argument_group("names in ARCHIVE").add_argument
+    each = "may be repeated: each is analysed by itself, and its name put into the names of the files that are written"
+    said = f"column or variable of the scores, needed if there are several; {each}"
+    add("--value", action="append", metavar="NAME", help=said)
     for dim in DIMS:
-        names.add_argument(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
-    names.add_argument("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
-    names.add_argument(
-        "--source",
-        metavar="NAME",
-        help=f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}",
-    )
-    names.add_argument(
-        "--folders",
-        nargs="+",
-        metavar="NAME",
-        help="what each level of folders names (default: algorithm run); those that are not dims are tasks",
-    )
-    names.add_argument(
-        "--names",
-        metavar="REGEX",
-        default=r"(?P<algorithm>.+)[-_ ](?P<run>\d+)",
-        help="how the names of folders (--folders name) or of a Weights & Biases chart are made of algorithm and run "
-        "(default: %(default)s)",
-    )
+        add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
+    add("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
+    sources = ", ".join(source.name for source in SOURCES)
+    add("--source", metavar="NAME", help=f"what wrote ARCHIVE, if it is not recognised: {sources}")
+    said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
+    add("--folders", nargs="+", metavar="NAME", help=said)
+    said = "how the paths of runs' folders or files below ARCHIVE are made, in place of --folders, or the names of runs"
+    add("--names", metavar="PATTERN", help=f"{said} in a Weights & Biases chart: {{algorithm}}_seed{{run}}.csv")
 
 
-def add_selection(made: argparse.ArgumentParser) -> None:
+def _add_selection(made: argparse.ArgumentParser) -> None:
     """Add the options that select and align."""
-    chosen = made.add_argument_group("what is compared, and where")
-    chosen.add_argument(
-        "--select",
-        action="append",
-        default=[],
-        metavar="NAME=LABEL[,LABEL...]",
-        help="keep these labels of a dim or column: task=Hopper, algorithm=sac,td3, training=0:1e6; may be repeated",
+    add = made.add_argument_group("what is compared, and where").add_argument
+    said = "keep this label of a dim or column: task=Hopper; may be repeated: algorithm=sac, algorithm=td3"
+    add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)
+    said = (
+        "bring runs to common training levels, task by task: intersection (those that all runs have; the default), "
+        "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal fractions "
+        "of the budget of each task"
     )
-    chosen.add_argument(
-        "--align",
-        nargs="?",
-        const="intersection",
-        metavar="LEVELS",
-        help="bring runs to common training levels, task by task: intersection (those that all runs have; the "
-        "default), union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal "
-        "fractions of the budget of each task",
+    add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
+    said = (
+        "with --align union or LEVELS, the score between the levels of a run: held, on a line, the nearest, or the "
+        "mean since the level before; never past the ends of a run (default: none)"
     )
-    chosen.add_argument(
-        "--method",
-        choices=("previous", "linear", "nearest", "mean"),
-        help="with --align union or LEVELS, the score between the levels of a run: held, on a line, the nearest, or "
-        "the mean since the level before; never past the ends of a run (default: none)",
-    )
-    chosen.add_argument("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
-    chosen.add_argument(
-        "--duplicates",
-        default="raise",
-        choices=("raise", "first", "last", "mean"),
-        help="which of several rows of one run at one level to keep (default %(default)s: none, refuse)",
-    )
-    chosen.add_argument("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
+    add("--method", choices=("previous", "linear", "nearest", "mean"), help=said)
+    add("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
+    said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
+    add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
+    add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
 
 
-def _add_methods(made: argparse.ArgumentParser) -> None:
-    methods = made.add_argument_group("what is done")
-    methods.add_argument(
-        "--include",
-        nargs="+",
-        choices=(*parts(), "all"),
-        metavar="PART",
-        help=f"make an analysis of these parts: {', '.join(parts())}, or all; a part that does not fit is left out, "
-        "with a message (with --report: all)",
-    )
-    methods.add_argument(
-        "--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)"
-    )
-    methods.add_argument(
-        "--n-resamples",
-        type=int,
-        metavar="Z",
-        help="largest number of reassignments (default: all up to 1e6, else 9,999)",
-    )
-    methods.add_argument(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="C",
-        help="of intervals and verdicts (default %(default)s)",
-    )
-    methods.add_argument(
-        "--rng", type=int, default=0, metavar="SEED", help="seed of the reassignments (default %(default)s)"
-    )
+def in_words_of_the_shell(message: str) -> str:
+    """Return a message in one line, with arguments and methods written as their options."""
+    line = " ".join(message.split())
+    for method, option in _METHODS.items():
+        line = line.replace(method, option)
+    return re.sub(r"(--\S+ [^\s,]+), (?=--)", r"\1 ", _ARGUMENT.sub(_as_option, line))
 
 
-def _add_results(made: argparse.ArgumentParser) -> None:
-    results = made.add_argument_group("what is written")
-    results.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="archive of the results, .nc or .zarr (default: the name of ARCHIVE with -anova.nc or -analysis.nc, here)",
-    )
-    results.add_argument(
-        "--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures"
-    )
-    results.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found[1] or found[3], found[2] or ""
+    if found[4]:
+        return found[4].strip("'")
+    if name is None:
+        return found[0]
+    option = f"--{'align' if name == 'on' else name.replace('_', '-')}"
+    if value[:1] in ("[", "("):
+        words = re.findall(r"'([^']*)'", value) or [value[1:-1].replace(" ", "")]
+        return " ".join([option, *(word if word == "..." else quote(word) for word in words)])
+    shown = "" if value in ("", "True") else f" {quote(value.strip(chr(39)))}"
+    return option + (shown or " " * (found[3] is not None))

@@ -13,14 +13,17 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.options import Parser, add_names, add_selection, program
-from xcurves.cli.sources import Table, open_archive, read_curves
+from xcurves.cli.options import Parser, program
+from xcurves.cli.sources import Table, open_archive, read_curves, select_rows
 from xcurves.core import labels
-from xcurves.core.sentences import joined
-from xcurves.core.validation import check_confidence_level
+from xcurves.core.validation import check_confidence_level, check_total
+from xcurves.core.wording import joined
+from xcurves.group_sequential.past import record_of
 from xcurves.group_sequential.text import n_done, needed, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
+_MOST_LOOKS = 1000
+_MOST = 10**6  # runs, algorithms and reassignments of a plan
 _DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
 
 Prints what is shown, what is still open, and what to run next. The number of looks and the sizes of the batches are
@@ -36,24 +39,12 @@ example, a log with the columns agent, seed, step, return and batch (1, 2, ...):
 
 def sequential_parser() -> argparse.ArgumentParser:
     """Return the parser of the subcommand."""
-    made = Parser(
-        prog=f"{program()} sequential",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument(
-        "archive",
-        nargs="?",
-        type=Path,
-        metavar="ARCHIVE",
-        help="log of all runs so far: a table or an archive; without it, say what the planned looks could show",
-    )
-    add_names(made)
-    add_selection(made)
+    log = "log of all runs so far: a table or an archive; without it, say what the planned looks could show"
+    made = Parser(f"{program()} sequential", _DESCRIPTION, _EPILOG, log)
     plan = made.add_argument_group("the plan")
     plan.add_argument("--looks", type=int, required=True, metavar="K", help="number of looks planned")
+    said = "what --json printed at an earlier look: another past is refused"
+    plan.add_argument("--previous", type=Path, metavar="FILE", help=said)
     batches = plan.add_mutually_exclusive_group(required=True)
     batches.add_argument("--look", metavar="NAME", help="column, or coordinate of runs, with the batch of a run")
     batches.add_argument("--batch-size", type=int, metavar="N", help="runs in a batch, in the order of their labels")
@@ -64,35 +55,33 @@ def sequential_parser() -> argparse.ArgumentParser:
     plan.add_argument("--final", action="store_true", help="compare scores at the last level (default: their mean)")
     plan.add_argument("--lower-is-better", action="store_true", help="a low score is a good one")
     plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
-    plan.add_argument("--confidence-level", type=float, default=0.95, metavar="C", help="(default %(default)s)")
-    plan.add_argument("--rng", type=int, default=0, metavar="SEED", help="the same at every look (default %(default)s)")
     made.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
-    made.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
+    made.add_common()
     return made
 
 
 def run_sequential(options: argparse.Namespace) -> int:
     """Look once; return the exit status."""
+    if options.looks > _MOST_LOOKS:
+        raise ValueError(f"--looks must be at most {_MOST_LOOKS:,}; got {labels.shown(options.looks)}. Usual: 2 to 10")
     if options.archive is None:
         print(_planned(options))
         return 0
     archive = open_archive(options)
+    if isinstance(archive, Table):
+        _check_look(archive, options)
     if isinstance(archive, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
     curves = [curves for _, curves in read_curves(_without_looks(archive, options), options)]
     if len(curves) != 1:
         raise ValueError(f"--value is given {len(curves)} times; a sequential test has one. Name one")
+    same = ("previous", "spending", "task", "reference", "n_resamples", "confidence_level", "rng")
     result = xcurves.sequential(
         _with_looks(curves[0], archive, options),
         n_looks=options.looks,
-        spending=options.spending,
-        task=options.task,
         training_weights="final" if options.final else None,
-        reference=options.reference,
         higher_is_better=not options.lower_is_better,
-        n_resamples=options.n_resamples,
-        confidence_level=options.confidence_level,
-        rng=options.rng,
+        **{name: getattr(options, name) for name in same},
     ).compute()
     if options.json:
         print(json.dumps(_plain(_said(result)), allow_nan=False))
@@ -106,9 +95,13 @@ def _planned(options: argparse.Namespace) -> str:
     if options.batch_size is None:
         raise ValueError("ARCHIVE is missing. Name the log, or plan without one: --batch-size N")
     n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms or 2
-    for name, value, least in (("--looks", n_looks, 1), ("--batch-size", size, 1), ("--algorithms", n_algorithms, 2)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}; got {value}")
+    for name, value, least in (
+        ("--looks", n_looks, 1),
+        ("--batch-size", size, 1),
+        ("--algorithms", n_algorithms, 2),
+        ("--n-resamples", options.n_resamples, 1),
+    ):
+        check_total(name, value, least=least, most=_MOST)
     n_pairs = n_algorithms - 1 if options.reference else n_algorithms * (n_algorithms - 1) // 2
     alpha = check_confidence_level(options.confidence_level)
     blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
@@ -138,12 +131,17 @@ def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argp
         if options.look not in curves.coords:
             raise KeyError(f"--look {options.look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
         return curves.rename({options.look: "look"}) if options.look != "look" else curves
-    frame, run_column = archive.frame, options.run or "run"
-    if options.look not in frame:
+    frame = select_rows(archive, options)  # of the algorithms that are compared; others may have other batches
+    batches = pd.Series(frame[options.look].to_numpy(), index=frame[options.run or "run"].to_numpy())
+    return xcurves.assign_looks(curves, batches)
+
+
+def _check_look(archive: Table, options: argparse.Namespace) -> None:
+    """Refuse a column of batches that is not there, before any other column is looked for."""
+    frame = archive.frame
+    if options.look is not None and options.look not in frame:
         has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(options.look, frame.columns)
         raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {has}{near}")
-    batches = pd.Series(frame[options.look].to_numpy(), index=frame[run_column].to_numpy())
-    return xcurves.assign_looks(curves, batches)
 
 
 def _said(result: xr.Dataset) -> dict[str, Any]:
@@ -158,6 +156,7 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
         "undecided": open_pairs,
         "run_more": _most(tasks, "run_more"),
         "run_at_most": _most(tasks, "run_at_most"),
+        "past": record_of(result),
         "tasks": tasks,
         "summary": xcurves.summary(result),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -13,21 +14,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves import tutorial
 from xcurves.archive import read as read_archive
-from xcurves.cli.selection import matching, parse_levels, parse_selections
 from xcurves.core import labels
+from xcurves.core.grid_advice import FRACTIONS
 from xcurves.core.labels import DIMS
-from xcurves.kernels.common_grid import MOST
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
+from xcurves.preprocessing.grids import On
 
 EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4")  # of an archive even if it is empty or damaged
 _FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
+_SHOWN = 12
+_MOST = 10**7  # levels
+_NAMED = ("intersection", "union", "final")
 
 
 class Table(NamedTuple):
@@ -61,12 +66,10 @@ def _read_logs(path: Path, options: argparse.Namespace) -> Table:
     from xcurves import readers
 
     source = readers.recognize(path, options.source)
-    frame = readers.read(path, source=source.name, folders=options.folders)
-    if source is readers.wandb_chart.SOURCE or "name" in (options.folders or []):
-        frame = readers.wandb_chart.split_names(frame, options.names)
-    folders = [name for name in options.folders or [] if name not in (*DIMS, "name")]
-    extra = [*folders, *(name for name in source.extra if name in frame)]
-    training = source.training if source.training in frame or source is readers.table.SOURCE else None
+    frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
+    named = options.folders or (list(readers.paths.compiled(options.names).groupindex) if options.names else [])
+    extra = [*(name for name in named if name not in DIMS), *(name for name in source.extra if name in frame)]
+    training = source.training if source.training in frame or source.name == "table" else None
     return Table(frame, source.value, training, extra)
 
 
@@ -74,7 +77,7 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     """Yield the curves that the options ask for, with the name of each."""
     read: Callable[[str], xr.DataArray]
     if isinstance(archive, Table):
-        table = archive._replace(frame=_select_rows(archive, options))
+        table = archive._replace(frame=select_rows(archive, options))
         columns = _columns(table, options)
         unnamed = usual_columns(table.frame, [dim for dim in DIMS if columns.get(dim) not in table.frame])
         taken = {*columns.values(), *unnamed.values()}
@@ -88,7 +91,7 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
     for value in options.value or [_only(kind, values)]:
         curves = read(value)
         if options.align == "budget":
-            curves = align(curves, MOST, method=options.method, tolerance=options.tolerance, relative_to="budget")
+            curves = align(curves, FRACTIONS, method=options.method, tolerance=options.tolerance, relative_to="budget")
         _check_left(curves, options)
         curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
@@ -109,7 +112,8 @@ def _columns(table: Table, options: argparse.Namespace) -> dict[str, str]:
     return named | {name: name for name in [*table.extra, *options.extra] if name not in named.values()}
 
 
-def _select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
+def select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
+    """Return the rows that `--select` names."""
     frame, columns = table.frame, _columns(table, options)
     for name, wanted in parse_selections(options.select).items():
         column = columns.get(name, name)
@@ -185,3 +189,55 @@ def _without_empty_tasks(curves: xr.DataArray, value: str, scored: Callable[[str
                 warnings.warn(told, UserWarning, stacklevel=2)
             curves = curves.isel({dim: np.flatnonzero(has)})
     return curves
+
+
+def parse_selections(given: Sequence[str]) -> dict[str, list[str]]:
+    """Return what is selected by name, as it was written."""
+    selections: dict[str, list[str]] = {}
+    for each in given:
+        name, equals, wanted = each.partition("=")
+        if not (name and equals and wanted):
+            raise ValueError(f"--select {each}: say NAME=LABEL, such as --select task=Hopper")
+        selections.setdefault(name, []).append(wanted)
+    return selections
+
+
+def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are among the labels that are wanted, written alike or equal as numbers."""
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    known = {str(value): value for value in dict.fromkeys(values.tolist())}
+    for label in wanted:
+        number = _number(label) if label not in known and values.dtype.kind in "iuf" else None
+        found = values == (known.get(label, label) if number is None else number)
+        if not np.any(found):
+            has = [*known][:_SHOWN] + ["..."] * (len(known) > _SHOWN)
+            near = labels.did_you_mean(label, known)
+            raise ValueError(f"--select {name}={label}: there is none. {name} has {', '.join(has)}{near}")
+        chosen |= found
+    return chosen
+
+
+def _number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def parse_levels(given: str) -> On:
+    """Return the levels that `--align` names: a word, a list, or START:STOP:STEP with STOP in it."""
+    if given in _NAMED:
+        return given  # type: ignore[return-value]  # one of its literals
+    try:
+        if ":" not in given:
+            return [float(level) for level in given.split(",")]
+        # In decimal digits: the levels of 0:1:.1 are those that a table has, and the last is 1.
+        start, stop, step = map(Decimal, given.split(":"))
+        if not (step > 0 and stop >= start and (stop - start) / step < _MOST):
+            raise ValueError
+        return [float(start + number * step) for number in range(int((stop - start) / step) + 1)]
+    except (ValueError, ArithmeticError):
+        raise ValueError(
+            f"--align takes {', '.join(_NAMED)}, budget, levels such as 0,1000,5000, or START:STOP:STEP; "
+            f"got {given!r}. Put ARCHIVE before the options"
+        ) from None

@@ -1,1 +1,1 @@
-"""What all families of methods share: the schema of results, validation, packing, chunks, provenance, axes."""
+"""What all families of methods share: the driver, the schema of results, validation, provenance, words, axes."""

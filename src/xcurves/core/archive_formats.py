@@ -2,159 +2,148 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
 import xarray as xr
 
-from xcurves.core.archive_safety import SizeLimit, check_hdf5, check_netcdf3, check_zarr
-from xcurves.core.atomic_write import one_line
-from xcurves.core.cf_attributes import protect, restore
-from xcurves.core.checksum import check_file, check_store, seal_file, seal_store, store_files
-
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 ArchiveGroups = dict[str, xr.Dataset]
 
-_INSTALL = "Install it: pip install 'xcurves[io]'"
+_NETCDF_4: tuple[Engine, ...] = ("netcdf4", "h5netcdf")  # the faster first
 _BEGINS: dict[bytes, Engine] = {b"CDF\x01": "scipy", b"CDF\x02": "scipy", b"\x89HDF": "h5netcdf"}
+_LEAST, _RATIO = 2**28, 100  # bytes that any archive may take in memory, and times its size on disk
+_CODECS = frozenset(  # those that run no code of the store
+    (
+        *("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"),
+        *("adler32", "crc32", "crc32c", "fletcher32"),
+        *("bitround", "bytes", "delta", "fixedscaleoffset", "packbits", "shuffle", "transpose"),
+        *("sharding_indexed", "vlen-bytes", "vlen-utf8"),
+    )
+)
+_CODEC_KEYS = ("compressor", "compressors", "filters", "serializer", "codecs", "index_codecs")
 
 
-def groups_of(data: xr.Dataset | xr.DataTree) -> ArchiveGroups:
-    """Return the Datasets of an archive by path, without the encoding of the files that they were read from."""
-    if isinstance(data, xr.Dataset):
-        return {"/": data.drop_encoding()}
-    return {node.path: node.to_dataset(inherit=False).drop_encoding() for node in data.subtree}
+def engines() -> list[Engine]:
+    """Return the engines for netCDF-4 that are installed, the faster first."""
+    return [engine for engine in _NETCDF_4 if engine in xr.backends.list_engines()]
 
 
 def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     """Return the engine that writes an archive at a path."""
     if path.suffix == ".zarr":
-        if not _has("zarr"):
-            raise ImportError(f"path {str(path)!r} needs zarr. {_INSTALL}")
-        return "zarr"
+        return _zarr(path)
     if is_tree and not engines():
-        raise ImportError(f"path {str(path)!r}: a tree needs h5netcdf and h5py. {_INSTALL}")
+        raise _lacks(f"path {str(path)!r}: a tree needs netCDF4 or h5netcdf")
     return (engines() or ["scipy"])[0]
 
 
-def engines() -> list[Engine]:
-    """Return the engines for netCDF-4 that are installed; h5py checks their files."""
-    modules: dict[Engine, str] = {"netcdf4": "netCDF4", "h5netcdf": "h5netcdf"}  # the faster first
-    return [engine for engine, module in modules.items() if _has(module) and _has("h5py")]
+def engine_to_read(path: Path) -> Engine:
+    """Return the engine that reads what is at a path, by its first bytes."""
+    if path.is_dir():
+        if not is_store(path):
+            raise ValueError(
+                "it is a folder but no zarr store; for a folder with a file for each run: archive.open_dataset"
+            )
+        return _zarr(path)
+    with path.open("rb") as opened:
+        begins = opened.read(4)
+    if begins not in _BEGINS:
+        raise ValueError("it does not begin as a netCDF file does" if begins else "it is empty")
+    if _BEGINS[begins] != "scipy" and not engines():
+        raise _lacks(f"path {str(path)!r} is a netCDF-4 file, which needs netCDF4 or h5netcdf")
+    return "scipy" if _BEGINS[begins] == "scipy" else engines()[0]
 
 
-def _has(module: str) -> bool:
+def _zarr(path: Path) -> Engine:
+    if "zarr" not in xr.backends.list_engines():
+        raise _lacks(f"path {str(path)!r} is a zarr store, which needs zarr")
+    return "zarr"
+
+
+def _lacks(what: str) -> ImportError:
+    return ImportError(f"{what}. Install it: pip install 'xcurves[io]'")
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder is a zarr store."""
+    return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
+
+
+def write_groups(groups: ArchiveGroups, part: Path, engine: Engine) -> None:
+    """Write Datasets by group."""
+    data: Any = groups["/"] if len(groups) == 1 else xr.DataTree.from_dict(groups)
     try:
-        return find_spec(module) is not None
-    except ValueError:  # a module that is None in sys.modules
-        return False
-
-
-def write_groups(groups: ArchiveGroups, part: Path, engine: Engine, path: Path) -> None:
-    """Write an archive, read it back, and refuse it if anything changed."""
-    stored = {name: protect(dataset) for name, dataset in groups.items()}
-    cure = "Use text and plain numbers, or another format"
-    errors = (TypeError, ValueError, LookupError, NotImplementedError)
-    with one_line(errors, path, f"cannot be written by {engine}", cure):
         if engine == "zarr":
-            part.mkdir()
-            xr.DataTree.from_dict(stored).to_zarr(part, zarr_format=2, consolidated=True)
-            seal_store(part)
+            data.to_zarr(part, zarr_format=2, consolidated=True)
         else:
-            _write_netcdf(stored, part, engine)
-            seal_file(part)
-    changed = next(_changes(groups, read_groups(part, max_bytes=2**62)), None)
-    if changed is not None:
-        raise ValueError(f"path {str(path)!r}: {changed} would not be the same when read again. {cure}")
-
-
-def _write_netcdf(groups: ArchiveGroups, part: Path, engine: Literal["scipy", "h5netcdf", "netcdf4"]) -> None:
-    try:
-        if len(groups) > 1 and engine != "scipy":
-            xr.DataTree.from_dict(groups).to_netcdf(part, engine=engine)
-        else:
-            groups["/"].to_netcdf(part, engine=engine)
+            data.to_netcdf(part, engine=engine)
     except RuntimeError as error:  # so both libraries say that a disk is full
         if "HDF" not in str(error) and "errno" not in str(error):
             raise
         raise OSError(f"{error}; the disk may be full") from error
 
 
-def _changes(groups: ArchiveGroups, back: ArchiveGroups) -> Iterator[str]:
-    """Yield what differs between what was written and what is read; values of lazy variables are not compared."""
-    yield from (f"group {name!r}" for name in groups.keys() ^ back.keys())
-    for group, dataset in groups.items():
-        other = back[group]
-        where = f" in group {group!r}" if group != "/" else ""
-        yield from _changed_attrs(dataset.attrs, other.attrs, where)
-        yield from (f"coordinate {name!r}{where}" for name in set(dataset.coords) ^ set(other.coords))
-        yield from (f"variable {name!r}{where}" for name in set(dataset.variables) ^ set(other.variables))
-        for name, variable in dataset.variables.items():
-            found = other.variables[name]
-            yield from _changed_attrs(variable.attrs, found.attrs, f" of {name!r}{where}")
-            same = (variable.dims, variable.shape) == (found.dims, found.shape)
-            if not same or (variable.chunks is None and not variable.equals(found)):  # type: ignore[no-untyped-call]  # xarray's
-                yield f"variable {name!r}{where}"
-
-
-def _changed_attrs(attrs: Mapping[Any, Any], others: Mapping[Any, Any], where: str) -> Iterator[str]:
-    for name in {**attrs, **others}:
-        one, other = (held.get(name) for held in (attrs, others))
-        same_text = isinstance(one, str) and one == other
-        if not same_text and not xr.Dataset(attrs={"": one}).identical(xr.Dataset(attrs={"": other})):
-            yield f"attrs[{name!r}]{where}, {attrs.get(name)!r},"
-
-
-def read_groups(path: Path, *, max_bytes: int | None) -> ArchiveGroups:
-    """Return the Datasets of an archive by path, in memory."""
-    engine = check_archive(path, max_bytes=max_bytes)
+def open_groups(path: Path, *, chunks: Any = None, engine: Engine | None = None) -> ArchiveGroups:
+    """Open a file or store lazily, with dask if `chunks` are given: Datasets by group."""
+    engine = engine or engine_to_read(path)
+    options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
+    if engine == "zarr":
+        _check_store(path)
+        options["consolidated"] = (path / ".zmetadata").exists()
     if engine == "scipy":
-        return {"/": restore(xr.load_dataset(BytesIO(path.read_bytes()), engine="scipy", decode_times=False))}
-    options: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
-    tree = xr.open_datatree(path, engine=engine, decode_times=False, **options)
+        return {"/": xr.open_dataset(BytesIO(path.read_bytes()) if chunks is None else path, **options)}
+    return dict(xr.open_groups(path, **options))
+
+
+def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | None = None) -> ArchiveGroups:
+    """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there."""
+    groups = open_groups(path, engine=engine)
     try:
-        return {node.path: restore(node.to_dataset(inherit=False).load()) for node in tree.subtree}
+        files = path.rglob("*") if path.is_dir() else [path]
+        limit = max(_LEAST, _RATIO * sum(each.stat().st_size for each in files)) if max_bytes is None else max_bytes
+        total = sum(dataset.nbytes for dataset in groups.values())
+        if total > limit:
+            raise ValueError(
+                f"its variables take {total} bytes, more than max_bytes={limit}; if the file is trusted, allow them: "
+                f"max_bytes={total}"
+            )
+        return {name: dataset.load() for name, dataset in groups.items()}
     finally:
-        tree.close()
+        for dataset in groups.values():
+            dataset.close()
 
 
-def check_archive(path: Path, *, max_bytes: int | None = None, lazy: bool = False) -> Engine:
-    """Check that a file or store is safe and its checksums match, and return the engine that reads it."""
-    if not path.exists():
-        raise FileNotFoundError("it does not exist")
-    if path.is_dir():
-        return _check_store(path, max_bytes, lazy=lazy)
-    with path.open("rb") as opened:
-        begins = opened.read(4)
-    if begins not in _BEGINS:
-        raise ValueError("it does not begin as a netCDF file does" if begins else "it is empty")
-    if not lazy:
-        check_file(path)
-    limit = SizeLimit(path.stat().st_size, max_bytes, lazy=lazy)
-    if _BEGINS[begins] == "scipy":  # netCDF4 would read the missing end of a cut file as zeros
-        check_netcdf3(path, limit)
-        return "scipy"
-    if not engines():
-        raise ImportError(f"path {str(path)!r} is a netCDF-4 file, which needs h5netcdf and h5py. {_INSTALL}")
-    check_hdf5(path, limit)
-    return engines()[0]
+def _check_store(folder: Path) -> None:
+    """Refuse a zarr store that lacks metadata which it lists, or whose codecs may run code."""
+    for name in (".zarray", ".zmetadata", "zarr.json"):
+        for path in folder.rglob(name):
+            metadata = json.loads(path.read_bytes())
+            for part in _dicts(metadata):
+                _check_codecs(path.relative_to(folder).as_posix(), part)
+            for listed in metadata["metadata"] if name == ".zmetadata" else ():
+                if not (path.parent / listed).exists():
+                    raise ValueError(f"its file {listed} is missing")
 
 
-def _check_store(path: Path, max_bytes: int | None, *, lazy: bool) -> Engine:
-    if not is_store(path):
-        raise ValueError(
-            "it is a folder but no zarr store; for a folder with a file for each run: archive.open_dataset"
-        )
-    if not _has("zarr"):
-        raise ImportError(f"path {str(path)!r} is a zarr store, which needs zarr. {_INSTALL}")
-    check_zarr(path, SizeLimit(sum(each.lstat().st_size for _, each in store_files(path)), max_bytes, lazy=lazy))
-    check_store(path, digests=not lazy)
-    return "zarr"
+def _dicts(metadata: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the metadata of arrays, consolidated ones too, without the attributes that users wrote."""
+    if isinstance(metadata, dict):
+        yield metadata
+        for name, part in metadata.items():
+            if name != "attributes" and not name.endswith(".zattrs"):
+                yield from _dicts(part)
+    for part in metadata if isinstance(metadata, list) else ():
+        yield from _dicts(part)
 
 
-def is_store(folder: Path) -> bool:
-    """Return whether a folder is a zarr store."""
-    return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
+def _check_codecs(name: str, metadata: Mapping[str, Any]) -> None:
+    for key in _CODEC_KEYS:
+        found = metadata.get(key) or []
+        for codec in found if isinstance(found, list) else [found]:
+            named = codec.get("id", codec.get("name")) if isinstance(codec, dict) else codec
+            if str(named).removeprefix("numcodecs.") not in _CODECS:
+                raise ValueError(f"{name} asks for the codec {named!r}; only codecs that run no code are decoded")

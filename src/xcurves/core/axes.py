@@ -11,8 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core.labels import escape_controls
-from xcurves.core.packing import Floats
 from xcurves.core.validation import Labelled
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,8 @@ SHADE = 0.2
 MOST_CURVES = 8  # that one panel shows; more have a panel each
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
 ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
-# Tol's colours, for pairs and profiles.
-OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99")
+# Tol's colours, for pairs and profiles, as many as one panel shows.
+OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99", "#88CCEE", "#882255")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
@@ -30,6 +31,9 @@ _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _LABEL_GAP = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
+_LONG, _KEPT = 28, 10  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
+_FEW_ROWS = 24  # whose names have the usual size
+_SIDES = ("algorithm_a", "algorithm_b")
 
 
 class Style(NamedTuple):
@@ -47,7 +51,7 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
 
 
 class IntervalGroup(NamedTuple):
-    """Values of one style with their intervals and the rows they are in, each of shape (row,)."""
+    """Values of one style with their intervals and the rows they are in, each of shape (row,); `flag` as `caption_of`."""
 
     y: Floats
     value: Floats
@@ -55,6 +59,8 @@ class IntervalGroup(NamedTuple):
     high: Floats
     style: Style
     label: str | None = None
+    filled: bool = True
+    flag: str | None = None
 
 
 def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
@@ -76,15 +82,10 @@ def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
     return part[name].item() if name in part.coords else style_of(0)
 
 
-def label_of(variable: xr.DataArray) -> str:
-    """Return long_name, or the name, and the units if they are not its last word already."""
-    name = str(variable.attrs.get("long_name", variable.name or "score"))
-    units = str(variable.attrs.get("units", "1"))
-    return name if units in ("1", "") or name.endswith(f" {units}") else f"{name} ({units})"
-
-
-def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None) -> None:
-    """Label the x axis and scale it: linear if levels are even, else log, symlog if 0 is one of them.
+def scale_training(
+    ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None, *, log: bool = False
+) -> None:
+    """Label the x axis and scale it: linear if levels are even, unless `log`; else log, symlog if 0 is one of them.
 
     `grids` has the levels of each algorithm, if they differ: a linear scale then needs all to be even and to end
     at similar levels.
@@ -93,7 +94,7 @@ def scale_training(ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | N
     levels = training.to_numpy()
     grids = [levels] if grids is None else grids
     ends = [grid[-1] for grid in grids]
-    if all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
+    if not log and all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
         if np.abs(levels).max() >= _LARGE:
             from matplotlib.ticker import EngFormatter
 
@@ -135,9 +136,14 @@ def _is_even(levels: Floats) -> bool:
     return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
 
 
-def wrapped(label: str) -> str:
-    """Return a long label in lines."""
-    return fill(label, _LINE)
+def wrapped(label: str, letters: float = _LINE) -> str:
+    """Return a long label in lines of so many letters."""
+    return "\n".join(fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n"))
+
+
+def longest_line(names: Iterable[str]) -> int:
+    """Return the letters of the longest line of any name."""
+    return max((len(line) for name in names for line in str(name).split("\n")), default=0)
 
 
 def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
@@ -146,21 +152,43 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     for group in groups:
         start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
         ax.hlines(group.y, start, stop, color=group.style.color)
-        ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label)
+        ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label,
+                markerfacecolor=group.style.color if group.filled else "white", gid=group.flag)  # fmt: skip
     limits = ax.get_xlim()  # of the finite values
     for group in groups:
         for side, bound in enumerate((group.low, group.high)):
             here = np.isinf(bound) & np.isfinite(group.value)
             edge = np.full(np.count_nonzero(here), limits[side])
-            ax.hlines(group.y[here], edge, group.value[here], color=group.style.color)
-            ax.scatter(edge, group.y[here], marker="<>"[side], s=20, color=group.style.color, clip_on=False, zorder=3)
+            if len(edge):
+                look: dict[str, Any] = {"color": group.style.color, "gid": "arrow"}
+                ax.hlines(group.y[here], edge, group.value[here], color=group.style.color, zorder=1.5)
+                ax.scatter(edge, group.y[here], marker="<>"[side], s=20, clip_on=False, zorder=3, **look)
     ax.set_xlim(limits)
 
 
+def fill_band(ax: Axes, x: Floats, low: Floats, high: Floats, style: Style, **look: Any) -> None:
+    """Shade between two curves, where both are known."""
+    if (np.isfinite(low) & np.isfinite(high)).any():
+        ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0, gid="band", **look)
+
+
 def drawable(data: Labelled) -> Labelled:
-    """Return data whose names can all be drawn."""
-    words = {name: coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
-    data = data.assign_coords({name: coord.copy(data=_drawn(coord)) for name, coord in words.items()})
+    """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
+    words = {str(name): coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    of_algorithms = [name for name in ("algorithm", *_SIDES) if name in words]
+    known = list(dict.fromkeys(name for each in of_algorithms for name in np.ravel(words[each].to_numpy())))
+    shown = {
+        name: _drawn(
+            coord, known if name in of_algorithms else list(dict.fromkeys(np.ravel(coord.to_numpy()).tolist()))
+        )
+        for name, coord in words.items()
+    }
+    if "pair" in shown and set(_SIDES) <= shown.keys():
+        a, b, pairs = (np.ravel(shown[name]) for name in (*_SIDES, "pair"))
+        long = max((len(str(pair)) for pair in words["pair"].to_numpy().ravel()), default=0) > _LONG
+        pairs = np.array([f"{x} -\n{y}" for x, y in zip(a, b, strict=True)] if long else pairs)
+        shown["pair"] = pairs.reshape(words["pair"].shape)
+    data = data.assign_coords({name: words[name].copy(data=values) for name, values in shown.items()})
     variables: list[Any] = [data, *data.coords.values()]
     variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
     for variable in variables:
@@ -168,11 +196,21 @@ def drawable(data: Labelled) -> Labelled:
     return data
 
 
-def _drawn(names: xr.DataArray) -> NDArray[Any]:
+def _drawn(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
+    """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
+    written = {name: _short(escape_controls(name)) if isinstance(name, str) else name for name in known}
+    alike = {each for each in written.values() if list(written.values()).count(each) > 1}
+    for place, (name, said) in enumerate(written.items(), 1):
+        said = f"{said} ({place})" if said in alike else said
+        written[name] = _text(said) if isinstance(said, str) else said
     shown = names.to_numpy().astype(object)
-    for place, name in np.ndenumerate(shown):
-        shown[place] = _text(name) if isinstance(name, str) else name
+    for at, name in np.ndenumerate(shown):
+        shown[at] = written.get(name, name)
     return shown if names.dtype.kind == "O" else shown.astype(str)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONG else f"{name[: _LONG - _KEPT - 1]}…{name[-_KEPT:]}"
 
 
 def _text(words: str) -> str:
@@ -194,7 +232,7 @@ def _is_formula(words: str) -> bool:
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name rows on the y axis, the first on top."""
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 

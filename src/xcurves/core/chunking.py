@@ -1,25 +1,80 @@
-"""Blocks of tasks of lazy arrays: not too many, and none too large."""
+"""Lazy arrays: blocks of tasks, not too many and none too large, and curves reduced stretch by stretch of training."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
 from math import ceil, prod
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core.packing import Floats
+from xcurves.kernels.moments import Floats
+
+if TYPE_CHECKING:
+    from xcurves.core.driver import Job, Reduction
+    from xcurves.core.schema import Layout
 
 _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
+_lock = Lock()
+_computed: list[Callable[[], None]] = []  # for each chunk at this moment, what lifts the limit of threads
 
 
-def in_memory(array: xr.DataArray) -> bool:
-    """Return whether an array has no chunks; its property `chunks` takes far longer."""
-    return getattr(array.data, "chunks", None) is None
+@cache
+def _blas() -> Any:
+    """Return what sets the threads of BLAS; finding its libraries takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while any chunk is computed, where threadpoolctl is installed.
+
+    As many chunks as there are cores are computed at once: two BLAS threads in each of two dask threads take several
+    times the processor time for the small products of a chunk. The limit is one of the whole process, so the first
+    chunk sets it and the last one lifts it.
+    """
+    with _lock:
+        _computed.append(_computed[0] if _computed else _limit_blas())
+    try:
+        yield
+    finally:
+        with _lock:
+            lift = _computed.pop()
+            if not _computed:
+                lift()
+
+
+def _limit_blas() -> Callable[[], None]:
+    """Limit BLAS to one thread; return what lifts the limit, in any thread."""
+    try:
+        blas = _blas()
+    except ImportError:
+        return _free
+    limit = blas.limit(limits=1, user_api="blas")
+
+    def lift() -> None:
+        _free(blas)
+        limit.restore_original_limits()
+        _free(blas)
+
+    return lift
+
+
+def _free(blas: Any = None) -> None:
+    """Let any thread set limits: threadpoolctl 3.8 ignores all but the one that set the last."""
+    for library in blas.lib_controllers if blas else ():
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
@@ -41,27 +96,114 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     return array.chunk(chunks)
 
 
-@dataclass(frozen=True)
-class Named:
-    """A block function to be called on many workers, each with the names of its own tasks only."""
+def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
+    """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
+    core = job.core
+    curves = coarsen(curves, core)
+    lead = curves.dims[: -len(core)]
+    shape = [curves.sizes[dim] for dim in lead]
+    names = xr.DataArray(np.array(job.context.names, object).reshape(*shape, 1), dims=[*lead, "_name"])
+    chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
+    reduced = [
+        xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, "_subset", "_number"]) for each in job.reduce
+    ]
+    own = [[dim for dim in each.dims if dim not in lead] for each in others]
+    packed: xr.DataArray = xr.apply_ufunc(
+        replace(job, context=replace(job.context, names=[])),
+        *(reduced or [curves.drop_vars(curves.coords)]),
+        *(each.chunk({**chunks, **{dim: -1 for dim in each.dims if dim not in chunks}}) for each in others),
+        names.chunk(chunks),
+        input_core_dims=[*([["_subset", "_number"]] * len(reduced) or [list(core)]), *own, ["_name"]],
+        output_core_dims=[["_packed"]],
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"_packed": job.layout.length}, "allow_rechunk": True},
+    )
+    return unpack(job.layout, packed, job.integers)
 
-    block: Any
 
-    @classmethod
-    def of(cls, block: Any, tasks: xr.DataArray) -> tuple[Named, xr.DataArray]:
-        """Return a block without the names of its tasks, and these names with the dims of tasks and (_name)."""
-        names = np.array(block.names, object).reshape(*tasks.shape, -1)
-        return cls(replace(block, names=[])), xr.DataArray(names, dims=[*tasks.dims, "_name"])
+def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
+    """Reduce chunks, dims (..., algorithm, run, training), each along training, and merge them in a tree."""
+    import dask.array as da
+    from dask.layers import ArraySliceDep
 
-    @property
-    def __name__(self) -> str:
-        """Name of the nodes in a dask graph."""
-        return type(self.block).__name__.strip("_")
+    training, subset, number = curves.ndim - 1, curves.ndim, curves.ndim + 1
+    whole, lead = reduction.whole(job.shape), tuple(range(curves.ndim - 3))
+    curves = curves.rechunk(dict.fromkeys([training - 2, training - 1, *[training] * whole], -1))
+    blockwise: Any = da.blockwise  # dask has no annotations
+    parts = blockwise(
+        _measure_chunk,
+        (*lead, subset, training, number),
+        curves,
+        tuple(range(curves.ndim)),
+        ArraySliceDep((curves.chunks[training],)),
+        (training,),
+        job=replace(job, context=replace(job.context, names=[])),
+        reduction=reduction,
+        new_axes={subset: len(job.subsets or [0]), number: reduction.size(job.shape)},
+        adjust_chunks={training: 1},
+        align_arrays=False,
+        concatenate=True,
+        dtype=np.float64,
+        meta=np.empty((0,) * (len(lead) + 3)),
+    )
+    if parts.shape[-2] == 1:
+        return parts[(*[slice(None)] * (len(lead) + 1), 0)]
+    merge = partial(_merge, reduction=reduction, shape=job.shape)
+    reduce: Any = da.reduction
+    return reduce(parts, chunk=_keep, combine=merge, aggregate=merge, axis=len(lead) + 1, dtype=np.float64)
 
-    def __call__(self, *arrays: Any) -> Floats:
-        """Call the block on arrays and names, shape (..., name), of the tasks of a block."""
-        *arrays_of_tasks, names = arrays
-        lead = names.shape[:-1]
-        block = replace(self.block, names=names.ravel().tolist())
-        found: Floats = block(*arrays_of_tasks, np.arange(prod(lead)).reshape(lead))
-        return found
+
+@one_blas_thread()
+def _measure_chunk(curves: Floats, levels: tuple[slice], *, job: Job, reduction: Reduction) -> Floats:
+    return job.measure(reduction, curves, levels[0])[..., np.newaxis, :]
+
+
+def _keep(numbers: Floats, **_: Any) -> Floats:
+    return numbers
+
+
+@one_blas_thread()
+def _merge(numbers: Floats, *, reduction: Reduction, shape: tuple[int, int, int], keepdims: bool, **_: Any) -> Floats:
+    if numbers.size == 0:  # dask infers the type of the output
+        return np.asarray(numbers.sum(axis=-2, keepdims=keepdims))
+    merged = reduction.merge(numbers, shape)
+    return merged[..., np.newaxis, :] if keepdims else merged
+
+
+def unpack(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:
+    """Cut a lazy packed array, dims (..., _packed), into variables, of which some are integers."""
+    lead = packed.dims[:-1]
+    return {
+        name: xr.Variable((*lead, *layout.dims[name]), _cut(packed.data, start, stop, shape, integers.get(name, float)))
+        for name, start, stop, shape in layout.places
+    }
+
+
+def _part(packed: list[Floats], start: int, stop: int, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+    """Cut out one variable of the one block along the packed dim; the rest is not kept in memory with it."""
+    (block,) = packed
+    return block[..., start:stop].reshape((*block.shape[:-1], *shape)).astype(kind)
+
+
+def _cut(packed: Any, start: int, stop: int, shape: tuple[int, ...], kind: type) -> Any:
+    """Cut a dask array with one node for each chunk."""
+    import dask.array as da
+
+    blockwise: Any = da.blockwise  # dask has no annotations
+    lead = tuple(range(packed.ndim - 1))
+    new = tuple(range(packed.ndim, packed.ndim + len(shape)))
+    return blockwise(
+        _part,
+        (*lead, *new),
+        packed,
+        (*lead, packed.ndim - 1),
+        start=start,
+        stop=stop,
+        shape=shape,
+        kind=kind,
+        new_axes=dict(zip(new, shape, strict=True)),
+        concatenate=False,
+        dtype=kind,
+        meta=np.empty((0,) * (len(lead) + len(new)), kind),
+    )

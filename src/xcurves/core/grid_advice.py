@@ -6,10 +6,11 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.kernels import common_grid
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.ragged import Rows, rows_of
+from xcurves.kernels.ragged import Rows, ranges, rows_of
+
+FRACTIONS = 20  # of a budget, as a rule
 
 
 def cure_incomplete(curves: xr.DataArray) -> str:
@@ -39,40 +40,24 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
     Curves are numbered over the dims (..., algorithm, run) of `runs_of`. With `frame`, the call is given
     as options of `to_dataarray`.
     """
-    per_task = runs_of.sizes["algorithm"] * runs_of.sizes["run"]
-    n_curves = per_task * len(labels.task_names(runs_of))
-    present, first, last = common_grid.ranges(rows)
-    task = present // per_task
+    present, first, last = ranges(rows)
+    task = present // (runs_of.sizes["algorithm"] * runs_of.sizes["run"])
     begun, reached = (
         np.array([function(each[task == one]) for one in np.unique(task)])
         for function, each in ((np.max, first), (np.min, last))
     )
     if (begun > reached).any():
         return _say_disjoint(int(np.unique(task)[(begun > reached).argmax()]), task, present, first, last, runs_of)
-    if final and reached.min() >= begun.max():
-        return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
-    # One grid for tasks of similar budgets; otherwise fractions of each budget, with linear interpolation.
-    found = None if final else common_grid.find_common_grid(rows, n_curves)
-    if found is not None and found.stop >= reached.max() / 2:
-        grid = f"np.linspace({_number(found.start)}, {_number(found.stop)}, {found.n})"
-        return _call(grid, found.method, frame)
-    if begun.max() <= reached.min() <= 0:  # no budget has fractions
-        return _call(f"[{_number(float(reached.min()))}]", "linear", frame)
-    several = not final and (begun <= (1 - 1 / common_grid.MOST) * reached).all()
-    call = f".curves.align({common_grid.MOST if several else 1}, relative_to='budget')"
-    return (
-        f"Bring every task to {'fractions' if several else 'the end'} of its budget with {'no on= and ' * frame}{call}"
-    )
-
-
-def _call(grid: str, method: str, frame: bool) -> str:
-    options = f"on={grid}, method={method!r}" if frame else f".curves.align({grid}, method={method!r})"
-    return f"Bring runs to levels that all reach with {options}"
-
-
-def _number(level: float) -> str:
-    short = f"{level:.12g}"
-    return short if float(short) == level else repr(level)
+    relative = f"{'no on= and ' * frame}.curves.align({{}}, relative_to='budget')"
+    if not final and ((begun <= (1 - 1 / FRACTIONS) * reached) & (reached > 0)).all():
+        return f"Bring every task to fractions of its budget with {relative.format(FRACTIONS)}"
+    low, high = float(begun.max()), float(reached.min())
+    if low < high or (low == high and (final or high <= 0)):  # below 0 a budget has no fractions
+        start, stop = (repr(end).removesuffix(".0") for end in (low, high))
+        grid = f"[{stop}]" if final or low == high else f"np.linspace({start}, {stop}, {FRACTIONS})"
+        call = f"on={grid}, method='linear'" if frame else f".curves.align({grid}, method='linear')"
+        return f"Bring runs to levels that all reach with {call}"
+    return f"Bring every task to the end of its budget with {relative.format(1)}"
 
 
 def _say_disjoint(which: int, task: Ints, present: Ints, first: Floats, last: Floats, runs_of: xr.DataArray) -> str:

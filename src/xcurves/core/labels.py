@@ -6,19 +6,30 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
-from math import prod
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 DIMS = ("algorithm", "run", "training")
+ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in which they come
+EVALUATION = "evaluation"  # stands for training where each run has its own levels
+# What dims are usually called.
+SYNONYMS = {
+    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
+    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
+    "timesteps train_size train_sizes",
+}
+USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
 VARIATION_SOURCES = ("interaction", "algorithm", "training", "error", "total")
 # Dims of results, which no input may have, with their long names.
 LONG_NAMES = {
+    "evaluation": "number of the evaluation",
     "effect": "effect",
     "error_term": "error term",
     "source": "source of variation",
@@ -38,6 +49,9 @@ LONG_NAMES = {
     "task_effect": "claim: for these tasks (fixed), or for tasks like these (random)",
     "budget_fraction": "fraction of the training budget",
     "look": "number of the look",
+    "trials": "number of trials",
+    "tau": "time as a multiple of the best",
+    "flop": "compute",
 }
 RESERVED = frozenset(LONG_NAMES)
 _UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
@@ -71,12 +85,12 @@ def escape_controls(words: str) -> str:
     return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
-def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> tuple[Hashable, ...]:
+def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:
     """Return the dims that broadcast: all but the core dims of a method."""
     return tuple(dim for dim in curves.dims if dim not in core)
 
 
-def task_names(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> list[str]:
+def task_names(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> list[str]:
     """Return a prefix for messages about each task, in C order over the extra dims: "task 'Hopper': "."""
     return task_prefixes(curves, extra_dims(curves, core))
 
@@ -85,12 +99,6 @@ def task_prefixes(data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]) -> 
     """Return a prefix for messages about each combination of labels of dims."""
     labels = [[f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims]
     return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
-
-
-def task_numbers(array: xr.DataArray, dims: Sequence[Hashable]) -> xr.DataArray:
-    """Return the position of each task in `task_names`, for an array whose extra dims are `dims`."""
-    shape = [array.sizes[dim] for dim in dims]
-    return xr.DataArray(np.arange(prod(shape)).reshape(shape), dims=list(dims))
 
 
 def algorithm_pairs(
@@ -144,3 +152,24 @@ def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ())
     dims = task_dims(result[variable], core)
     for place in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, place, strict=True)))
+
+
+def in_label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> xr.DataArray:
+    """Sort algorithms and runs that are core dims, so that a plan does not depend on the order in which they come."""
+    unsorted = list(label_order(curves, core))
+    return curves.sortby(unsorted) if unsorted else curves
+
+
+def label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> dict[str, NDArray[np.intp]]:
+    """Return the index of each algorithm and run among those in the order of their labels, where that is another."""
+    index = {dim: curves.xindexes[dim].to_pandas_index() for dim in ORDERED if dim in core and dim in curves.xindexes}
+    return {
+        dim: each.sort_values().get_indexer(each) for dim, each in index.items() if not each.is_monotonic_increasing
+    }
+
+
+def pairs_in_label_order(curves: xr.DataArray, reference: Hashable | None = None) -> NDArray[np.intp]:
+    """Return the indices of both algorithms of every pair among those in label order, shape (pair, 2)."""
+    pairs = np.array(algorithm_pairs(curves, reference))
+    order = label_order(curves).get("algorithm")
+    return pairs if order is None else order[pairs]

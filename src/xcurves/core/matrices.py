@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core.axes import longest_line, wrapped
 from xcurves.core.labels import task_dims
-from xcurves.core.packing import Floats
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,8 @@ _POINTS = 72
 _LEAST = 4.5  # points of a number that can be read
 _DARK = 0.45  # lightness of cells whose text is white
 _LIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
-_UPRIGHT = 60  # letters of columns that have room beside each other
+_NARROW = 5.5  # points of names of columns in two lines
+_LEANING = 17  # letters in a line of the name of a column
 _LETTER = 0.6  # width of a letter, of its height
 _FEW = 20  # rows whose labels have the usual size
 
@@ -48,21 +50,27 @@ def draw_cells(
 
     Marked cells are bold or have a dot; `said` names the colour scale, and `steps` its values where they are few.
     """
-    image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="none")
+    image = ax.imshow(
+        values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="none", gid="cells"
+    )
     size = _font(ax, values.shape)
     shown = np.zeros(values.shape, bool) if marked is None else marked
     if form is not None and size >= _LEAST:
         _write(ax, values, shown, form, image.to_rgba(values), size)
     else:
         y, x = np.nonzero(shown)
-        ax.plot(x, y, "o", color="black", markersize=min(3, size / 2))
+        if len(x):
+            ax.plot(x, y, "o", color="black", markersize=min(3, size / 2), gid="bold")
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
         bar.set_label(fill(said, _letters_beside(ax)), fontsize="small")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
-    lean: dict[str, Any] = {"rotation": 90} if len(columns) * max(map(len, columns)) > _UPRIGHT else {}
     letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
-    ax.set_xticks(range(len(columns)), columns, **lean, **letters)
+    beside = longest_line(rows) + len(columns) * (longest_line(columns) + 1)
+    lean: dict[str, Any] = {"rotation": 90} if beside > _upright_letters(ax) else {}
+    names = [name if "\n" in name else wrapped(name, _LEANING) for name in columns]
+    narrow = {"fontsize": _NARROW} if any("\n" in name for name in names) else {}
+    ax.set_xticks(range(len(columns)), names, **lean, **letters | narrow)
     ax.set_yticks(range(len(rows)), rows, **letters)
     ax.tick_params(length=0)
 
@@ -101,12 +109,19 @@ def by_task(variable: xr.DataArray, dim: str) -> Floats:
 
 def n_pair_rows(result: xr.Dataset) -> float:
     """Return the number of rows of a picture of pairs: pairs, or algorithms where pairs are many."""
-    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else result.sizes["pair"]
+    lines = 1.5 if any("\n" in str(name) for name in result["pair"].to_numpy()) else 1.0
+    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else lines * result.sizes["pair"]
 
 
 def n_pair_columns(result: xr.Dataset) -> float:
     """Return the number of columns of a picture of pairs: none, or algorithms where pairs are many."""
     return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else 0
+
+
+def _upright_letters(ax: Axes) -> float:
+    """Return how many small letters fit into the width of a panel with what is beside it."""
+    wide = ax.get_window_extent().width / ax.figure.dpi * _POINTS
+    return wide / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
 
 
 def _letters_beside(ax: Axes) -> int:
@@ -126,7 +141,7 @@ def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours
     light = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
         said = form.format(values[row, column]).replace("0.", ".", 1)
-        ax.text(column, row, said, ha="center", va="center", fontsize=size,
+        ax.text(column, row, said, ha="center", va="center", fontsize=size, gid="bold" if bold[row, column] else None,
                 fontweight="bold" if bold[row, column] else "normal",
                 color="white" if light[row, column] < _DARK else "black")  # fmt: skip
 

@@ -13,7 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core.validation import check_confidence_level
-from xcurves.kernels.adjustments import ADJUSTMENTS
 
 PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
@@ -79,6 +78,11 @@ def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
     return "\n".join([*steps, step])
 
 
+def last_step(result: xr.Dataset) -> str:
+    """Return the call that made a result, as its history says."""
+    return str(result.attrs.get("history", "")).split("\n")[-1]
+
+
 def record(curves: xr.DataArray, step: str) -> xr.DataArray:
     """Add a step to the history of curves."""
     return curves.assign_attrs(history=history(curves, step))
@@ -118,17 +122,6 @@ def smallest_reachable(result: xr.Dataset, *last: Hashable) -> NDArray[np.float6
     """Return, for each task, the smallest p-value that its reassignments can give."""
     n_resamples = values_of(result, "n_resamples", *last)
     return np.asarray(1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1))
-
-
-def smallest_adjusted_pvalue(result: xr.Dataset) -> NDArray[np.float64]:
-    """Return, shape (..., pair), the smallest possible adjusted p-value; NaN where nothing was tested.
-
-    Adjusted p-values increase with every p, so they are smallest if every p is. With Holm's procedure and pairs of
-    different numbers of runs, a pair of few runs can reach less than its own smallest p times the number of pairs.
-    """
-    tested = values_of(result, "n_resamples", "pair") > 0
-    smallest = np.where(tested, smallest_reachable(result, "pair"), np.nan)
-    return ADJUSTMENTS[result.attrs["correction"]](smallest)
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

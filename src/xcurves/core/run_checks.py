@@ -1,25 +1,107 @@
-"""Checks of values inside a block of tasks: whether its runs can be compared.
+"""What all tasks of a call share, and checks of values inside a block of tasks: whether its runs can be compared.
 
-They run where the values are computed, in memory or in a dask worker; the messages name the task.
+Checks run where the values are computed, in memory or in a dask worker; the messages name the task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels
+from xcurves.core import labels, provenance, validation
 from xcurves.core.grid_advice import cure_incomplete
+from xcurves.kernels import plans
+from xcurves.kernels.moments import Floats
 
 _CURE = (
     "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
     ".curves.drop_incomplete()"
 )
+
+
+_DIFFERENT = 4  # different scores of runs that are not the same by chance
+_NAMED = 8  # tasks in a warning
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all tasks of a call share: the options of randomization tests, and words for messages.
+
+    Attributes
+    ----------
+    names : list of str
+        Prefixes of messages, one for each task.
+    algorithms, runs : list of str
+        In the order of their labels, as messages write them.
+    """
+
+    names: list[str]
+    algorithms: list[str]
+    runs: list[str]
+    n_resamples: int | None
+    paired: bool
+    confidence_level: float
+    alpha: float
+    entropy: int
+
+    @classmethod
+    def of(
+        cls,
+        curves: xr.DataArray,
+        n_resamples: int | None = None,
+        paired: bool = False,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = 0,
+        *,
+        least: int = 1,
+        core: Collection[Hashable] = labels.DIMS,
+    ) -> Context:
+        """Check the options that all randomization tests share."""
+        words = {
+            dim: labels.words(np.sort(curves.coords.variables[dim].to_numpy()))
+            for dim in labels.ORDERED
+            if dim in curves.dims and dim in curves.coords
+        }
+        return cls(
+            labels.task_names(curves, core),
+            words.get("algorithm", []),
+            words.get("run", []),
+            validation.check_count("n_resamples", n_resamples, least),
+            validation.check_flag("paired", paired),
+            confidence_level,
+            validation.check_confidence_level(confidence_level),
+            validation.check_rng(rng),
+        )
+
+    def plan(
+        self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
+    ) -> plans.RunPlan:
+        """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""
+        asked = (sizes, labelled, allow_exact, work)
+        plan = self._plan.get(asked)
+        if plan is None:
+            self._plan.clear()
+            plan = self._plan[asked] = plans.plan_runs(
+                sizes,
+                self.n_resamples,
+                paired=self.paired,
+                labelled=labelled,
+                allow_exact=allow_exact,
+                work=work,
+                entropy=self.entropy,
+            )
+        return plan
+
+    @cached_property
+    def _plan(self) -> dict[tuple[object, ...], plans.RunPlan]:
+        return {}
 
 
 class IncompleteRunError(ValueError):
@@ -110,6 +192,37 @@ def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "c
         )
 
 
+def warn_of_copies(curves: xr.DataArray) -> None:
+    """Warn of two runs of a task with the same score at every level: data that were copied.
+
+    Curves have the dims (..., algorithm, run, training) or (..., evaluation); lazy ones are not looked at. Scores of
+    few different values may be the same by chance.
+    """
+    if curves.chunks is not None:
+        return
+    last = str(next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims))
+    curves = curves.transpose(..., "algorithm", "run", last)
+    names, shape = labels.task_names(curves), curves.shape[-3:]
+    flat = curves.to_numpy().reshape(len(names), -1, shape[-1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.where(np.isnan(flat).all(axis=-1), np.nan, np.nansum(flat, axis=-1))
+    order = np.argsort(sums, axis=1)
+    ranked = np.take_along_axis(sums, order, axis=1)
+    found = {}
+    for task, place in np.argwhere(ranked[:, 1:] == ranked[:, :-1]).tolist():
+        first, second = sorted(order[task, place : place + 2].tolist())
+        same = task not in found and np.array_equal(flat[task, first], flat[task, second], equal_nan=True)
+        if same and len(np.unique(flat[task, first][~np.isnan(flat[task, first])])) >= _DIFFERENT:
+            found[task] = [divmod(each, shape[1]) for each in (first, second)]
+    for task, places in list(found.items())[:1]:
+        algorithms, runs = (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+        pair = " and ".join(f"algorithm {algorithms[i]}, run {runs[j]}" for i, j in places)
+        also = ", ".join(names[each].removesuffix(": ") for each in list(found)[1:_NAMED])
+        more = f"; the same holds in {len(found) - 1} more tasks: {also}" if len(found) > 1 else ""
+        more += ", ..." * (len(found) > _NAMED)
+        provenance.warn(f"{names[task]}{pair} have the same score at every level. Were data copied?{more}")
+
+
 def check_scored(curves: xr.DataArray) -> None:
     """Refuse curves without a score."""
     if not curves.notnull().any():
@@ -162,3 +275,23 @@ def check_contrasted(
             "every algorithm with a weight. Add runs, or take its weight away"
         )
     check_groups(present, name, algorithms, runs, paired=paired)
+
+
+def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]]:
+    """Group the tasks that have any level by number of levels and by the runs that are present."""
+    pattern = np.column_stack([present.reshape(len(present), -1), n_levels])
+    return [tasks for tasks in equal_rows(pattern) if n_levels[tasks[0]]]
+
+
+def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Return the indices of equal rows, in the order in which they come; columns may be many."""
+    if len(values) == 1:
+        return [np.zeros(1, np.intp)]
+    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    return [np.flatnonzero(group == number) for number in np.argsort(first)]
+
+
+def as_float(count: int) -> float:
+    """Return a count as a float, infinity where it is beyond the largest."""
+    return float(count) if count < 2**1000 else np.inf

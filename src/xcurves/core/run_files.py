@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from itertools import product
@@ -17,32 +15,23 @@ import xarray as xr
 _LABELS = ("algorithm", "run", "task")
 _SUFFIXES = (".nc", ".zarr")
 _IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
-_NAMED = 8  # files that a warning names
+_MOVE = "Move it to another folder"
 
 
 def combine_run_files(folder: Path, read: Callable[[Path], xr.Dataset]) -> xr.Dataset:
-    """Return the runs of all files of a folder, joined along their labels; a warning names files that are left out."""
+    """Return the runs of all files of a folder, joined along their labels."""
     names = _find(folder)
     numeric = _numeric_labels(names)
-    files: dict[str, xr.Dataset] = {}
-    problems: dict[str, str] = {}
-    for name in names:
-        try:
-            files[name] = _with_labels(_check_scored(read(folder / name)), _labels_in(name), numeric)
-        except (OSError, ValueError) as error:
-            problems[name] = str(error)
-    if not files:
-        raise ValueError(
-            f"path {str(folder)!r}: none of its {len(names)} files can be used. {names[0]}: {problems[names[0]]}"
-        )
-    problems |= _of_other_experiments(folder, files)
-    files = {name: data for name, data in files.items() if name not in problems}
-    dims = _label_dims(next(iter(files.values())))
+    files = {name: _with_labels(read(folder / name), folder / name, _labels_in(name), numeric) for name in names}
+    first = names[0]
+    described = {name: _describe(data) for name, data in files.items()}
+    for name, each in described.items():
+        for what, found in each.items():
+            if found != described[first][what]:
+                usual = described[first][what]
+                raise ValueError(f"path {str(folder / name)!r}: its {what}: {found}; of {first}: {usual}. {_MOVE}")
+    dims = _label_dims(files[first])
     _check_no_run_is_twice(folder, files, dims)
-    if problems:
-        told = "; ".join(f"{name}: {problem}" for name, problem in list(problems.items())[:_NAMED])
-        rest = "; and others" * (len(problems) > _NAMED)
-        warnings.warn(f"{len(problems)} of {len(names)} files are left out: {told}{rest}", UserWarning, stacklevel=3)
     combined = _concatenate(folder, list(files.values()), dims).transpose(*dims, ...)
     closing = ExitStack()
     for data in files.values():
@@ -76,73 +65,46 @@ def _numeric_labels(names: Iterable[str]) -> set[str]:
     return {label for label, _ in pairs} - is_text
 
 
-def _check_scored(data: xr.Dataset) -> xr.Dataset:
-    """Refuse a file in memory without any value, such as a zarr store whose writer stopped before the first chunk."""
-    if data.data_vars and data.chunks == {} and all(data[name].isnull().all() for name in data.data_vars):
-        raise ValueError(f"it has no value of {', '.join(map(str, data.data_vars))}")
-    return data
-
-
-def _with_labels(data: xr.Dataset, in_path: dict[str, str], numeric: set[str]) -> xr.Dataset:
+def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, str], numeric: set[str]) -> xr.Dataset:
     """Return the Dataset of a file with its labels as dims."""
     for dim in dict.fromkeys([*_LABELS, *in_path]):
-        told: list[Any] = []
+        found: list[Any] = []
         if dim in in_path:
-            told.append(int(in_path[dim]) if dim in numeric else in_path[dim])
+            found.append(int(in_path[dim]) if dim in numeric else in_path[dim])
         if dim in _LABELS and dim in data.attrs:
-            told += np.ravel(data.attrs[dim]).tolist()
+            found += np.ravel(data.attrs[dim]).tolist()
             data = data.copy(deep=False)
             del data.attrs[dim]
         if dim in data.coords:
-            told += data[dim].to_numpy().ravel().tolist()
-        if told and dim not in data.dims:
-            _check_one(dim, told)
-            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: told[-1:]})
-        elif dim in in_path:
-            _check_one(dim, told)
+            found += data[dim].to_numpy().ravel().tolist()
+        needs_one = bool(found) and (dim not in data.dims or dim in in_path)
+        if needs_one and len({str(label) for label in found}) > 1:
+            raise ValueError(
+                f"path {str(path)!r}: its path, attributes and coordinates differ in {dim}: {found[0]!r} and "
+                f"{found[-1]!r}. Rename it"
+            )
+        if found and dim not in data.dims:
+            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
     lacks = [dim for dim in ("algorithm", "run") if dim not in data.dims or dim not in data.coords]
     if lacks:
         raise ValueError(
-            f"no coordinate, attribute or part of its path says its {lacks[0]}. Rename it to something like "
-            "algorithm=sac,run=3.nc"
+            f"path {str(path)!r}: no coordinate, attribute or part of its path says its {lacks[0]}. Rename it to "
+            "something like algorithm=sac,run=3.nc"
         )
     return data
 
 
-def _check_one(dim: str, told: Sequence[Any]) -> None:
-    if len({str(label) for label in told}) > 1:
-        raise ValueError(f"its path, attributes and coordinates differ in {dim}: {told[0]!r} and {told[-1]!r}")
-
-
-def _of_other_experiments(folder: Path, files: dict[str, xr.Dataset]) -> dict[str, str]:
-    """Return how files differ from the description that most files have."""
-    described = {name: _describe(data) for name, data in files.items()}
-    (usual, count), *others = Counter(described.values()).most_common()
-    if others and others[0][1] == count:
-        first, second = (next(name for name in files if described[name] == each) for each in (usual, others[0][0]))
-        raise ValueError(
-            f"path {str(folder)!r}: as many files are like {first} as like {second}: "
-            f"{_difference(described[second], usual)}. Move the files of one experiment to another folder"
-        )
-    return {name: _difference(each, usual) for name, each in described.items() if each != usual}
-
-
-def _describe(data: xr.Dataset) -> tuple[tuple[str, str], ...]:
+def _describe(data: xr.Dataset) -> dict[str, str]:
     """Return a description that is the same for all files of one experiment."""
     variables = sorted(data.data_vars.items(), key=lambda item: str(item[0]))
     labels = [(str(dim), data[dim]) for dim in sorted(map(str, data.dims)) if dim in data.coords]
-    return (
-        ("experiment", str(data.attrs.get("experiment", "not named"))),
-        ("variables", ", ".join(str(name) for name, _ in variables)),
-        ("dims", ", ".join(f"{name} {sorted(map(str, values.dims))}" for name, values in variables)),
-        ("labels", ", ".join(f"{dim} of {'text' if each.dtype.kind in 'OUST' else 'numbers'}" for dim, each in labels)),
-        ("units", ", ".join(f"{name} {each.attrs.get('units', 'none')}" for name, each in [*variables, *labels])),
-    )
-
-
-def _difference(one: tuple[tuple[str, str], ...], usual: tuple[tuple[str, str], ...]) -> str:
-    what, found, wanted = next((what, a, b) for (what, a), (_, b) in zip(one, usual, strict=True) if a != b)
-    return f"its {what}: {found}; of others: {wanted}"
+    return {
+        "experiment": str(data.attrs.get("experiment", "not named")),
+        "variables": ", ".join(str(name) for name, _ in variables),
+        "dims": ", ".join(f"{name} {sorted(map(str, values.dims))}" for name, values in variables),
+        "labels": ", ".join(f"{dim} of {'text' if each.dtype.kind in 'OUST' else 'numbers'}" for dim, each in labels),
+        "units": ", ".join(f"{name} {each.attrs.get('units', 'none')}" for name, each in [*variables, *labels]),
+    }
 
 
 def _label_dims(data: xr.Dataset) -> list[str]:
@@ -156,8 +118,8 @@ def _check_no_run_is_twice(folder: Path, files: dict[str, xr.Dataset], dims: Seq
     for name, data in files.items():
         for run in product(*(data[dim].to_numpy().tolist() for dim in dims)):
             if owners.setdefault(run, name) != name:
-                said = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, run, strict=True))
-                raise ValueError(f"path {str(folder)!r}: {owners[run]} and {name} both hold {said}. Remove one of them")
+                both = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, run, strict=True))
+                raise ValueError(f"path {str(folder)!r}: {owners[run]} and {name} both hold {both}. Remove one of them")
 
 
 def _concatenate(folder: Path, files: Sequence[xr.Dataset], dims: Sequence[str]) -> xr.Dataset:

@@ -6,10 +6,12 @@ iterate over these declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property
+from itertools import accumulate
+from math import inf, prod
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
-from xcurves.core.packing import Layout
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,32 +53,126 @@ PAIR_COORDS = {
 }
 
 
+Role = Literal["answer", "detail", "caution"]
+
+
+class Statement(NamedTuple):
+    """A sentence about a result: the answer to its question, a detail, or what a reader must not take from it."""
+
+    role: Role
+    text: str
+
+
+def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str] = ()) -> Iterator[Statement]:
+    """Yield the answer, the details that are no part of it, and the cautions, each once."""
+    yield Statement("answer", answer)
+    warned = list(dict.fromkeys(cautions))
+    for detail in dict.fromkeys(details):
+        if detail.lower() not in answer.lower() and detail not in warned:
+            yield Statement("detail", detail)
+    for caution in warned:
+        yield Statement("caution", caution)
+
+
+def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Callable[[xr.Dataset], pd.DataFrame]:
+    """Return what makes a table, with its caption in ``attrs["caption"]``."""
+
+    def make(result: xr.Dataset) -> pd.DataFrame:
+        frame = table(result)
+        frame.attrs["caption"] = caption
+        return frame
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What draws a view that lists things, with its numbers of rows and columns, or that has a title of its own.
+
+    `suits` says of a result whether the view is worth drawing where nobody asked for it by name.
+    """
+
+    draw: Callable[[xr.Dataset, Axes], None]
+    rows: Callable[[xr.Dataset], float] | None = None
+    columns: Callable[[xr.Dataset], float] | None = None
+    title: Callable[[xr.Dataset], str] | None = None
+    suits: Callable[[xr.Dataset], bool] = lambda result: True
+
+    def __call__(self, result: xr.Dataset, ax: Axes) -> None:
+        """Draw a result on one Axes."""
+        self.draw(result, ax)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names of variables with the sizes of their dims, in the order in which a block of tasks packs them in one array.
+
+    An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call.
+    """
+
+    dims: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a variable in one task."""
+        return tuple(self.sizes[dim] for dim in self.dims[name])
+
+    @cached_property
+    def length(self) -> int:
+        """Length of the packed array of one task."""
+        return max((stop for _, _, stop, _ in self.places), default=0)
+
+    @cached_property
+    def places(self) -> list[tuple[str, int, int, tuple[int, ...]]]:
+        """The name of each variable, where it starts and stops in the packed array, and its shape."""
+        shapes = [self.shape(name) for name in self.dims]
+        stops = list(accumulate(map(prod, shapes), initial=0))
+        return list(zip(self.dims, stops[:-1], stops[1:], shapes, strict=True))
+
+    def blank(self, n_tasks: int) -> dict[str, Floats]:
+        """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
+        return {name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims}
+
+    def pack(self, variables: Mapping[str, Floats], lead: Sequence[int]) -> Floats:
+        """Put variables of shape (task, ...) into one array of shape (*lead, length)."""
+        flat = [variables[name].reshape(*lead, stop - start) for name, start, stop, _ in self.places]
+        return np.concatenate(flat, axis=-1)
+
+
+def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
+    """Return the caption of a figure: the sentences whose flags are gids of what it shows."""
+    drawn = {artist.get_gid() for artist in figure.findobj()} | {""}
+    sentences = {"": said} if isinstance(said, str) else said
+    return " ".join(sentence for flag, sentence in sentences.items() if flag in drawn)
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One picture of a result.
 
-    `draw(result, ax)` draws a result that has no extra dims except the overlaid ones of its kind; `caption` says what
-    readers see and `alternative(result)` what it shows, for those who do not see it. `title(result)` names what is
-    compared, where nothing else in the picture does. The size of a view that lists things follows from its numbers of
-    `rows` and `columns`.
-
-    Each label of a dim in `panels` has a panel; so has each label of the dim `overlaid`, where a panel would have more
-    than `MOST_CURVES`. More than `most_panels` are replaced by the view `many`, which draws all in one panel. The dim
-    `along` is the x axis of this view, where others have a panel for each of its labels; it needs results with it.
+    `draw(result, ax)` draws a result that has no extra dims except those that share a panel; `caption` says what
+    readers see, as sentences by flags where it depends on what was drawn (see `caption_of`); for those
+    who do not see it, caption and answer stand for the picture. `panels` says of dims how many
+    labels share a panel at most: where there are more, each has its own; a dim with ``inf`` is an axis of the picture,
+    which the result must have. Task dims have a panel for each label. Where there are many tasks or panels, the view
+    `many` draws all in one.
     """
 
-    draw: Callable[[xr.Dataset, Axes], None]
-    caption: str
-    alternative: Callable[[xr.Dataset], str]
+    draw: Drawing | Callable[[xr.Dataset, Axes], None]
+    caption: str | Mapping[str, str]
     default: bool = True
-    rows: Callable[[xr.Dataset], float] | None = None
-    columns: Callable[[xr.Dataset], float] | None = None
-    title: Callable[[xr.Dataset], str] | None = None
-    panels: tuple[str, ...] = ()
-    overlaid: str | None = None
+    panels: Mapping[str, float] = field(default_factory=dict)
     many: View | None = None
-    most_panels: int = 4
-    along: str | None = None
+
+    @property
+    def drawing(self) -> Drawing:
+        """What draws it."""
+        return self.draw if isinstance(self.draw, Drawing) else Drawing(self.draw)
+
+    @property
+    def axes(self) -> list[str]:
+        """The dims that a result must have."""
+        return [dim for dim, most in self.panels.items() if most == inf]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +182,8 @@ class Part:
     `name` is its group, `stream` the number of its random stream, `options` those of `analyze` that its function takes.
     `select(curves)` returns what the function is called with, options that follow from the curves, and attrs for the
     result, or raises a NotApplicableError. Where `refuses`, a ValueError of the function means that it does not apply.
-    `opens` says that its answer opens a report: which algorithm is better, by how much, or where.
+    `opens` says that its answer opens a report: which algorithm is better, by how much, or where; `on_request`, that it
+    is made only where it is asked for by name.
     """
 
     name: str
@@ -95,6 +192,7 @@ class Part:
     options: tuple[str, ...] = ()
     refuses: bool = False
     opens: bool = False
+    on_request: bool = False
 
 
 Overlaid = Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None
@@ -110,39 +208,33 @@ class ResultKind:
         The public function, and ``attrs["xcurves_result"]``.
     question : str
         What a result answers: the heading in a summary, a report and the command line.
-    method, unit : str
-        For the methods section of a paper: what was done, in whole sentences with attrs in braces, and what is
-        reassigned, resampled or taken to be independent.
     argument : str
         What the function takes: "curves", "errors", "scores", "generator", or the name of the kind that it takes.
     variables : mapping of str to Var
         In the order of the packed results, the answer first.
-    coords : mapping of str to tuple of str
-        Labels of the dims that only results have; empty where they depend on the call.
-    coord_vars : mapping of str to Var
-        Coordinates that are no dims.
+    coords : mapping of str to tuple of str, or Var
+        Labels of the dims that only results have, empty where they depend on the call; a Var is a coordinate that is
+        no dim.
     rows : tuple of str
         Dims of which every combination is a row of `to_frame`, besides the tasks.
     core : tuple of str
         Dims of the argument that are no tasks.
     references : tuple of str
         Papers, with DOI where there is one.
-    table, sentences, answer, digest : functions of a result
-        The table to print; the sentences of `summary`; the answer in one sentence, of one task or of many; the short
-        table of many tasks with its caption, where `table` would be long.
-    table_caption : str
-        The caption of the table in a report.
-    caution : function of a result, optional
-        What the answer does not say: sentences of a report.
+    table : function of a result
+        The table to print; ``attrs["caption"]`` of the frame is its caption, ``attrs["marks"]`` says of each row, where
+        rows are values of algorithms, whether it is the "best" one or a "tie".
+    statements : function of a result
+        All its sentences, the answer first: answers, details and cautions.
     views : mapping of str to View
         Pictures, by name. Those that are `default` are drawn if none is asked for.
-    no_view : str
-        Why there is no picture, where there is none.
     part : Part, optional
         How it takes part in a whole analysis.
-    ranking : function of a result and its table, optional
-        For each row, of which the first column has a value of one algorithm: "best", "tie" where it is not shown to
-        differ from the best one, or "".
+    method : (str, str)
+        For the methods section of a paper: what was done, in whole sentences with attrs in braces, and what is
+        reassigned, resampled or taken to be independent.
+    digest : function of a result, optional
+        A short table of many tasks, where `table` would be long.
     overlaid : collection of str, function or None
         Task dims that share a panel; None: all. A function of the result says which.
     """
@@ -151,24 +243,33 @@ class ResultKind:
     question: str
     argument: str
     variables: Mapping[str, Var]
-    coords: Mapping[str, tuple[str, ...]]
+    coords: Mapping[str, tuple[str, ...] | Var]
     references: tuple[str, ...]
-    method: str
-    unit: str
     table: Callable[[xr.Dataset], pd.DataFrame]
-    table_caption: str
-    sentences: Callable[[xr.Dataset], Iterator[str]]
-    answer: Callable[[xr.Dataset], str]
-    digest: Callable[[xr.Dataset], tuple[pd.DataFrame, str]] | None = None
-    caution: Callable[[xr.Dataset], Iterator[str]] | None = None
-    views: Mapping[str, View] = field(default_factory=dict)
-    no_view: str = ""
-    coord_vars: Mapping[str, Var] = field(default_factory=dict)
-    part: Part | None = None
-    ranking: Callable[[xr.Dataset, pd.DataFrame], list[str]] | None = None
+    statements: Callable[[xr.Dataset], Iterable[Statement]]
+    method: tuple[str, str]
     rows: tuple[str, ...] = ()
     core: tuple[str, ...] = ("algorithm", "run", "training")
+    views: Mapping[str, View] = field(default_factory=dict)
+    part: Part | None = None
+    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None
     overlaid: Overlaid = ()
+
+    def said(self, result: xr.Dataset, role: Role) -> list[str]:
+        """Return the statements of a role."""
+        return [each.text for each in self.statements(result) if each.role == role]
+
+    def answer(self, result: xr.Dataset) -> str:
+        """Return the answer to the question."""
+        return " ".join(self.said(result, "answer"))
+
+    def own_dims(self) -> dict[str, tuple[str, ...]]:
+        """Return the dims that only results have, with their labels."""
+        return {name: labels for name, labels in self.coords.items() if not isinstance(labels, Var)}
+
+    def coordinates(self) -> dict[str, Var]:
+        """Return the coordinates that are no dims."""
+        return {name: var for name, var in self.coords.items() if isinstance(var, Var)}
 
     def layout(self, sizes: Mapping[str, int], *options: str) -> Layout:
         """Return how the variables of one task are packed, with those that the options bring."""
@@ -197,9 +298,9 @@ class ResultKind:
         described = {name: self._described(name, variable, known) for name, variable in variables.items()}
         result = xr.Dataset(described, _coordinates(coords, self.labels(described)), attrs)
         found = result.variables
-        for name, var in self.coord_vars.items():
+        for name, var in self.coordinates().items():
             if name in found and not found[name].attrs:
-                found[name].attrs = {"long_name": var.long_name, **_said(var.units, known.get(var.units, var.units))}
+                found[name].attrs = {"long_name": var.long_name, **_unit(var, known.get(var.units, var.units))}
         for dim in result.xindexes.keys() & LONG_NAMES.keys():
             found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
         return result
@@ -209,13 +310,13 @@ class ResultKind:
         var = self.variables[name]
         variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
         units = known.get(name, known.get(var.units, var.units))
-        variable.attrs = {"long_name": var.long_name, **_said(var.units, units)}
+        variable.attrs = {"long_name": var.long_name, **_unit(var, units)}
         return variable
 
     def labels(self, variables: Mapping[str, xr.Variable]) -> dict[str, xr.DataArray]:
         """Return the coordinates that every result has, with their long names."""
         dims = {dim for variable in variables.values() for dim in variable.dims}
-        return {dim: _labels(dim, names) for dim, names in self.coords.items() if names and dim in dims}
+        return {dim: _labels(dim, names) for dim, names in self.own_dims().items() if names and dim in dims}
 
     def matches(self, dataset: xr.Dataset) -> bool:
         """Return whether a Dataset has the variables of this kind, or says that it is one."""
@@ -241,11 +342,11 @@ class ResultKind:
 
     def reserved(self) -> frozenset[str]:
         """Return the names that a dim or coordinate of what is given must not have."""
-        return frozenset([*self.variables, *self.coords, *self.coord_vars])
+        return frozenset([*self.variables, *self.coords])
 
     def dims(self) -> frozenset[str]:
         """Return the dims of results that are no tasks."""
-        return frozenset([*self.coords, *(dim for var in self.variables.values() for dim in var.core)])
+        return frozenset([*self.own_dims(), *(dim for var in self.variables.values() for dim in var.core)])
 
     def task_dims(self, result: xr.Dataset) -> tuple[Hashable, ...]:
         """Return the dims of a result that broadcast."""
@@ -292,10 +393,8 @@ def _units(given: xr.DataArray) -> dict[str, str]:
     return {"score": score, "score^2": score if score in ("", "1") else f"({score})^2", "training": training}
 
 
-def _said(declared: str, units: str) -> dict[str, str]:
-    """Return the attribute that says a unit; what no unit library reads goes to `comment`."""
+def _unit(var: Var, units: str) -> dict[str, str]:
+    """Return the attribute that says a unit; words, which no unit library reads, go to `comment`."""
     if not units:
-        return {"comment": f"in the unit of {declared}"}
-    return (
-        {"comment": f"unit: {units}"} if "^-gamma" in units or "gamma)" in units or " " in units else {"units": units}
-    )
+        return {"comment": f"in the unit of {var.units}"}
+    return {"comment": f"unit: {units}"} if " " in units else {"units": units}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -24,3 +25,51 @@ def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> p
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
+
+
+def turned_pairs(
+    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+) -> xr.Dataset:
+    """Return pairs each turned so that its `size` is positive, with their labels as coordinate `pair_turned`.
+
+    The variables `signed` change their sign, of `shares` what is left of 1 remains. Pairs with a reference stay.
+    """
+    if "pair" not in size.dims:
+        return result.assign_coords(pair_turned="")
+    lower = (size < 0) & (not result.attrs.get("reference"))
+    found = {}
+    for name in {*signed, *shares} & set(result.data_vars):
+        value = other = result[name]
+        if "ci_bound" in value.dims:
+            other = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
+        found[name] = value.where(~lower, 1 - other if name in shares else -other)
+    a, b, pairs = (
+        result[name].to_numpy().astype(str).astype(object) for name in ("algorithm_a", "algorithm_b", "pair")
+    )
+    between = pairs[0].removeprefix(a[0]).removesuffix(b[0]) if len(pairs) else ""
+    turned = xr.DataArray(b + between + a, dims="pair")
+    names = xr.where(lower, turned, xr.DataArray(pairs, dims="pair"))
+    return result.assign(found).assign_coords(pair_turned=names.drop_vars("pair", errors="ignore"), _lower=lower)
+
+
+def pairs_by_size(
+    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+) -> xr.Dataset:
+    """Return the pairs of one task, turned, the largest first."""
+    found = turned_pairs(result, size, signed, shares).isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
+    lower, a, b = (found[name].to_numpy() for name in ("_lower", "algorithm_a", "algorithm_b"))
+    sides = {"algorithm_a": np.where(lower, b, a), "algorithm_b": np.where(lower, a, b)}
+    named = {name: ("pair", values) for name, values in (sides | {"pair": found["pair_turned"].to_numpy()}).items()}
+    return found.drop_vars(["pair_turned", "_lower"]).assign_coords(named)
+
+
+def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
+    """Join columns of turned pairs to a frame, in each task the largest first."""
+    frame = frame_of({"size": np.abs(size)} | dict(columns) | {"pair_turned": names}, ["pair"])
+    size_of, shown = frame.pop("size").to_numpy(), frame.pop("pair_turned").to_numpy()
+    if "pair" not in size.dims:
+        return frame
+    levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
+    index = [*levels, pd.Index(shown, name="pair")]
+    frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
+    return frame.iloc[np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))]

@@ -3,40 +3,61 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.dim_advice import cure_dims
-from xcurves.core.labels import DIMS, RESERVED, did_you_mean, pick_one, shown
+from xcurves.core.labels import (
+    DIMS,
+    EVALUATION,
+    RESERVED,
+    SYNONYMS,
+    USUAL_EXTRAS,
+    did_you_mean,
+    pick_one,
+    shown,
+)
 
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+Bar = Callable[..., Iterable[Any]]
 
 _ASKED_FIRST = ("run", "algorithm", "training")
+BUDGET = "budget"
+LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 _AT_ONCE = 2**20  # levels
+_LONG_CALL = 5.0  # seconds of a call that shows a bar by itself
+_KNOWN = 0.5  # seconds after which the time of a call is estimated
+
+
+def check_share(name: str, value: float, usual: str) -> float:
+    """Return a number between 0 and 1."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1; got {shown(value)}. Usual: {usual}")
+    return float(value)
 
 
 def check_confidence_level(confidence_level: float) -> float:
     """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
-    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie between 0 and 1; got {shown(confidence_level)}. Usual: 0.95")
-    return round(1 - float(confidence_level), 12) or float(1 - Decimal(repr(float(confidence_level))))
+    level = check_share("confidence_level", confidence_level, "0.95")
+    return round(1 - level, 12) or float(1 - Decimal(repr(level)))
 
 
 def check_alpha(alpha: float) -> float:
     """Return a significance level."""
-    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {shown(alpha)}. Usual: 0.05")
-    return float(alpha)
+    return check_share("alpha", alpha, "0.05")
 
 
 def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
@@ -70,11 +91,70 @@ def check_number(name: str, value: float) -> float:
     return float(value)
 
 
+def check_margin(margin: float | None) -> float | None:
+    """Return a margin of at least 0, or None."""
+    if margin is None:
+        return None
+    if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 <= margin <= LARGEST:
+        raise ValueError(f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0")
+    return float(margin)
+
+
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
+
+
+def check_progress(progress: bool | None, what: str = "shuffles", unit: str = "block", *, lazy: bool = False) -> Bar:
+    """Return a function that wraps blocks of a computation in a bar; it takes their `total`.
+
+    With None there is one in a terminal or notebook, where tqdm is installed, for a long call; dask shows its own.
+    """
+    wanted = is_watched() if progress is None else check_flag("progress", progress)
+    if lazy or not wanted:
+        return no_bar
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if progress is None:
+            return no_bar
+        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
+    bar = partial(tqdm, desc=what, unit=unit, leave=False)
+    return LateBar(bar, monotonic()).wrap if progress is None else bar
+
+
+def no_bar(blocks: Iterable[Any], **_: Any) -> Iterable[Any]:
+    """Return the blocks as they are."""
+    return blocks
+
+
+def is_watched() -> bool:
+    """Return whether errors and bars are written to a terminal or a notebook, not to a pipe or a file."""
+    ipython = sys.modules.get("IPython")
+    return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(sys.stderr and sys.stderr.isatty())
+
+
+class LateBar(NamedTuple):
+    """A bar that appears once the blocks so far predict a long call, given when the call began."""
+
+    bar: Callable[..., Any]
+    begin: float
+
+    def wrap(self, blocks: Any, total: int | None = None) -> Iterator[Any]:
+        """Yield blocks."""
+        number = len(blocks) if total is None else total
+        first, shown = monotonic(), None
+        with ExitStack() as stack:
+            for done, block in enumerate(blocks):
+                elapsed = monotonic() - first
+                expected = first - self.begin + elapsed * number / max(done, 1)
+                if shown is None and elapsed > _KNOWN and expected > _LONG_CALL:
+                    shown = stack.enter_context(self.bar(total=number, initial=done))
+                yield block
+                if shown is not None:
+                    shown.update()
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
@@ -143,6 +223,7 @@ def check_curves(
     name: str = "curves",
     *,
     levels: bool = True,
+    own_levels: bool = False,
     reserved: Collection[str] = (),
 ) -> xr.DataArray:
     """Return the array as float64, the core dims of a method last, with checked coordinates.
@@ -150,20 +231,31 @@ def check_curves(
     `name` is that of the argument, `reserved` the names of the variables of the result. Dims that are not core
     broadcast; of those, algorithm, run and training are checked like the core ones where they are present. Without
     `levels` training loses its coordinate once that is checked: hundreds of millions of levels, given as a
-    pandas.RangeIndex, then take no memory.
+    pandas.RangeIndex, then take no memory. With `own_levels`, runs may have levels of their own: the dim `evaluation`
+    then stands for `training`, which is a coordinate on all dims, NaN after a run's last level.
     """
     check_array(name, curves)
-    _check_dims(curves, core, name, RESERVED.union(reserved))
+    own = has_own_levels(curves)
+    if own and not own_levels:
+        raise ValueError(f"{name}: runs have their own levels. Bring them to common ones: .curves.align(20)")
+    if own:
+        core = [EVALUATION if dim == "training" else dim for dim in core]
+    _check_dims(curves, core, name, (RESERVED - {EVALUATION} if own else RESERVED).union(reserved))
     curves = native_labels(curves)
     values: dict[str, NDArray[Any]] = {
         dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }
-    if "training" in (core if "training" not in curves.coords else curves.dims):
+    if own:
+        curves = _check_own_levels(curves, name)
+    elif "training" in (core if "training" not in curves.coords else curves.dims):
         _check_levels(curves, name)
         if levels:
             values["training"] = curves.coords.variables["training"].to_numpy().astype(np.float64)
         else:
             curves = curves.drop_vars("training")
+    for dim in curves.dims:
+        if dim not in (*core, *values) and dim in curves.xindexes:
+            _check_tasks(curves, str(dim))
     known = curves.coords.variables
     changed = {
         dim: (dim, checked, known[dim].attrs if dim in known else {})
@@ -174,6 +266,32 @@ def check_curves(
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+
+def has_own_levels(curves: xr.DataArray | xr.Dataset) -> bool:
+    """Whether each run has training levels of its own, numbered along the dim `evaluation`."""
+    return EVALUATION in curves.dims and "training" in curves.coords
+
+
+def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
+    """Return curves whose training, NaN after a run's last level, is a coordinate of floats on all of their dims."""
+    given = curves.coords["training"]
+    cure = "Make them from rows: frame.curves.to_dataarray(..., levels='run')"
+    if EVALUATION not in given.dims or given.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{name}: training must be numbers along {EVALUATION!r}; got {given.dtype} {given.dims}. {cure}"
+        )
+    training = given.astype(np.float64).broadcast_like(curves).transpose(*curves.dims)
+    if training.chunks is None:
+        levels = np.moveaxis(training.to_numpy(), curves.dims.index(EVALUATION), -1)
+        ended = np.isnan(levels)
+        if np.isinf(levels).any() or (ended[..., :-1] & ~ended[..., 1:]).any():
+            raise ValueError(f"{name}: training must be finite, and NaN only after a run's last level. {cure}")
+        if (levels[..., 1:] <= levels[..., :-1]).any():
+            raise ValueError(f"{name}: training must increase along {EVALUATION!r} in each run. {cure}")
+        if curves.chunks is None and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any():
+            raise ValueError(f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)")
+    return curves.assign_coords(training=training.assign_attrs(given.attrs))
 
 
 def native_labels(data: Labelled) -> Labelled:
@@ -193,7 +311,7 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
     dims = tuple(map(str, curves.dims))
     for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
         if needed not in dims:
-            raise ValueError(f"dims must include {needed!r}; got {dims}. {cure_dims(curves, core, needed)}")
+            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
     lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
@@ -204,6 +322,40 @@ def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: 
             raise TypeError(f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})")
         if size == 0:
             raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
+
+
+def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
+    """Return the call that gives curves a core dim that they lack, for an error message."""
+    if needed in curves.coords:
+        label = repr(curves[needed].to_numpy().item())
+        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
+        return f"A selection dropped it; keep it with a list: da.{kept}"
+    missing = [name for name in core if name not in curves.dims]
+    strange = [str(name) for name in curves.dims if name not in DIMS]
+    renames = {s: name for name in missing for s in strange if s.lower() in SYNONYMS.get(name, "").split()}
+    left = [s for s in strange if s not in renames and s.lower() not in USUAL_EXTRAS]
+    unmet = [name for name in missing if name not in renames.values()]
+    renames.update(zip(left, unmet, strict=False))
+    if needed not in renames.values():
+        example = -1 if needed == "training" else 0
+        return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+    return f"Rename: {_say_rename({old: renames[str(old)] for old in curves.dims if str(old) in renames})}"
+
+
+def _say_rename(names: Mapping[Hashable, str]) -> str:
+    if all(isinstance(old, str) and old.isidentifier() for old in names):
+        return "da.rename(" + ", ".join(f"{old}={new!r}" for old, new in names.items()) + ")"
+    return f"da.rename({names!r})"
+
+
+def _check_tasks(curves: xr.DataArray, dim: str) -> None:
+    """Refuse labels of an extra dim that are there twice."""
+    index = curves.xindexes[dim].to_pandas_index()
+    if not index.is_unique:
+        raise ValueError(
+            f"{dim} labels must be unique; got {index[index.duplicated()].tolist()[0]!r} twice. "
+            f"Number them: da.assign_coords({dim}=range(da.sizes[{dim!r}]))"
+        )
 
 
 def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
@@ -284,3 +436,17 @@ def _check_increasing(levels: NDArray[np.float64]) -> None:
         before, after = levels[falls[0]], levels[falls[0] + 1]
         cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
         raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")
+
+
+def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
+    """Return times that are known in all runs pooled: those beyond the smallest budget are infinite; and that budget.
+
+    Scores without the coordinate that `time_to_target` makes stay as they are, without a budget.
+    """
+    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
+        return times, None
+    own = times.coords[BUDGET].astype(np.float64)
+    bare = times.drop_vars(BUDGET)
+    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
+    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
+    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})

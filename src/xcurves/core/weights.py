@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, validation
+from xcurves.core.driver import Group, Job, Shape, compute
+from xcurves.core.labels import label_order
+from xcurves.core.run_checks import Context
+from xcurves.core.schema import Layout
+from xcurves.kernels.moments import Floats
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 
@@ -65,18 +71,137 @@ def _places(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: s
     return [place[label] for label in named]
 
 
-def level_weights(curves: xr.DataArray, given: Any) -> xr.DataArray:
-    """Return a weight for every level of curves, not all zero."""
-    weights = weights_on(curves, "training", given, "training_weights")
-    if not weights.any():
-        raise ValueError("training_weights are all zero. Give weight to at least one level")
-    return weights
-
-
 def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
-    """Return a weight for every level of curves, "final" for the last of each task, or None for equal ones."""
+    """Return a weight for every level of curves, "final" for the last of each task, or None for equal ones.
+
+    Weights that are not negative are divided by their sum; those of both signs (a slope) stay as they are.
+    """
     if given is None or (isinstance(given, str) and given == "final"):
         return given
     if isinstance(given, str):
         raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
-    return level_weights(curves, given)
+    weights = weights_on(curves, "training", given, "training_weights")
+    if not weights.any():
+        raise ValueError("training_weights are all zero. Give weight to at least one level")
+    if (weights < 0).any():
+        return weights
+    relative: xr.DataArray = weights / weights.max()  # so that no weights are too small to be added
+    return relative / relative.sum()
+
+
+class RunSums(NamedTuple):
+    """Curves summed over training.
+
+    Attributes
+    ----------
+    n_levels : ndarray, shape (task,)
+        Number of levels of the task.
+    uncovered : ndarray, shape (task,)
+        Size of the weights on levels that the task does not have.
+    counts, sums : ndarray, shape (task, curve)
+        Number of levels of each curve, NaN if it has a score that is refused, and its weighted sum.
+    """
+
+    n_levels: Floats
+    uncovered: Floats
+    counts: Floats
+    sums: Floats
+
+
+@dataclass(frozen=True)
+class SumOfLevels:
+    """Reduces every curve to its weighted sum over training.
+
+    `weights` are those of all levels, or None or "final". With `centred`, the mean over all curves of a task (if
+    `paired`, over those of the same run) is first subtracted level by level, which changes no contrast of algorithms.
+    If `unreached`, a score of +inf is no error, and makes the sum +inf if it has weight.
+    """
+
+    weights: Floats | str | None
+    centred: bool = False
+    paired: bool = False
+    unreached: bool = False
+
+    def whole(self, _: Shape, /) -> bool:
+        """Return whether chunks of training are put together: runs that score the same tie, whatever the chunks."""
+        return not self.centred
+
+    def size(self, shape: Shape) -> int:
+        """Return how many numbers there are for a task."""
+        return 2 + 2 * shape[0] * shape[1]
+
+    def measure(self, curves: Floats, _: Shape, levels: slice, /) -> Floats:
+        """Return the packed sums over some levels."""
+        has = ~np.isnan(curves)
+        in_grid = np.asarray(has.any(axis=(-3, -2)))
+        infinite = np.isinf(curves)
+        refused = np.isneginf(curves) if self.unreached else infinite
+        values = np.where(has & ~infinite, curves, 0.0)
+        if self.centred:
+            pool = -3 if self.paired else (-3, -2)
+            n = np.count_nonzero(has & ~infinite, axis=pool, keepdims=True)
+            values -= np.where(has & ~infinite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
+        by, uncovered = in_grid, np.zeros(in_grid.shape[:-1])
+        if isinstance(self.weights, str):
+            last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
+            by = in_grid & (np.arange(in_grid.shape[-1]) == last[..., np.newaxis])
+        elif self.weights is not None:
+            uncovered = (np.abs(self.weights[levels]) * ~in_grid).sum(axis=-1)
+            by = np.broadcast_to(self.weights[levels], in_grid.shape)
+        if self.weights is not None:
+            values *= by[..., np.newaxis, np.newaxis, :]
+        # The same scores in another order make the same number: where two runs tie must not depend on rounding.
+        sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
+        sums[(infinite & ~refused & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
+        counts = np.where(refused.any(axis=-1), np.nan, has.sum(axis=-1))
+        parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
+        return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
+
+    def merge(self, numbers: Floats, shape: Shape) -> Floats:
+        """Add the sums of stretches of training; of "final" only the last counts that has levels of the task."""
+        merged: Floats = numbers.sum(axis=-2)
+        if isinstance(self.weights, str):
+            last = numbers.shape[-2] - 1 - (numbers[..., ::-1, 0] > 0).argmax(axis=-1)
+            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :]
+            merged[..., 2 + shape[0] * shape[1] :] = kept[..., 2 + shape[0] * shape[1] :]
+        return merged
+
+    def unpack(self, numbers: Floats, shape: Shape) -> RunSums:
+        """Return the sums by name."""
+        n_curves = shape[0] * shape[1]
+        return RunSums(numbers[:, 0], numbers[:, 1], numbers[:, 2 : 2 + n_curves], numbers[:, 2 + n_curves :])
+
+    def numbers(self, group: Group) -> Floats:
+        """Return the number of every curve of alike tasks, shape (task, curve); refuse weights on levels they lack."""
+        found: RunSums = group.data[0]
+        for task in np.flatnonzero(found.uncovered > 0)[:1]:
+            raise ValueError(
+                f"{group.names[task]}training_weights gives weight to levels that no run has. "
+                "Give weight to the task's own training levels"
+            )
+        return found.sums / found.n_levels[:, np.newaxis] if self.weights is None else found.sums
+
+
+def number_of_run(
+    curves: xr.DataArray, training_weights: xr.DataArray | str | None, *, unreached: bool = False
+) -> xr.DataArray:
+    """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
+    weights = training_weights.to_numpy() if isinstance(training_weights, xr.DataArray) else training_weights
+    reduction = SumOfLevels(weights, unreached=unreached)
+    dims = ("algorithm", "run")
+    job = Job(
+        name="number_of_run",
+        kernel=_numbers,
+        options={"reduction": reduction},
+        context=Context.of(curves),
+        layout=Layout({"number": dims}, {dim: curves.sizes[dim] for dim in labels.DIMS}),
+        reduce=(reduction,),
+        order=label_order(curves),
+    )
+    kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
+    return xr.DataArray(compute(job, curves)["number"], kept, attrs=curves.attrs)
+
+
+def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:
+    found = reduction.numbers(group).reshape(-1, *group.present.shape)
+    return {"number": np.where(group.present, found, np.nan)}

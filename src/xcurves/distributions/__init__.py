@@ -6,3 +6,4 @@ if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are 
     from xcurves.distributions.compare_distributions import compare_distributions as compare_distributions
     from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
     from xcurves.distributions.performance_cdf import trials_needed as trials_needed
+    from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
+import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.task_blocks import apply_block
-from xcurves.core.validation import check_curves
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.validation import BUDGET, check_curves, within_budget
 from xcurves.distributions import options
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.options import Dims
-from xcurves.distributions.pair_trials import PairBlock
-from xcurves.kernels.adjustments import ADJUSTMENTS
+from xcurves.distributions.pair_trials import Pairs
 from xcurves.kernels.bootstrap import are_few
+from xcurves.kernels.engine import ADJUSTMENTS
 
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _ASSIGNMENTS = (
@@ -42,8 +43,8 @@ def compare_distributions(
     Parameters
     ----------
     scores : DataArray, dims (..., algorithm, \*dim)
-        One score for each trial, NaN where there is none; +inf for times that were never reached, of
-        `time_to_threshold`. All dims but `algorithm` and `dim` broadcast.
+        One score for each trial, NaN where there is none; +inf for times not reached within the budget, of
+        `time_to_target`. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     n_resamples : int, optional
@@ -99,15 +100,16 @@ def compare_distributions(
               \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right]
 
     His variance is for distributions of similar spread. Where the smaller sample is of the wider one it covers too
-    little: .71 for 5 trials of N(0, 10) against 50 of N(0, 1).
+    little: .70 for 5 trials of N(0, 10) against 50 of N(0, 1).
 
-    Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits that take ties
-    for losses below and for wins above. With `strata`, a percentile bootstrap within strata, as in rliable.
+    Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits where no run is
+    tied, and otherwise those of Tango's score test of P(X > Y) - P(X < Y), which cover .95 on average and at least .91
+    from ten runs. With `strata`, a percentile bootstrap within strata, as in rliable.
 
-    *Band and verdict*: each inverse CDF lies within :math:`\pm\sqrt{\ln(4/\delta) / 2n}` of its own probability; both
-    do at once at the confidence level, and so does their difference, whether the samples are independent or paired. The
-    verdict looks at all probabilities, not only those of the result. That one is not shown to be lower anywhere is no
-    proof that it is higher everywhere.
+    *Band and verdict*: each inverse CDF lies within the band of `performance_cdf` at 1 - δ/2; both do at once at the
+    confidence level, and so does their difference, whether the samples are independent or paired. The verdict looks at
+    all probabilities, not only those of the result. That one is not shown to be lower anywhere is no proof that it is
+    higher everywhere.
 
     *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are (a path
     of counts from (0, 0) to (m, n) is compared only where a block of ties ends), up to 10,000 trials in a pair, or
@@ -118,11 +120,14 @@ def compare_distributions(
     ----------
     .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the Mann-Whitney statistic.
        Part 2. Statistics in Medicine 25, 559-573. doi:10.1002/sim.2324
-    .. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
-       1269-1283. doi:10.1214/aop/1176990746
+    .. [2] Aldor-Noiman, S. et al. (2013). The power to see: a new graphical test of normality. Am. Stat. 67, 249-260.
+       doi:10.1080/00031305.2013.847865
     .. [3] Schröer, G. & Trenkler, D. (1995). Exact and randomization distributions of Kolmogorov-Smirnov tests two or
        three samples. Comput. Stat. Data Anal. 20, 185-202. doi:10.1016/0167-9473(94)00040-P
-    .. [4] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
+    .. [4] Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the
+       paired-sample design. Stat. Med. 17, 891-908.
+       doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B
+    .. [5] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
 
     Examples
     --------
@@ -142,16 +147,13 @@ def compare_distributions(
     core = (*within, *(name for name in dims if name not in within))
     reserved = COMPARE_DISTRIBUTIONS.reserved()
     scores = check_curves(scores, core=("algorithm", *core), name="scores", reserved=reserved)
+    scores, budget = within_budget(scores, ("algorithm", *core))
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
-    n_pairs = len(labels.algorithm_pairs(scores, name="scores"))
+    pairs = labels.algorithm_pairs(scores, name="scores")
     _check_together(within, n_resamples, paired=validation.check_flag("paired", paired))
     probabilities = options.check_probabilities(None)
-    n_algorithms = scores.sizes["algorithm"]
-    sizes = {"pair": n_pairs, "ci_bound": 2, "probability": len(probabilities), "algorithm": n_algorithms}
-    block = PairBlock(
-        layout=COMPARE_DISTRIBUTIONS.layout(sizes, "strata" if within else "no strata"),
-        names=labels.task_names(scores, ("algorithm", *dims)),
-        algorithms=labels.words(scores["algorithm"]),
+    kernel = Pairs(
+        pairs=labels.pairs_in_label_order(scores).tolist(),
         shape=(
             prod(scores.sizes[name] for name in within),
             prod(scores.sizes[name] for name in core[len(within) :]),
@@ -164,31 +166,36 @@ def compare_distributions(
         alpha=validation.check_confidence_level(confidence_level),
         entropy=validation.check_rng(rng if paired or within or rng is not None else 0),
     )
-    packed = apply_block(block, [scores], [["algorithm", *core]], block.layout.length)
+    scores = scores.transpose(..., "algorithm", *core)
     at = ("probability", probabilities, {"long_name": labels.LONG_NAMES["probability"]})
-    coords: dict[Hashable, Any] = {
-        **packed.coords,
-        **labels.pair_coords(scores),
-        "probability": at,
-        "algorithm": scores["algorithm"],
-    }
-    attrs = COMPARE_DISTRIBUTIONS.attrs(
+    result = per_task(
+        COMPARE_DISTRIBUTIONS,
+        kernel,
         scores,
-        block.entropy,
-        confidence_level,
-        dim=", ".join(dims),
-        n_resamples=n_resamples,
-        paired=paired,
-        correction=correction,
-        strata=", ".join(within) or None,
-        unit=options.say_unit(dims, (), unit),
+        context=options.context_of(scores, ("algorithm", *core), confidence_level, kernel.alpha, kernel.entropy),
+        core=("algorithm", *core),
+        sizes={"pair": len(pairs), "probability": len(probabilities)},
+        when=["strata" if within else "no strata"],
+        coords={**labels.pair_coords(scores), "probability": at},
+        attrs={
+            "dim": ", ".join(dims),
+            "n_resamples": n_resamples,
+            "paired": paired,
+            "correction": correction,
+            "strata": ", ".join(within) or None,
+            "unit": options.say_unit(dims, (), unit),
+        },
     )
-    result = COMPARE_DISTRIBUTIONS.dataset(block.layout.unpack(packed), coords, attrs, scores)
-    _say_methods(result, stratified=block.stratified, paired=paired)
-    if scores.chunks is None:
-        empty = options.empty_strata(scores.transpose(..., "algorithm", *core), within, dims) if within else []
-        _warn(result, block, empty)
-    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * block.stratified])
+    _say_methods(result, stratified=kernel.stratified, paired=paired)
+    if not is_lazy(scores):
+        empty = options.empty_strata(scores, within, dims) if within else []
+        _warn(result, pairs, labels.task_names(scores, ("algorithm", *core)), kernel.shape[0], empty)
+    if budget is not None:  # a quantile that one of them does not reach differs by an unknown time
+        names = [name for name in ("quantile_difference", "quantile_difference_band") if name in result]
+        finite = {name: result[name].where(np.isfinite(result["quantile_difference"])) for name in names}
+        finite = {name: each.transpose(*result[name].dims) for name, each in finite.items()}
+        result = result.assign(finite).assign_coords({BUDGET: budget})
+    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * kernel.stratified])
 
 
 def _check_units(dims: tuple[str, ...], outer: tuple[str, ...]) -> None:
@@ -209,26 +216,28 @@ def _check_together(within: Sequence[str], n_resamples: int | None, *, paired: b
         raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
 
 
-def _warn(result: xr.Dataset, block: PairBlock, empty: Sequence[str]) -> None:
+def _warn(
+    result: xr.Dataset, pairs: list[tuple[int, int]], names: list[str], n_strata: int, empty: Sequence[str]
+) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first pair."""
-    where = [f"{name}{pair}: " for name in block.names for pair in result["pair"].to_numpy()]
+    where = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
     none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
-    n_algorithms = len(block.algorithms)
+    n_algorithms = result.sizes["algorithm"]
 
     def lacking(comparison: int) -> str:
-        task, pair = divmod(comparison, len(block.pairs))
-        strata = [empty[task * n_algorithms + place] for place in block.pairs[pair]] if empty else []
+        task, pair = divmod(comparison, len(pairs))
+        strata = [empty[task * n_algorithms + place] for place in pairs[pair]] if empty else []
         within = f" in the stratum {next(filter(None, strata))}" if strata else ""
         return f"no trial of one of them{within}; the result is NaN"
 
     provenance.warn_of(none, where, lacking, "comparisons")
-    if not block.stratified:
+    if "n_units" not in result:
         return
     n_units = result["n_units"].transpose(..., "pair").to_numpy().ravel()
     provenance.warn_of(
         n_units == 1, where, lambda _: "one trial in the smallest stratum shows no spread; the interval is NaN", "pairs"
     )
-    few = (n_units > 1) & are_few(n_units * block.shape[0], n_units, stratified=True)
+    few = (n_units > 1) & are_few(n_units * n_strata, n_units, stratified=True)
 
     def say(comparison: int) -> str:
         return (
@@ -245,9 +254,11 @@ def _say_methods(result: xr.Dataset, *, stratified: bool, paired: bool) -> None:
     if stratified:
         kind = "percentile bootstrap within strata"
     elif paired:
-        kind = "exact binomial (Clopper-Pearson), ties against it"
+        kind = "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval"
     result["prob_greater_ci"].attrs["interval"] = kind
-    provenance.add_comment(result["quantile_difference"], "NaN where both are infinite: times never reached")
+    provenance.add_comment(
+        result["quantile_difference"], "NaN where both are infinite: times not reached within the budget"
+    )
     if not stratified:
         result["quantile_difference_band"].attrs["interval"] = BAND
         for name in ("ks_pvalue", "ks_pvalue_adjusted"):

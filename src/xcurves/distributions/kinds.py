@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-import numpy as np
+from math import inf
+from typing import Any
 
+import numpy as np
+import xarray as xr
+
+from xcurves.core.applicability import NotApplicableError, is_lower_better
+from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
-from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
-from xcurves.distributions import plots, tables, text, training_plots
-from xcurves.distributions.final_scores import final_scores
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.distributions import plots, tables, text, tuning_text
+from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
-MASSART = (
-    "Massart (1990), The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality, Ann. Probab. 18, 1269-1283, "
-    "doi:10.1214/aop/1176990746"
+LOCAL_LEVELS = (
+    "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), The Power to See: A New Graphical Test of Normality, Am. Stat. "
+    "67, 249-260, doi:10.1080/00031305.2013.847865"
+)
+MOSCOVICH = (
+    "Moscovich & Nadler (2017), Fast Calculation of Boundary Crossing Probabilities for Poisson Processes, Stat. "
+    "Probab. Lett. 123, 177-182, doi:10.48550/arXiv.1503.04363"
+)
+WILKS = (
+    "Wilks (1941), Determination of Sample Sizes for Setting Tolerance Limits, Ann. Math. Stat. 12, 91-96, "
+    "doi:10.1214/aoms/1177731788"
+)
+LOURIE = (
+    "Lourie, Cho & He (2023), Show Your Work with Confidence: Confidence Bands for Tuning Curves, "
+    "doi:10.48550/arXiv.2311.09480"
+)
+TANG = "Tang, Lee, Xin, Liu, Yu & Lin (2020), Showing Your Work Doesn't Always Work, doi:10.48550/arXiv.2004.13705"
+TANGO = (
+    "Tango (1998), Equivalence Test and Confidence Interval for the Difference in Proportions for the Paired-Sample "
+    "Design, Stat. Med. 17, 891-908, doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B"
 )
 EFRON_1987 = (
     "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185, "
@@ -23,7 +46,34 @@ NEWCOMBE = (
     "Newcombe (2006), Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic, Part 2, "
     "Stat. Med. 25, 559-573, doi:10.1002/sim.2324"
 )
-BAND = "Dvoretzky-Kiefer-Wolfowitz-Massart, everywhere at once"
+BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowitz-Massart), everywhere at once"
+
+
+def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return final scores, whether a high one is good, and in attrs at which training level they are."""
+    scores = _final_scores(curves)
+    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": _say_level(scores)}
+
+
+def _final_scores(curves: xr.DataArray) -> xr.DataArray:
+    """Return scores at the last training level that all runs of a task have, which is the coordinate `training`."""
+    try:
+        final = align(curves, "final").compute()
+    except ValueError as error:
+        raise NotApplicableError(str(error)) from error
+    level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
+    scores: xr.DataArray = final.max("training", keep_attrs=True)  # of the one level that the task has
+    return scores.assign_coords(training=level.assign_attrs(curves["training"].attrs))
+
+
+def _say_level(scores: xr.DataArray) -> str:
+    """Return the final level, or the range over tasks, with its units."""
+    levels = scores["training"].to_numpy()
+    units = str(scores["training"].attrs.get("units", "1"))
+    ends = [f"{level:.12g}" for level in sorted({np.nanmin(levels), np.nanmax(levels)})]
+    by_task = ", task by task: see the coordinate training" if len(ends) > 1 else ""
+    return " to ".join(ends) + f" {units}" * (units not in ("1", "")) + by_task
+
 
 _TASK = ("task",)
 _PAIR = ("task", "pair")
@@ -56,7 +106,10 @@ PERFORMANCE_CDF = ResultKind(
         ),
         "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
         "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
-        "share_infinite": Var(_TASK, "share of trials with an infinite score: times never reached"),
+        "tolerance": Var(("task", "ci_bound"), "interval of the share of trials", "score", when="tolerance"),
+        "tolerance_lower": Var(_TASK, "score that the share of trials reaches", "score", when="tolerance"),
+        "tolerance_n": Var(_TASK, "trials that the interval of the share needs", dtype=np.int64, when="tolerance"),
+        "share_infinite": Var(_TASK, "share of trials with an infinite score: times not reached"),
         "n_trials": Var(_TASK, "number of trials", dtype=np.int64),
         "n_units": Var(
             _TASK,
@@ -67,55 +120,49 @@ PERFORMANCE_CDF = ResultKind(
     },
     coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
-    references=(JORDAN, MASSART, EFRON_1987),
-    method="Scores over trials were described by their empirical distribution function, its inverse, and statistics "
-    "with {interval} intervals.",
-    unit="trials along {dim}",
-    table=tables.statistic_table,
-    table_caption="Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
-    sentences=text.statistic_sentences,
-    answer=text.statistic_answer,
-    digest=tables.statistic_digest,
-    ranking=tables.statistic_ranking,
+    references=(JORDAN, LOCAL_LEVELS, MOSCOVICH, EFRON_1987),
+    method=(
+        "Scores over trials were described by their empirical distribution function, its inverse, and statistics "
+        "with {interval} intervals.",
+        "trials along {dim}",
+    ),
+    table=captioned(
+        tables.statistic_table,
+        "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
+    ),
+    statements=text.statistic_statements,
+    digest=captioned(tables.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
     part=Part("distribution", 4, final_scores),
     views={
         "inverse_cdf": View(
             plots.draw_inverse_cdf,
             "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more runs differ.",
-            plots.say_inverse_cdf,
-            overlaid="algorithm",
+            panels={"algorithm": MOST_CURVES},
         ),
         "cdf": View(
             plots.draw_cdf,
             "Share of trials at or below each score, with the band or, of a bootstrap, pointwise intervals.",
-            plots.say_cdf,
-            overlaid="algorithm",
             default=False,
+            panels={"algorithm": MOST_CURVES},
         ),
         "statistics": View(
-            plots.draw_statistics,
+            Drawing(plots.draw_statistics, rows=plots.statistic_rows),
             "Statistics on the scale of scores with their intervals; arrows mark unbounded sides.",
-            plots.say_statistics,
-            panels=("param",),
             default=False,
-            rows=plots.statistic_rows,
+            panels={"param": 1},
         ),
         "profile": View(
             plots.draw_profile,
             "Share of trials above each score, with the band or, of a bootstrap, pointwise intervals.",
-            plots.say_profile,
-            overlaid="algorithm",
             default=False,
+            panels={"algorithm": MOST_CURVES},
         ),
         "training": View(
-            training_plots.draw_along_training,
+            plots.draw_along_training,
             "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
             "together, otherwise the intervals are those of each level by itself.",
-            training_plots.say_along_training,
-            panels=("param",),
-            overlaid="algorithm",
-            along="training",
             default=False,
+            panels={"param": 1, "algorithm": MOST_CURVES, "training": inf},
         ),
     },
     overlaid=("algorithm",),
@@ -131,8 +178,8 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             (*_PAIR, "ci_bound"), "confidence interval of the probability that the first scores higher"
         ),
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
-        "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times never reached"),
-        "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times never reached"),
+        "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times not reached"),
+        "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times not reached"),
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
@@ -155,43 +202,119 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             when="no strata",
         ),
     },
-    coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": ()},
-    coord_vars=PAIR_COORDS,
+    coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
     core=("algorithm", "run"),
-    references=(JORDAN, NEWCOMBE, MASSART),
-    method="Every pair of algorithms was compared by the probability that a trial of the first scores higher than one "
-    "of the second, and by the largest distance of their distribution functions, with p-values adjusted for the "
-    "number of pairs by {correction}.",
-    unit="trials along {dim}",
-    table=tables.comparison_table,
-    table_caption="Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
-    "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
-    sentences=text.comparison_sentences,
-    answer=text.comparison_answer,
+    references=(JORDAN, NEWCOMBE, TANGO, LOCAL_LEVELS, MOSCOVICH),
+    method=(
+        "Every pair of algorithms was compared by the probability that a trial of the first scores higher than one "
+        "of the second, and by the largest distance of their distribution functions, with p-values adjusted for the "
+        "number of pairs by {correction}.",
+        "trials along {dim}",
+    ),
+    table=captioned(
+        tables.comparison_table,
+        "Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
+        "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
+    ),
+    statements=text.comparison_statements,
     views={
         "prob_greater": View(
-            plots.draw_prob_greater,
+            Drawing(plots.draw_prob_greater, rows=n_pair_rows, columns=n_pair_columns),
             "Probabilities that the first of a pair scores higher, with their intervals; at 0.5 neither does.",
-            plots.say_prob_greater,
-            rows=n_pair_rows,
-            columns=n_pair_columns,
             many=View(
-                plots.draw_prob_greater_of_tasks,
+                Drawing(
+                    plots.draw_prob_greater_of_tasks, rows=plots.n_tasks, columns=lambda result: result.sizes["pair"]
+                ),
                 "Which algorithm of a pair scores higher more often in each task; dark where the interval of the "
                 "probability leaves out 0.5.",
-                plots.say_prob_greater_of_tasks,
-                rows=plots.n_tasks,
-                columns=lambda result: result.sizes["pair"],
             ),
         ),
         "quantile_difference": View(
             plots.draw_quantile_difference,
             "Differences of the scores that a share of trials does not exceed, first minus second, with bands that "
             "hold everywhere at once.",
-            plots.say_quantile_difference,
-            overlaid="pair",
             default=False,
+            panels={"pair": MOST_CURVES},
+        ),
+    },
+)
+
+_CURVE = ("task", "algorithm", "trials")
+_PAIRS = ("task", "pair", "trials")
+
+TUNING_CURVE = ResultKind(
+    name="tuning_curve",
+    question="How good is the best of k trials?",
+    argument="scores",
+    variables={
+        "best_median": Var(_CURVE, "median best score seen", "score"),
+        "best_median_ci": Var(
+            (*_CURVE, "ci_bound"),
+            "confidence interval of the median best, for each number of trials by itself",
+            "score",
+            when="no select",
+        ),
+        "best_median_band": Var(
+            (*_CURVE, "ci_bound"),
+            "confidence band of the median best, for all numbers of trials together",
+            "score",
+            when="no select",
+        ),
+        "best_mean": Var(_CURVE, "mean best score seen", "score"),
+        "best_mean_band": Var(
+            (*_CURVE, "ci_bound"),
+            "confidence band of the mean best, for all numbers of trials together",
+            "score",
+            when="no select",
+        ),
+        "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
+        "difference_band": Var(
+            (*_PAIRS, "ci_bound"),
+            "confidence band of the difference of median best scores",
+            "score",
+            when="pairs, no select",
+        ),
+        "trials_to_match": Var(
+            _PAIRS, "trials of the first with the median best of so many of the second", when="pairs, no select"
+        ),
+        "trials_to_match_ci": Var(
+            (*_PAIRS, "ci_bound"), "trials of the first that may match so many of the second", when="pairs, no select"
+        ),
+        "trials_to_match_reversed": Var(
+            _PAIRS, "trials of the second with the median best of so many of the first", when="pairs, no select"
+        ),
+        "trials_to_match_reversed_ci": Var(
+            (*_PAIRS, "ci_bound"), "trials of the second that may match so many of the first", when="pairs, no select"
+        ),
+        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
+    },
+    coords={"pair": (), "trials": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
+    rows=("algorithm", "trials"),
+    core=("algorithm", "run"),
+    references=(LOURIE, TANG, LOCAL_LEVELS, MOSCOVICH),
+    method=(
+        "The best score of k trials of random search was estimated by its median and its mean, with exact bands that "
+        "hold for all k together.",
+        "trials along {dim}",
+    ),
+    table=captioned(
+        tuning_text.tuning_table,
+        "Median and mean of the best score seen in so many trials; the interval of the median holds for all numbers "
+        "of trials together.",
+    ),
+    statements=tuning_text.tuning_statements,
+    views={
+        "best": View(
+            tuning_text.draw_best,
+            "Median of the best score seen in so many trials, with bands that hold for all numbers of trials together.",
+            panels={"algorithm": MOST_CURVES},
+        ),
+        "difference": View(
+            tuning_text.draw_difference,
+            "Difference of the median best scores of two algorithms after equally many trials, first minus second.",
+            default=False,
+            panels={"pair": MOST_CURVES},
         ),
     },
 )

@@ -10,7 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.packing import Floats
+from xcurves.core.run_checks import Context
+from xcurves.kernels.moments import Floats
 from xcurves.kernels.summaries import Summaries
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
@@ -83,6 +84,14 @@ def check_design(
     return within, outer
 
 
+def context_of(
+    scores: xr.DataArray, core: Sequence[str], confidence_level: float, alpha: float, entropy: int
+) -> Context:
+    """Return what all groups of trials share; words for algorithms are in the order of their labels."""
+    algorithms = labels.words(np.sort(scores["algorithm"].to_numpy())) if "algorithm" in core else []
+    return Context(labels.task_names(scores, core), algorithms, [], None, False, confidence_level, alpha, entropy)
+
+
 def say_unit(dims: tuple[str, ...], outer: tuple[str, ...], unit: Dims | None) -> str | None:
     """Return the dims of units as a result records them: all dims of trials where every trial is one."""
     return None if unit is None else ", ".join(outer or dims)
@@ -106,7 +115,6 @@ def as_digits(value: float) -> str:
 def check_statistics(
     cvar_level: Numbers,
     cvar: str,
-    iqm: str,
     threshold: Numbers | None,
     target: float | None,
     higher_is_better: bool,
@@ -115,7 +123,6 @@ def check_statistics(
     return Summaries(
         levels=_check_levels(cvar_level),
         conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
-        trim=validation.check_choice("iqm", iqm, ("trim", "fractional")) == "trim",
         thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
         targets=np.zeros(0) if target is None else np.array([validation.check_number("target", target)]),
         higher=validation.check_flag("higher_is_better", higher_is_better),
@@ -154,6 +161,16 @@ def _pair(bounds: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)") from None
     return low, high
+
+
+def check_tolerance(tolerance: float | None, interval: str) -> float | None:
+    """Return a share of trials."""
+    if tolerance is None:
+        return None
+    share = validation.check_share("tolerance", tolerance, "0.9, nine in ten trials")
+    if interval != "exact":
+        raise ValueError(f"tolerance is an exact interval; got interval={interval!r}. Use interval='exact'")
+    return share
 
 
 def check_numbers(name: str, values: Numbers) -> Floats:

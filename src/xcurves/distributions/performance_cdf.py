@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil, log, prod
-from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
+import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
-from xcurves.core.packing import Floats, Layout
-from xcurves.core.task_blocks import apply_block
-from xcurves.core.validation import check_curves
+from xcurves.core import labels, validation
+from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.validation import BUDGET, check_curves, within_budget
 from xcurves.distributions import cdf_labels, options
-from xcurves.distributions.kinds import EFRON_1987, JORDAN, MASSART, PERFORMANCE_CDF
+from xcurves.distributions.kinds import EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
 from xcurves.distributions.options import Dims, Numbers
-from xcurves.distributions.training_bands import check_simultaneous, simultaneous_intervals
-from xcurves.distributions.trials import DistributionBlock, Interval
-from xcurves.kernels.shuffles import DEFAULT_RESAMPLES
-from xcurves.kernels.summaries import Summaries
+from xcurves.distributions.trials import Distributions, Interval
+from xcurves.kernels import training_bands
+from xcurves.kernels.ecdf import CentredSums, Ints
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import DEFAULT_RESAMPLES
+
+_PAPERS: dict[str, tuple[str, ...]] = {
+    "exact": (LOCAL_LEVELS, MOSCOVICH),
+    "percentile": (EFRON_1987,),
+    "bca": (EFRON_1987,),
+}
+_SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
+_SHARES = ("partial_mean_above", "prob_above")  # residuals give no intervals of these
+_TAILS = ("cvar",)  # nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
 
 
 def performance_cdf(
@@ -30,10 +40,10 @@ def performance_cdf(
     probabilities: Numbers | None = None,
     cvar_level: Numbers = 0.5,
     cvar: Literal["tail-mean", "conditional"] = "tail-mean",
-    iqm: Literal["trim", "fractional"] = "trim",
     threshold: Numbers | None = None,
     target: float | None = None,
     bounds: tuple[float, float] | None = None,
+    tolerance: float | None = None,
     higher_is_better: bool = True,
     interval: Interval = "exact",
     n_resamples: int | None = None,
@@ -48,8 +58,8 @@ def performance_cdf(
     Parameters
     ----------
     scores : DataArray, dims (..., \*dim)
-        One score for each trial, NaN where there is none; +inf for times that were never reached, of
-        `time_to_threshold`. All dims but `dim` broadcast, `training` too.
+        One score for each trial, NaN where there is none; +inf for times not reached within the budget, of
+        `time_to_target`. All dims but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     scores_at : sequence of float, optional
@@ -61,14 +71,14 @@ def performance_cdf(
     cvar : {"tail-mean", "conditional"}
         The mean of the tail, the boundary trial weighted fractionally; or E[Z | Z >= F⁻¹(α)] as Jordan et al. print
         it, which takes the boundary trial whole.
-    iqm : {"trim", "fractional"}
-        Mean without the ⌊n/4⌋ lowest and highest trials (as in rliable), or of the middle half with fractional weights.
     threshold : float or sequence of float, optional
         Scores to be met, for `partial_mean_above` and `prob_above`.
     target : float, optional
         Score to be reached, for `optimality_gap`.
     bounds : tuple of float, optional
         Smallest and largest score that there can be, for finite-sample intervals; infinite where there is none.
+    tolerance : float, optional
+        Share of trials that `tolerance` holds with the confidence level, such as 0.9; for exact intervals.
     higher_is_better : bool, default True
         If not, the best share is the lowest, and a threshold or target is met from above.
     interval : {"exact", "percentile", "bca"}
@@ -96,7 +106,11 @@ def performance_cdf(
         `score_std` (divisor n - 1), `iqm`, `cvar` and `cvar_lower` (cvar_level), `statistic_ci` (param, ci_bound; of
         each statistic by its name, NaN where the method has none), `score_quantile` (probability), `score_quantile_ci`.
         With `scores_at`: `cdf` (score; a share), `cdf_ci`, and `cdf_band` if `interval` is exact. With `threshold`:
-        `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. Coordinates:
+        `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. With
+        `tolerance`: `tolerance` (ci_bound), an interval of order statistics that holds this share of all trials, not
+        only of these, with the confidence level; `tolerance_lower`, a score that this share of all trials reaches (from
+        above, if lower is better); both NaN from too few trials; `tolerance_n` (a count), how many trials the interval
+        needs. Coordinates:
         `n_trials` (a count), `share_infinite` (the share of trials that are +inf) and, with strata or units, `n_units`
         (of the smallest stratum). The attr `interval` of each interval says what it is. Of trials that are +inf, shares
         and order statistics stand; a mean that takes one in is infinite, and `score_std` is NaN.
@@ -105,7 +119,8 @@ def performance_cdf(
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are -inf, or +inf with `interval="bca"`, or if a score violates `bounds`.
+        are -inf, or +inf with `interval="bca"`, if that interval is of more than 32,768 trials, or if a score violates
+        `bounds`.
 
     Warns
     -----
@@ -120,21 +135,27 @@ def performance_cdf(
               \mathrm{CVaR}_\alpha = \frac{1}{1 - \alpha} \int_\alpha^1 F^{-1}(p)\, dp
 
     *Exact* intervals are for independent trials of one distribution: Clopper-Pearson for F(z), order statistics for
-    F⁻¹(p) and the median (infinite where no trial is far enough out), and a band
-    :math:`F \pm \sqrt{\ln(2/\delta) / 2n}` that holds everywhere at once. Integrated between `bounds` the band gives
-    finite-sample intervals for mean, IQM, CVaR and gap; without bounds only their ends that need none are finite. They
-    are wide: that of the mean is up to 2ε times the range of scores, 0.27 of it for 100 trials.
+    F⁻¹(p) and the median (infinite where no trial is far enough out), and a band that holds everywhere at once: for
+    continuous scores :math:`F(z_{(i)})` is :math:`\mathrm{Beta}(i, n + 1 - i)`, and its quantiles at η/2 and 1 - η/2
+    bound F at each trial, with the one η for which all bounds hold together with probability 1 - δ, computed exactly;
+    for discrete scores they hold more often. Beyond 20,000 trials the band is
+    :math:`F \pm \sqrt{\ln(2/\delta) / 2n}`. Integrated between `bounds` the band gives finite-sample intervals for
+    mean, IQM, CVaR and gap; without bounds only their ends that need none are finite. They are wide: that of the mean
+    is a quarter of the range of uniform scores for 100 trials, that of the mean of the best tenth an eighth.
+
+    *Tolerance*: the share of all trials between the order statistics :math:`z_{(r)}` and :math:`z_{(r+w)}` of n is
+    :math:`\mathrm{Beta}(w, n + 1 - w)` or more; w is the smallest with :math:`P(\mathrm{Beta} \le \text{tolerance})
+    \le \delta`, r = ⌊(n + 1 - w)/2⌋. Nine tenths need 46 trials at .95, and 29 for one side.
 
     *Bootstrap* intervals are approximate and too short for few trials. At n = 10 and a nominal .95 percentile intervals
-    cover .90 for the mean and .32 for CVaR at .9 of normal scores; the docs have a table. For F
-    and F⁻¹ of single trials they are computed as the limit of infinitely many resamples, without resampling. Beyond
-    16,384 trials in one stratum, a thousand groups of trials next to each other in order are resampled in their place;
-    this changes intervals less than the random resamples do.
+    cover .89 for the mean and .33 for CVaR at .9 of normal scores; the docs have a table. For F
+    and F⁻¹ of single trials they are computed as the limit of infinitely many resamples, without resampling.
 
     *Along training*, with ``simultaneous="training"``: whole residual runs, about their stratum's mean and scaled by
     :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. In
     simulations the band of the IQM covers .95 and .96 with five runs of 10 and of 26 tasks, .91 with one group of ten.
-    NaN with one trial in a stratum, where runs are too few for a finite band, and for the shares above a threshold.
+    NaN with one trial in a stratum, where runs are too few for a finite band, at levels at which all runs share a
+    score, for the shares above a threshold, and from one group of runs for the means of tails.
     Intervals of F and F⁻¹ remain pointwise.
 
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
@@ -146,11 +167,15 @@ def performance_cdf(
     ----------
     .. [1] Jordan, S. M., Cohen, D. & Thomas, P. S. Using cumulative distribution based performance analysis to
        benchmark models.
-    .. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
-       1269-1283. doi:10.1214/aop/1176990746
-    .. [3] Efron, B. (1987). Better bootstrap confidence intervals. J. Am. Stat. Assoc. 82, 171-185.
+    .. [2] Aldor-Noiman, S. et al. (2013). The power to see: a new graphical test of normality. Am. Stat. 67, 249-260.
+       doi:10.1080/00031305.2013.847865
+    .. [3] Moscovich, A. & Nadler, B. (2017). Fast calculation of boundary crossing probabilities for Poisson
+       processes. Stat. Probab. Lett. 123, 177-182. doi:10.48550/arXiv.1503.04363
+    .. [4] Efron, B. (1987). Better bootstrap confidence intervals. J. Am. Stat. Assoc. 82, 171-185.
        doi:10.1080/01621459.1987.10478410
-    .. [4] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
+    .. [5] Wilks, S. S. (1941). Determination of sample sizes for setting tolerance limits. Ann. Math. Stat. 12, 91-96.
+       doi:10.1214/aoms/1177731788
+    .. [6] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
 
     Examples
     --------
@@ -164,15 +189,15 @@ def performance_cdf(
     """
     dims = options.check_trial_dims(dim)
     scores = check_curves(scores, core=dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
+    scores, budget = within_budget(scores, dims)
     within, outer = options.check_design(dims, strata, unit, interval, n_resamples)
-    training = check_simultaneous(simultaneous, scores, dims, interval, outer)
+    training = _check_simultaneous(simultaneous, scores, dims, interval, outer)
     core = [*within, *outer, *(name for name in dims if name not in (*within, *outer))]
-    wanted = options.check_statistics(cvar_level, cvar, iqm, threshold, target, higher_is_better)
+    wanted = options.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
     at = None if scores_at is None else options.check_numbers("scores_at", scores_at)
     quantiles = options.check_probabilities(probabilities)
-    block = DistributionBlock(
-        layout=_layout(wanted, at, quantiles, interval, folded=bool(within or outer)),
-        names=labels.task_names(scores, dims),
+    alpha = validation.check_confidence_level(confidence_level)
+    kernel = Distributions(
         shape=_folded(scores.sizes, core, within, outer),
         stratified=bool(within),
         by_unit=bool(outer),
@@ -180,61 +205,66 @@ def performance_cdf(
         scores_at=at,
         probabilities=quantiles,
         bounds=options.check_bounds(bounds),
+        tolerance=options.check_tolerance(tolerance, interval),
         interval=interval,
         simultaneous=training,
         n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
-        alpha=validation.check_confidence_level(confidence_level),
+        alpha=alpha,
         entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),
     )
-    packed = apply_block(block, [scores.transpose(..., *core)], [core], block.layout.length)
-    attrs = provenance.result_attrs(
-        PERFORMANCE_CDF.name,
+    asked = {
+        "scores_at": at is not None,
+        "scores_at, interval='exact'": at is not None and interval == "exact",
+        "threshold": len(wanted.thresholds) > 0,
+        "target": len(wanted.targets) > 0,
+        "tolerance": tolerance is not None,
+        "strata or unit": bool(within or outer),
+    }
+    when = [option for option, is_asked in asked.items() if is_asked]
+    coords = cdf_labels.coords(kernel, when)
+    scores = scores.transpose(..., *core)
+    result = per_task(
+        replace(PERFORMANCE_CDF, references=(JORDAN, *_PAPERS[interval], *[WILKS] * (tolerance is not None))),
+        kernel,
         scores,
-        (JORDAN, MASSART if interval == "exact" else EFRON_1987),
-        block.entropy,
-        confidence_level,
-        dim=", ".join(dims),
-        cvar=cvar,
-        iqm=iqm,
-        target=target,
-        bounds=None if bounds is None else " to ".join(map(options.as_digits, block.bounds)),
-        higher_is_better=higher_is_better,
-        interval=interval,
-        n_resamples=None if interval == "exact" else block.n_resamples,
-        strata=", ".join(within) or None,
-        unit=options.say_unit(dims, outer, unit),
-        simultaneous=simultaneous,
+        context=options.context_of(scores, core, confidence_level, alpha, kernel.entropy),
+        core=core,
+        sizes={str(name): len(values[1]) for name, values in coords.items()},
+        when=when,
+        coords=coords,
+        attrs={
+            "dim": ", ".join(dims),
+            "cvar": cvar,
+            "target": target,
+            "bounds": None if bounds is None else " to ".join(map(options.as_digits, kernel.bounds)),
+            "tolerance": tolerance,
+            "higher_is_better": higher_is_better,
+            "interval": interval,
+            "n_resamples": None if interval == "exact" else kernel.n_resamples,
+            "strata": ", ".join(within) or None,
+            "unit": options.say_unit(dims, outer, unit),
+            "simultaneous": simultaneous,
+        },
     )
-    coords: dict[Hashable, Any] = {**packed.coords, **cdf_labels.coords(block)}
-    result = PERFORMANCE_CDF.dataset(block.layout.unpack(packed), coords, attrs, scores)
-    cdf_labels.say_intervals(result, block)
+    cdf_labels.say_intervals(result, kernel)
     if training:
-        result = simultaneous_intervals(result, scores, core, block)
-    if scores.chunks is None:
-        cdf_labels.warn_of_groups(result, block, options.empty_strata(scores, within, dims) if within else [])
+        result = _simultaneous_intervals(result, scores, core, kernel, confidence_level)
+    if not is_lazy(scores):
+        empty = options.empty_strata(scores, within, dims) if within else []
+        cdf_labels.warn_of_groups(result, kernel, labels.task_names(scores, dims), empty)
+    if budget is not None:
+        result = _up_to(result, budget)
     return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
 
 
-def _layout(
-    wanted: Summaries, scores_at: Floats | None, probabilities: Floats, interval: str, *, folded: bool
-) -> Layout:
-    """Return how the results of one task are packed; what was not asked for is not in it."""
-    asked = {
-        "scores_at": scores_at is not None,
-        "scores_at, interval='exact'": scores_at is not None and interval == "exact",
-        "threshold": len(wanted.thresholds) > 0,
-        "target": len(wanted.targets) > 0,
-        "strata or unit": folded,
+def _up_to(result: xr.Dataset, budget: xr.DataArray) -> xr.Dataset:
+    """Return a result without shares beyond the budget, which stays as a coordinate: what comes later is not known."""
+    known = {
+        name: each.where(result["score"] <= budget).transpose(*each.dims)
+        for name, each in result.data_vars.items()
+        if "score" in each.dims
     }
-    sizes = {
-        "cvar_level": len(wanted.levels),
-        "threshold": len(wanted.thresholds),
-        "param": wanted.length,
-        "probability": len(probabilities),
-        "score": 0 if scores_at is None else len(scores_at),
-        "ci_bound": 2,
-    }
-    return PERFORMANCE_CDF.layout(sizes, *(option for option, is_asked in asked.items() if is_asked))
+    return result.assign(known).assign_coords({BUDGET: budget})
 
 
 def _folded(
@@ -247,8 +277,83 @@ def _folded(
     return n_strata, n_units, n_trials
 
 
+def _check_simultaneous(
+    simultaneous: str | None, scores: xr.DataArray, core: Sequence[str], interval: str, outer: Sequence[str]
+) -> bool:
+    """Return whether intervals must hold at all training levels together."""
+    if simultaneous is None:
+        return False
+    validation.check_choice("simultaneous", simultaneous, ("training",))
+    if "training" not in scores.dims or "training" in core:
+        raise ValueError(
+            f"simultaneous='training' needs the dim 'training' beside dim={tuple(core)}; scores have "
+            f"{tuple(map(str, scores.dims))}. Leave simultaneous out"
+        )
+    if interval != "percentile":
+        raise ValueError(
+            f"simultaneous='training' resamples residual runs; got interval={interval!r}. Use interval='percentile'"
+        )
+    if outer:
+        raise ValueError(
+            f"simultaneous='training' gives single trials random signs; got unit={outer[0]!r}. Average the trials of "
+            "each unit first"
+        )
+    return True
+
+
+def _bands(group: Group, kernel: Distributions) -> dict[str, Floats]:
+    """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
+    trials = group.data[0].reshape(*group.data[0].shape[:2], kernel.shape[0], -1)
+    out = np.full((*trials.shape[:2], kernel.wanted.length, 2), np.nan)
+
+    def observe(x: Floats, n: Ints) -> Floats:
+        return kernel.wanted.observe(x, CentredSums(x, n))
+
+    for own, values, name in zip(trials, out, group.names, strict=True):
+        has = ~np.isnan(own)
+        known = has.any(axis=-1).all(axis=-1)
+        present = has[known.argmax()]
+        if (has[known] != present).any():
+            raise ValueError(
+                f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
+                "them to common levels: curves.align('intersection') or align(20, relative_to='budget')"
+            )
+        sizes = present.sum(axis=-1)
+        if known.any() and sizes.min() > 1:
+            x = own[known][:, present]
+            values[known] = training_bands.statistic_bands(
+                x, sizes, observe, kernel.n_resamples, kernel.alpha, kernel.entropy
+            )
+    return {"statistic_ci": out}
+
+
+def _simultaneous_intervals(
+    result: xr.Dataset, scores: xr.DataArray, core: Sequence[str], kernel: Distributions, confidence_level: float
+) -> xr.Dataset:
+    """Return a result whose intervals of statistics hold at all training levels together."""
+    own = PERFORMANCE_CDF.variables["statistic_ci"]
+    dims = ["training", *core]
+    whole = scores.transpose(..., *dims)
+    ends = per_task(
+        replace(PERFORMANCE_CDF, variables={"statistic_ci": replace(own, dims=("task", "training", *own.core))}),
+        _bands,
+        whole if not is_lazy(whole) else whole.chunk(dict.fromkeys(dims, -1)),
+        context=options.context_of(whole, dims, confidence_level, kernel.alpha, kernel.entropy),
+        core=dims,
+        sizes={"param": kernel.wanted.length},
+        options={"kernel": kernel},
+    )["statistic_ci"]
+    without = _SHARES + _TAILS * (kernel.shape[0] == 1)
+    shares = [str(name).startswith(without) for name in result["param"].to_numpy()]
+    kept = result["statistic_ci"].copy(data=ends.transpose(*result["statistic_ci"].dims).data)
+    kept = kept.where(~xr.DataArray(shares, dims="param"))
+    return result.assign(statistic_ci=kept.assign_attrs(interval=_SIMULTANEOUS))
+
+
 def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
-    r"""Return how many independent trials make the band around a CDF this narrow.
+    r"""Return how many independent trials make the Dvoretzky-Kiefer-Wolfowitz band around a CDF this narrow.
+
+    The band of `performance_cdf` is narrower than that in the tails, and up to a fifth wider in the middle.
 
     Parameters
     ----------
@@ -279,8 +384,5 @@ def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
     738
     """
     alpha = validation.check_confidence_level(confidence_level)
-    if not isinstance(width, Real) or not 0 < width < 1:
-        raise ValueError(
-            f"width must lie between 0 and 1; got {labels.shown(width)}. It is a difference of probabilities: 0.1"
-        )
-    return ceil(2 * log(2 / alpha) / float(width) ** 2)
+    width = validation.check_share("width", width, "0.1, a difference of probabilities")
+    return ceil(2 * log(2 / alpha) / width**2)

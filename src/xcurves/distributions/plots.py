@@ -1,4 +1,4 @@
-"""Pictures of performance distributions and of comparisons of them."""
+"""Pictures of performance distributions, of comparisons of them, and of statistics along training."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from xcurves.core.axes import (
     IntervalGroup,
     Style,
     draw_intervals,
-    label_of,
     list_rows,
+    scale_training,
     style_in,
+    wrapped,
 )
 from xcurves.core.matrices import MOST_ROWS, SHARES, by_task, draw_pairs, draw_signs, task_labels
-from xcurves.core.sentences import joined
+from xcurves.core.tables import pairs_by_size
+from xcurves.core.wording import label_of
 from xcurves.distributions.text import say_statistic, statistics
 
 if TYPE_CHECKING:
@@ -41,8 +43,16 @@ def styled_groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
             yield style_in(group), group
 
 
-def _line(style: Style) -> dict[str, Any]:
-    return {"color": style.color, "linestyle": style.linestyle}
+def draw_line(
+    ax: Axes, x: Any, values: Any, style: Style, name: str | None, ends: Any = None, steps: Any = None, **line: Any
+) -> None:
+    """Draw values against x, in `steps` before, amid or after it, with a shade between the ends of their intervals."""
+    if ends is not None:
+        low, high = ends
+        known = np.isfinite(low) & np.isfinite(high)
+        ax.fill_between(x, low, high, where=known, step=steps, color=style.color, alpha=SHADE, linewidth=0)
+    kind = f"steps-{steps}" if steps else "default"
+    ax.plot(x, values, color=style.color, linestyle=style.linestyle, drawstyle=kind, label=name, **line)
 
 
 def _name(group: xr.Dataset) -> str | None:
@@ -55,7 +65,7 @@ def bounds_of(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     return low, high
 
 
-def _limit(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
+def limit_to(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
     """Scale the y axis to all that is finite, and return its limits, at which infinite values are drawn."""
     values = np.concatenate([np.ravel(each) for each in drawn])
     values = values[np.isfinite(values)]
@@ -74,12 +84,10 @@ def say_shade(result: xr.Dataset, what: str) -> str:
 def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     """Draw scores against probability with pointwise intervals."""
     result = result.sortby("probability")
-    limits = _limit(ax, result["score_quantile"], result["score_quantile_ci"])
+    limits = limit_to(ax, result["score_quantile"], result["score_quantile_ci"])
     for style, group in styled_groups(result):
-        low, high = (bound.clip(*limits) for bound in bounds_of(group["score_quantile_ci"]))
-        p = group["probability"]
-        ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
-        ax.step(p, group["score_quantile"], where="mid", label=_name(group), **_line(style))
+        ends = [bound.clip(*limits) for bound in bounds_of(group["score_quantile_ci"])]
+        draw_line(ax, group["probability"], group["score_quantile"], style, _name(group), ends, "mid")
     ax.set_xlabel(f"probability ({say_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
@@ -108,9 +116,8 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
     for style, group in styled_groups(result):
         cdf, (low, high) = group["cdf"], bounds_of(group[band])
-        cdf, low, high = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
-        ax.fill_between(group["score"], low, high, step="post", color=style.color, alpha=SHADE, linewidth=0)
-        ax.step(group["score"], cdf, where="post", label=_name(group), **_line(style))
+        cdf, *ends = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
+        draw_line(ax, group["score"], cdf, style, _name(group), ends, "post")
     units = str(result["score_mean"].attrs.get("units", "1"))
     ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
     ax.set_ylim(-0.02, 1.02)
@@ -170,6 +177,7 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
         ax.set_ylabel("probability that\nthis scores higher")
         ax.set_xlabel("than this")
         return
+    result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci"])
     low, high = (bound.to_numpy() for bound in bounds_of(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
     pairs = result["pair"].to_numpy().tolist()
@@ -199,13 +207,12 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
     shaded = "quantile_difference_band" in result
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
-    limits = _limit(ax, *(result[name] for name in drawn))
+    limits = limit_to(ax, *(result[name] for name in drawn))
     for pair in _pairs(result):
-        p, style = pair["probability"], style_in(pair, "pair")
-        if shaded:
-            low, high = (bound.clip(*limits) for bound in bounds_of(pair["quantile_difference_band"]))
-            ax.fill_between(p, low, high, step="mid", color=style.color, alpha=SHADE, linewidth=0)
-        ax.step(p, pair["quantile_difference"], where="mid", label=str(pair["pair"].item()), **_line(style))
+        band = bounds_of(pair["quantile_difference_band"]) if shaded else ()
+        ends = [bound.clip(*limits) for bound in band] or None
+        name, style = str(pair["pair"].item()), style_in(pair, "pair")
+        draw_line(ax, pair["probability"], pair["quantile_difference"], style, name, ends, "mid")
     ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if shaded else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
@@ -217,62 +224,23 @@ def statistic_rows(result: xr.Dataset) -> float:
     return n_groups if result.sizes["param"] == 1 else len(_on_scale_of_scores(result)) * n_groups / 2
 
 
-def say_inverse_cdf(result: xr.Dataset) -> str:
-    """Return what the picture of the inverse CDF shows."""
-    return f"Step chart of scores by the share of runs that do not exceed them. {_say_groups(result)}."
-
-
-def say_cdf(result: xr.Dataset) -> str:
-    """Return what the picture of the CDF shows."""
-    return f"Step chart of the share of trials at or below a score. {_say_groups(result)}."
-
-
-def say_profile(result: xr.Dataset) -> str:
-    """Return what the picture of the profile shows."""
-    return f"Step chart of the share of trials above a score. {_say_groups(result)}."
-
-
-def say_statistics(result: xr.Dataset) -> str:
-    """Return what the picture of statistics shows."""
-    return f"Chart of statistics of scores with intervals. {_say_groups(result)}."
-
-
-def _say_groups(result: xr.Dataset) -> str:
-    groups = zip(labels.tasks_of(result, "score_mean"), labels.result_names(result["score_mean"]), strict=True)
-    return joined(
-        [
-            f"{name}{int(group['n_trials'].item())} runs, mean {group['score_mean'].item():.4g}, "
-            f"median {group['score_median'].item():.4g}"
-            for group, name in groups
-        ],
-        "; ",
-    )
-
-
-def say_prob_greater(result: xr.Dataset) -> str:
-    """Return what the picture of probabilities shows."""
-    said = []
-    for pair in _pairs(result):
-        low, high = pair["prob_greater_ci"].to_numpy()
-        said.append(f"{pair['pair'].item()}: {pair['prob_greater'].item():.3g} (interval {low:.3g} to {high:.3g})")
-    return f"Chart of probabilities that the first of a pair scores higher. {joined(said, '; ')}."
-
-
-def say_prob_greater_of_tasks(result: xr.Dataset) -> str:
-    """Return what the cells of tasks and pairs show."""
-    p = by_task(result["prob_greater"], "pair").mean(axis=0).tolist()
-    said = [f"{pair}: {each:.3g}" for pair, each in zip(result["pair"].to_numpy().tolist(), p, strict=True)]
-    return f"Cells of tasks by pairs. Mean probability that the first scores higher: {joined(said, '; ')}."
-
-
-def say_quantile_difference(result: xr.Dataset) -> str:
-    """Return what the picture of differences of inverse CDFs shows."""
-    said = []
-    for pair in _pairs(result):
-        difference = pair["quantile_difference"].to_numpy()
-        said.append(f"{pair['pair'].item()}: from {difference.min():.4g} to {difference.max():.4g}")
-    return f"Step chart of differences of scores by the share of trials that do not exceed them. {joined(said, '; ')}."
-
-
 def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
     return (result.isel(pair=place) for place in range(result.sizes["pair"]))
+
+
+def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
+    """Draw one statistic of every algorithm against training, with its intervals or band."""
+    names = result["param"].to_numpy().tolist()
+    if len(names) > 1:
+        raise ValueError(f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])")
+    scale_training(ax, result["training"])
+    x = result["training"].to_numpy()
+    for style, group in styled_groups(result):
+        ends = [bound.to_numpy() for bound in bounds_of(group.isel(param=0).transpose("training", ...)["statistic_ci"])]
+        values = statistics(group).isel(param=0)
+        draw_line(ax, x, values, style, _name(group), ends, marker=style.marker, markersize=3.5)
+    units = str(result["score_mean"].attrs.get("units", "1"))
+    said = say_statistic(result, names[0])
+    ax.set_ylabel(wrapped(said if units in ("1", "") else f"{said} ({units})"))
+    shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")

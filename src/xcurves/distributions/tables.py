@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.tables import bounds, frame_of
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
 from xcurves.distributions.text import say_statistic, statistics
 
 _NO_SIDE = ("score_std",)  # neither a high nor a low one is good
@@ -16,13 +16,14 @@ def statistic_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each statistic."""
     values = statistics(result).transpose(..., "param")
     frame = frame_of({"value": values, **bounds(result["statistic_ci"].sel(param=values["param"]))}, ["param"])
-    return frame.rename_axis(index={"param": "statistic"})
+    frame = frame.rename_axis(index={"param": "statistic"})
+    if "algorithm" in frame.index.names:
+        frame.attrs["marks"] = _marks(result, frame)
+    return frame
 
 
-def statistic_ranking(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
-    """Return which algorithm has the best value of each statistic, and whose intervals overlap that of the best."""
-    if "algorithm" not in table.index.names:
-        return [""] * len(table)
+def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
+    """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
     higher = bool(result.attrs.get("higher_is_better", 1))
     groups = [name for name in table.index.names if name != "algorithm"]
     ranks = [""] * len(table)
@@ -43,19 +44,21 @@ def statistic_ranking(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
     return ranks
 
 
-def statistic_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task and algorithm: its statistics without intervals."""
     values = statistics(result)
     columns = {"trials": result["n_trials"]}
     columns |= {"at training": result["training"]} if "training" in result.coords else {}
     for name in values["param"].to_numpy():
         columns[say_statistic(result, str(name))] = values.sel(param=name, drop=True)
-    return frame_of(columns), "Statistics of the final scores, a row for each task and algorithm."
+    return frame_of(columns)
 
 
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair."""
+    """Return a row for each pair, the clearest first."""
+    size = result["prob_greater"] - 0.5
+    result = turned_pairs(result, size, ["dominance"], ["prob_greater", "prob_greater_ci"])
     columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci"])}
     if "ks_statistic" in result:
         columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
-    return frame_of(columns, ["pair"])
+    return frame_of_pairs(columns, size, result["pair_turned"])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels
-from xcurves.core.sentences import MOST_NAMED, joined, span
+from xcurves.core import labels, wording
+from xcurves.core.schema import Statement, statements
+from xcurves.core.verdicts import Lead, Pairs
+from xcurves.core.wording import interval, joined, number, pvalue, span
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.ecdf import Ints
 
+_FEW = 4  # groups of trials, or pairs, of which each has a sentence
 _WHAT = {
     "score_mean": "mean",
     "score_median": "median",
@@ -87,10 +91,28 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
             if not (infinite[group] and np.isnan(numbers[0]))
         )
         yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
+    yield from _say_tolerance(result)
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs["confidence_level"])
     what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
     yield f"In brackets: {level:g} % intervals, if they exist. {what}"
+
+
+def _say_tolerance(result: xr.Dataset) -> Iterator[str]:
+    """Yield between which scores a share of all trials lies, for each group."""
+    if "tolerance" not in result or "tolerance" not in result.attrs:
+        return
+    share = wording.percent(float(result.attrs["tolerance"]))
+    names = labels.result_names(result["score_mean"])
+    for group, name in zip(labels.tasks_of(result, "score_mean"), names, strict=True):
+        ends = wording.ends_of(group["tolerance"])
+        yield (
+            f"{name}{share} of all trials, not only of these, lie between {wording.number(ends[0])} and "
+            f"{wording.number(ends[1])}."
+            if ends[0] == ends[0]
+            else f"{name}to say between which scores {share} of all trials lie takes "
+            f"{wording.number(group['tolerance_n'].item())} trials."
+        )
 
 
 def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
@@ -100,22 +122,22 @@ def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.flo
 
 
 def _say_infinite(share: float) -> str:
-    return f", {100 * share:.3g} % of them infinite (never reached)" if share > 0 else ""
+    return f", {wording.percent(share)} of them infinite (not reached within the budget)" if share > 0 else ""
 
 
 def statistic_answer(result: xr.Dataset) -> str:
     """Return the mean and the median of each group of trials."""
     found = [result[name].to_numpy().ravel() for name in ("score_mean", "score_median")]
-    names = labels.result_names(result["score_mean"])
+    names = [re.sub(r"^algorithm '(.*)': $", r"\1 ", name) for name in labels.result_names(result["score_mean"])]
     said = [
-        f"{name}{mean:.4g} and {median:.4g}"
+        f"{name}{number(mean, 4)} ({number(median, 4)})"
         for name, mean, median in zip(names, *(each.tolist() for each in found), strict=True)
         if mean == mean
     ]
-    if len(said) > MOST_NAMED:
-        means, medians = (span(set(each[~np.isnan(each)].tolist()), ".4g") for each in found)
+    if len(said) > _FEW:
+        means, medians = (span(set(each[~np.isnan(each)].tolist()), 4) for each in found)
         return f"Of {len(said)} groups of trials, the means are {means}, the medians {medians}."
-    return f"Mean and median score: {joined(said, '; ') or 'no trial'}."
+    return f"Mean (and median) score: {joined(said, '; ') or 'no trial'}."
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
@@ -126,21 +148,13 @@ def say_statistic(result: xr.Dataset, name: str) -> str:
     higher = bool(result.attrs.get("higher_is_better", 1))
     if variable in ("cvar", "cvar_lower"):
         side = "best" if variable == "cvar" else "worst"
-        return f"mean of the {side} {_percent(float(at[0]))} %"
+        return f"mean of the {side} {wording.percent(1 - float(at[0]), 6)}"
     side = "at least" if higher else "at most"
     return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
 
 
-def _percent(level: float) -> str:
-    """Return the share beyond a level in per cent without rounding errors: 1e-05 for 0.9999999."""
-    return f"{100 * (1 - level):.6g}"
-
-
 def _interval(value: float, low: float, high: float) -> str:
-    if np.isfinite(low) and np.isfinite(high):
-        return f"{value:.4g} ({low:.4g} to {high:.4g})"
-    one_sided = f" (at least {low:.4g})" * bool(np.isfinite(low)) + f" (at most {high:.4g})" * bool(np.isfinite(high))
-    return f"{value:.4g}{one_sided}"
+    return number(value, 4) + (f" ({interval(low, high, 4)})" if np.isfinite([low, high]).any() else "")
 
 
 def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
@@ -189,25 +203,41 @@ def comparison_answer(result: xr.Dataset) -> str:
     probability = result["prob_greater"]
     low, high = (result["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
     shown, known = (low > 0.5) | (high < 0.5), probability.notnull()
+    if not known.any():
+        return "No pair could be compared: trials are missing."
     if probability.size > probability.sizes["pair"]:
         counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a task"
         return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
-    said = [
-        f"{pair['algorithm_a' if p > 0.5 else 'algorithm_b'].item()} than "
-        f"{pair['algorithm_b' if p > 0.5 else 'algorithm_a'].item()} (probability {max(p, 1 - p):.3g})"
-        for pair, p, is_shown in zip(
-            (result.isel(pair=place) for place in range(result.sizes["pair"])),
-            probability.to_numpy().ravel().tolist(),
-            shown.to_numpy().ravel().tolist(),
-            strict=True,
-        )
-        if is_shown
-    ]
-    if said:
-        return f"Shown to score higher more often, not adjusted for pairs: {joined(said)}."
-    if known.any():
-        return "No algorithm is shown to score higher more often than another."
-    return "No pair could be compared: trials are missing."
+    one = result.squeeze([dim for dim in probability.dims if dim != "pair"], drop=True)
+    unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")
+    pairs = Pairs.of(one, "prob_greater", "prob_greater_ci", unshown)
+    return say_likeliest(pairs._replace(difference=pairs.difference - 0.5, bounds=pairs.bounds - 0.5))
+
+
+def say_likeliest(pairs: Pairs) -> str:
+    """Return who is likeliest to score higher than the others, and against whom that is shown; p is 0 where it is."""
+    best = pairs.best()
+    leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
+    shown = [lead for lead in leads if lead.p == 0 and lead.size > 0]
+    rest = [lead for lead in leads if lead not in shown]
+    said = [_against(lead) for lead in (shown if len(shown) < 3 else [shown[0], shown[-1]])]
+    whom = " and ".join(said) if len(shown) < 3 else f"{len(shown)} of {len(leads)} others, {' … '.join(said)}"
+    parts = [f"shown to score higher more often than {whom}"] * bool(shown)
+    if rest:
+        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
+        parts.append(f"not shown to score higher more often than {' and '.join(map(_against, rest[:2]))}{more}")
+    each = ", each pair by itself" if len(pairs.p) > 1 else ""
+    if not (pairs.p == 0).any():
+        named = " and ".join(map(_against, rest[:2]))
+        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
+        nothing = "No algorithm is shown to score higher more often than another"
+        return f"{nothing}; the likeliest is {best}, beside {named}{more}{each}."
+    return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
+
+
+def _against(lead: Lead) -> str:
+    limits = f"; {interval(0.5 + lead.low, 0.5 + lead.high)}" if np.isfinite(lead.low) else ""
+    return f"{lead.other} (probability {number(0.5 + lead.size)}{limits})"
 
 
 def _say_few(result: xr.Dataset) -> str:
@@ -222,13 +252,26 @@ def _compared(pair: xr.Dataset) -> str:
     low, high = pair["prob_greater_ci"].to_numpy()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    limits = f" ({low:.3g} to {high:.3g})" * bool(np.isfinite(low))
-    said = f"{a} scores higher than {b} with probability {pair['prob_greater'].item():.3g}{limits}"
+    limits = f" ({number(low)} to {number(high)})" * bool(np.isfinite(low))
+    said = f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"
     shares = [float(pair[name].item()) if name in pair else 0.0 for name in ("share_infinite_a", "share_infinite_b")]
     if any(shares):
-        said += f"; infinite (never reached): {100 * shares[0]:.3g} % of {a}, {100 * shares[1]:.3g} % of {b}"
+        infinite = f"{wording.percent(shares[0])} of {a}, {wording.percent(shares[1])} of {b}"
+        said += f"; infinite (not reached within the budget): {infinite}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
     distance, p = pair["ks_statistic"].item(), pair["ks_pvalue_adjusted"].item()
-    return f"{said}; {verdict}; KS distance {distance:.3g}, p = {p:.3g}."
+    return f"{said}; {verdict}; KS distance {number(distance)}, {pvalue(p)}."
+
+
+def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield the means and medians, every statistic of a few groups of trials, and what the intervals are."""
+    *groups, how = statistic_sentences(result)
+    return statements(statistic_answer(result), [*groups[: _FEW * (len(groups) <= _FEW)], how])
+
+
+def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
+    *pairs, how = comparison_sentences(result)
+    return statements(comparison_answer(result), [*pairs[: _FEW * (len(pairs) <= _FEW)], how])

@@ -1,23 +1,26 @@
-"""The performance distributions of a block of tasks, in memory or in a dask worker."""
+"""The performance distributions of many groups of trials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core import run_checks
-from xcurves.core.packing import Floats, Layout
-from xcurves.core.task_blocks import equal_rows
+from xcurves.core.driver import Group
+from xcurves.core.run_checks import equal_rows
 from xcurves.kernels import bootstrap, ecdf
 from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.moments import Floats
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
 _DEVIATION = 2  # place of the standard deviation among the statistics
+_AT_ONCE = 2**21  # trials and results of groups that are described at once
+_MOST_LEFT_OUT = 2**15  # trials of a group, each left out in turn: work grows with their square, 10 s here
 
 
 class Alike(NamedTuple):
@@ -42,28 +45,51 @@ class Alike(NamedTuple):
     design: bootstrap.BootstrapDesign
 
 
-@dataclass(frozen=True)
-class DistributionBlock:
-    """What is computed for every task, and how intervals are made.
+def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float]) -> None:
+    """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
+    least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
+    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
+    run_checks.check_largest(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores")
+    for group in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
+        raise ValueError(
+            f"{names[group]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
+        )
+    low, high = bounds
+    for group in np.flatnonzero((n > 0) & ((least < low) | (most > high)))[:1]:
+        outside = least[group] if least[group] < low else most[group]
+        raise ValueError(
+            f"{names[group]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
+            "Give bounds that contain all possible scores, or leave them out"
+        )
+
+
+def difference_band(first: Sequence[Floats], second: Sequence[Floats]) -> Floats:
+    """Return the limits of differences, given the lower and the upper limits of both; of two infinite ends none."""
+    with np.errstate(invalid="ignore"):
+        ends = [first[0] - second[1], first[1] - second[0]]
+    sides = (-np.inf, np.inf)
+    return np.stack([np.where(np.isnan(end), side, end) for end, side in zip(ends, sides, strict=True)], axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distributions:
+    """What is computed for every group of trials, and how intervals are made.
 
     Attributes
     ----------
-    layout : Layout
-        How the results are packed; only what was asked for.
-    names : list of str
-        Prefixes of messages, one for each task of the whole array.
     shape : tuple of int
-        Numbers of strata, of units in a stratum and of trials in a unit, to which the core dims of a task are reshaped.
+        Numbers of strata, of units in a stratum and of trials in a unit, to which the core dims of a group are
+        reshaped.
     stratified, by_unit : bool
         Whether there are strata, and whether units of several trials are resampled.
     bounds : tuple of float
         Smallest and largest possible score.
+    tolerance : float or None
+        Share of trials that an interval of order statistics holds.
     simultaneous : bool
         Whether the intervals of statistics are made elsewhere, of all training levels together.
     """
 
-    layout: Layout
-    names: list[str]
     shape: tuple[int, int, int]
     stratified: bool
     by_unit: bool
@@ -71,6 +97,7 @@ class DistributionBlock:
     scores_at: Floats | None
     probabilities: Floats
     bounds: tuple[float, float]
+    tolerance: float | None
     interval: Interval
     simultaneous: bool
     n_resamples: int
@@ -81,13 +108,29 @@ class DistributionBlock:
     def _points(self) -> Floats:
         return np.zeros(0) if self.scores_at is None else self.scores_at
 
-    def __call__(self, scores: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Describe tasks, given their scores, shape (..., *core), and numbers, shape (...)."""
-        trials = scores.reshape(numbers.size, *self.shape)
-        names = [self.names[number] for number in numbers.ravel()]
-        x = np.sort(trials.reshape(numbers.size, -1), axis=-1)
+    def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
+        """Describe groups of trials, shape (task, *core), not too many at once."""
+        trials = group.data[0].reshape(-1, *self.shape)
+        width = trials[0].size + 4 * (len(self.probabilities) + len(self._points) + self.wanted.length)
+        rows = max(1, _AT_ONCE // width)
+        out: dict[str, NDArray[Any]] = {}
+        for start in range(0, len(trials), rows):
+            part = slice(start, start + rows)
+            for name, values in self._describe(trials[part], group.names[part]).items():
+                if start == 0:
+                    out[name] = np.empty((len(trials), *values.shape[1:]), values.dtype)
+                out[name][part] = values
+        return out
+
+    def _describe(self, trials: Floats, names: list[str]) -> dict[str, NDArray[Any]]:
+        x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
-        self._check(x, n, names)
+        check_trials(x, n, names, self.bounds)
+        for task in np.flatnonzero(np.isposinf(ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]) & (n > 0))[:1]:
+            if self.interval == "bca":
+                raise ValueError(
+                    f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
+                )
         sums = ecdf.CentredSums(x, n)
         found = self._estimates(x, sums)
         n_units = self._smallest_stratum(trials) if self.stratified or self.by_unit else n
@@ -95,33 +138,14 @@ class DistributionBlock:
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
-        facts = {"n_trials": n.astype(float), "n_units": n_units.astype(float)}
-        return self.layout.pack(found | facts, numbers.shape)
+        of_one = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")
+        found |= {name: found[name][:, 0] for name in of_one if found[name].size}
+        return found | {"n_trials": n, "n_units": n_units}
 
     def _smallest_stratum(self, trials: Floats) -> NDArray[np.intp]:
         """Return the number of units of the smallest stratum of every task."""
         units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
         return np.asarray(np.count_nonzero(units, axis=-1).min(axis=-1))
-
-    def _check(self, x: Floats, n: Ints, names: list[str]) -> None:
-        least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
-        n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
-        run_checks.check_largest(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores")
-        for task in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
-            raise ValueError(
-                f"{names[task]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
-            )
-        for task in np.flatnonzero((n > 0) & np.isposinf(most) & (self.interval == "bca"))[:1]:
-            raise ValueError(
-                f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
-            )
-        low, high = self.bounds
-        for task in np.flatnonzero((n > 0) & ((least < low) | (most > high)))[:1]:
-            outside = least[task] if least[task] < low else most[task]
-            raise ValueError(
-                f"{names[task]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
-                "Give bounds that contain all possible scores, or leave them out"
-            )
 
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         n, statistics = sums.n, self.wanted.observe(x, sums)
@@ -137,28 +161,38 @@ class DistributionBlock:
     def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         """Return intervals for independent trials of any distribution."""
         n = sums.n
-        epsilon = ecdf.dkw(n, self.alpha)
         some = np.maximum(n, 1)[:, np.newaxis]
         at_most = ecdf.count_up_to(x, self._points[np.newaxis])
-        band = at_most / some
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
-        low, high = self.bounds
-        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high)
-        statistic = self.wanted.bounds(x, sums, epsilon, low, high)
+        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), *self.bounds)
+        statistic = np.full((len(x), self.wanted.length, 2), np.nan)
+        for size in np.unique(n[n > 0]).tolist():
+            tasks = np.flatnonzero(n == size)
+            whole = len(tasks) == len(x) and size == x.shape[1]
+            own = sums if whole else ecdf.CentredSums(x[tasks, :size], n[tasks])
+            statistic[tasks] = self.wanted.bounds(own, self.alpha, *self.bounds)
+        tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds
         met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
         statistic[:, share : share + thresholds] = np.stack(ecdf.clopper_pearson(met, some, self.alpha), axis=-1)
-        return {
+        return tolerance | {
             "statistic_ci": statistic,
             "score_quantile_ci": quantiles[:, :-1],
             "cdf_ci": np.stack(ecdf.clopper_pearson(at_most, some, self.alpha), axis=-1),
-            "cdf_band": np.clip(
-                np.stack([band - epsilon[:, np.newaxis], band + epsilon[:, np.newaxis]], axis=-1), 0, 1
-            ),
+            "cdf_band": np.stack(ecdf.limits_at(at_most, n, self.alpha), axis=-1),
         }
+
+    def _tolerance(self, x: Floats, n: Ints, share: float) -> dict[str, Floats]:
+        """Return the interval of order statistics that holds a share of trials, and the score that it reaches."""
+        low, high, least = ecdf.tolerance_ranks(share, n, self.alpha)
+        least = least if self.wanted.higher else np.where(least > 0, n + 1 - least, 0)
+        ranks = np.stack([low, high, least], axis=-1)
+        values = np.where(ranks > 0, ecdf.value_at(x, ranks, n), np.nan)
+        needed = np.full(len(n), float(ecdf.trials_for_tolerance(share, self.alpha)))
+        return {"tolerance": values[:, :2], "tolerance_lower": values[:, 2], "tolerance_n": needed}
 
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
@@ -172,6 +206,7 @@ class DistributionBlock:
             "cdf_ci": np.full((len(x), len(self._points), 2), np.nan),
         }
         for part in self._alike(trials, x, n_units > 1):
+            self._check_left_out(sum(part.design.sizes), names[part.tasks[0]])
             if self.by_unit:
                 found["statistic_ci"][part.tasks], points = self._with_points(part)
                 at, quantiles = np.split(points, [len(self._points)], axis=1)
@@ -182,6 +217,13 @@ class DistributionBlock:
                     found["statistic_ci"][part.tasks] = of_statistics
             found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
+
+    def _check_left_out(self, n_units: int, name: str) -> None:
+        if self.interval == "bca" and n_units > _MOST_LEFT_OUT:
+            raise ValueError(
+                f"{name}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; got {n_units}. "
+                "Use 'percentile', from which it does not differ visibly at this size, or 'exact'"
+            )
 
     def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
         """Group the tasks that are wanted by which trials they have."""
@@ -210,17 +252,7 @@ class DistributionBlock:
 
     def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
         bca = self.interval == "bca"
-
-        def of(x: Floats, design: bootstrap.BootstrapDesign) -> Floats:
-            return bootstrap.bootstrap_intervals(x, part.order, design, statistics, length, self.alpha, bca=bca)
-
-        if part.design.unit is not None or part.x.shape[-1] <= bootstrap.MANY:
-            return of(part.x, part.design)
-        fine, kept = self.wanted.boundaries(part.x)
-        grouped = (
-            bootstrap.group_neighbours(x, part.design, fine, ranks) for x, ranks in zip(part.x, kept, strict=True)
-        )
-        return np.concatenate([of(x[np.newaxis], design) for x, design in grouped])
+        return bootstrap.bootstrap_intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
 
     def _with_points(self, part: Alike) -> tuple[Floats, Floats]:
         """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""

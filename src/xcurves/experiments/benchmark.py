@@ -19,7 +19,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.experiments import command, endgames
-from xcurves.experiments.checks import check_chosen, check_positive_count, check_seed, recorded, sklearn
+from xcurves.experiments.checks import check_chosen, check_positive_count, check_seed, labelled, recorded, sklearn
 from xcurves.experiments.learning import SEED, in_proportion, percent_right
 
 N_RUNS = 5
@@ -176,17 +176,8 @@ def learning_curves(
                 entropy = [seed, crc32(task.encode()), crc32(algorithm.encode()), run]
                 curve = _curve(estimator, x, y, entropy)
                 accuracy[place, column, run, : len(curve)] = curve
-    array = xr.DataArray(
-        accuracy,
-        {
-            "task": ("task", list(wanted), {"long_name": "task"}),
-            "algorithm": ("algorithm", list(chosen), {"long_name": "learning algorithm"}),
-            "run": ("run", np.arange(n_runs), {"long_name": "run"}),
-            "training": ("training", np.array(SIZES, float), {"long_name": "training", "units": "examples"}),
-        },
-        ("task", "algorithm", "run", "training"),
-        attrs={"long_name": "accuracy on test data", "units": "%"},
-    )
+    said = "accuracy on test data"
+    array = labelled(accuracy, list(chosen), SIZES, long_name=said, units="%", tasks=list(wanted))
     attrs = {
         "title": "accuracy of classifiers on many tasks by number of training examples",
         "comment": "Every run has its own split of its task's table. Runs of different algorithms are not matched.",

@@ -1,12 +1,16 @@
-"""Checks of the experiments' arguments, and optional imports."""
+"""Checks of the experiments' arguments, their labels, and optional imports."""
 
 from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import validation
 
@@ -33,13 +37,6 @@ def check_share(name: str, value: float) -> float:
     return float(value)
 
 
-def check_known(name: str, value: str, known: Collection[str]) -> str:
-    """Return a name if it is known."""
-    if value not in list(known):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
-    return value
-
-
 def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the named ones of the known things, or all."""
     for each in chosen or ():
@@ -63,6 +60,28 @@ def check_levels(name: str, levels: Sequence[int], least: int = 0, why: str = ""
     if any(later <= level for level, later in itertools.pairwise(values)):
         raise ValueError(f"{name} must increase; got {values}. Sort them, each once")
     return [int(value) for value in values]
+
+
+def labelled(
+    values: NDArray[np.float64],
+    algorithms: Sequence[str],
+    levels: Sequence[float],
+    *,
+    long_name: str,
+    units: str,
+    training: str = "examples",
+    algorithm: str = "learning algorithm",
+    run: str = "run",
+    tasks: Sequence[str] | None = None,
+) -> xr.DataArray:
+    """Put scores, shape (task, algorithm, run, level) or without tasks, under their names."""
+    coords = {
+        "algorithm": ("algorithm", list(algorithms), {"long_name": algorithm}),
+        "run": ("run", np.arange(values.shape[-2]), {"long_name": run}),
+        "training": ("training", np.array(levels, float), {"long_name": "training", "units": training}),
+    }
+    coords = coords if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"}), **coords}
+    return xr.DataArray(values, coords, list(coords), attrs={"long_name": long_name, "units": units})
 
 
 def recorded(seed: int) -> int | str:

@@ -1,12 +1,11 @@
 """The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
 
-Hyper-parameters are drawn from the `ranges` of their Appendix A; other settings are scikit-learn's defaults. Tuning
+Hyper-parameters are drawn from the ranges of their Appendix A; other settings are scikit-learn's defaults. Tuning
 is a random search, cross-validated on the training data.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -19,12 +18,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.checks import check_known, check_positive_count
-from xcurves.experiments.command import check_folder
+from xcurves.core import validation
+from xcurves.experiments import command
+from xcurves.experiments.checks import check_positive_count
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
-from xcurves.experiments.ranges import ALGORITHMS, sample_hyperparameters
-from xcurves.experiments.tasks import DATASETS, N_POINTS, Data, draw_seed, sample_data
+from xcurves.experiments.tasks import (
+    ALGORITHMS,
+    DATASETS,
+    N_POINTS,
+    Data,
+    draw_seed,
+    sample_data,
+    sample_hyperparameters,
+)
 
 Generator = np.random.Generator
 
@@ -72,7 +78,7 @@ def _quietly() -> Iterator[None]:
 
 def train_and_score(algorithm: str) -> TrainAndScore:
     """Return a function that trains a classifier with given hyper-parameters and returns its test accuracy."""
-    return partial(_train_and_score, check_known("algorithm", algorithm, ALGORITHMS))
+    return partial(_train_and_score, validation.check_choice("algorithm", algorithm, ALGORITHMS))
 
 
 def _train_and_score(
@@ -87,7 +93,7 @@ def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_F
 
     The function ignores the hyper-parameters that it is given. Settings that are drawn more than once are tried once.
     """
-    check_known("algorithm", algorithm, ALGORITHMS)
+    validation.check_choice("algorithm", algorithm, ALGORITHMS)
     if check_positive_count("n_folds", n_folds) < 2:
         raise ValueError(f"n_folds must be at least 2; got {n_folds}")
     return partial(_tune_and_score, algorithm, check_positive_count("n_draws", n_draws), n_folds)
@@ -173,7 +179,7 @@ def trials(
     >>> trials("moons", "random", "k-NN", 3, n_points=100, seed=0).n_neighbors.values
     array([...])
     """
-    tuned = check_known("tuning", tuning, TUNINGS) == "tuned"
+    tuned = validation.check_choice("tuning", tuning, TUNINGS) == "tuned"
     cell = (dataset, tuning, algorithm)
     return dse(
         tune_and_score(algorithm) if tuned else train_and_score(algorithm),
@@ -263,7 +269,7 @@ def bundle(
             "n_points": n_points,
             "seed": seed,
             **versions(),
-            "arithmetic": fingerprint(),
+            "arithmetic": command.fingerprint(),
         },
     )
 
@@ -276,32 +282,26 @@ def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.Data
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the data set `classifiers`."""
-    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.classifiers", description=main.__doc__)
-    parser.add_argument("path", type=Path, help="netCDF file to write")
-    parser.add_argument("--random", type=int, default=2000, help="of each algorithm and task, default %(default)s")
-    parser.add_argument("--tuned", type=int, default=2000, help="of each algorithm and task, default %(default)s")
-    parser.add_argument("--tuned-digits", type=int, help="tuned trials on digits, default as on other tasks")
-    parser.add_argument("--points", type=int, default=N_POINTS, help="of a task, default %(default)s, the paper's")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
-    parser.add_argument("--archive", type=Path, help="folder of archives; trials that are in it are not run again")
-    parser.add_argument("--jobs", type=int, default=1, help="trials run at once, -1 for all processors")
-    options = parser.parse_args(arguments)
-    check_folder(parser, options.path)
-    n_tuned_digits = options.tuned if options.tuned_digits is None else options.tuned_digits
-    command = (
-        f"{parser.prog} {options.path.name} --random {options.random} --tuned {options.tuned} "
-        f"--tuned-digits {n_tuned_digits} --points {options.points} --seed {options.seed}"
+    said = "of each algorithm and task, default %(default)s"
+    of_digits = "tuned trials on digits, default as on other tasks"
+    folder = "folder of archives; trials that are in it are not run again"
+    command.run(
+        bundle,
+        arguments,
+        module="xcurves.experiments.classifiers",
+        description=main.__doc__,
+        seed=SEED,
+        options={
+            "random": {"dest": "n_random", "type": int, "default": 2000, "help": said},
+            "tuned": {"dest": "n_tuned", "type": int, "default": 2000, "help": said},
+            "tuned_digits": {"dest": "n_tuned_digits", "type": int, "default": None, "help": of_digits},
+            "points": {"dest": "n_points", "type": int, "default": N_POINTS, "help": "of a task, default the paper's"},
+        },
+        unrecorded={
+            "archive": {"type": Path, "help": folder},
+            "jobs": {"dest": "n_jobs", "type": int, "default": 1, "help": "trials run at once, -1 for all processors"},
+        },
     )
-    made = bundle(
-        options.random,
-        options.tuned,
-        n_tuned_digits=n_tuned_digits,
-        n_points=options.points,
-        seed=options.seed,
-        archive=options.archive,
-        n_jobs=options.jobs,
-    )
-    made.assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
 
 
 if __name__ == "__main__":

@@ -4,23 +4,24 @@ A trial draws hyper-parameters, training and test data and the algorithm's own r
 made from the seed and the index of the trial. So any trial can be repeated alone, and algorithms with the same seed get
 the same data in trials of the same index.
 
-`xcurves.core.checkpoints` saves trials, resumes them and runs them in parallel.
+`xcurves.experiments.saved_trials` saves trials, resumes them and runs them in parallel.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import isfinite
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core import checkpoints as resumable
 from xcurves.core import validation
-from xcurves.core.checkpoint_files import ERROR, Record, Settings, error_text
 from xcurves.core.provenance import warn_of
+from xcurves.experiments import saved_trials
+from xcurves.experiments.saved_trials import ERROR, Record, Settings, Value, error_text
 
 Generator = np.random.Generator
 Hyperparameters = Mapping[str, Any]
@@ -42,7 +43,7 @@ def dse(
     settings: Settings | None = None,
     n_jobs: int = 1,
     batch: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.DataArray:
     """Draw hyper-parameters, data and scores, trial by trial.
@@ -56,20 +57,20 @@ def dse(
     sample_data : callable
         ``sample_data(rng)`` returns training data and test data, whatever `train_and_score` takes.
     n_trials : int
-        Total number of trials, including those in the archive.
+        Total number of trials, including those that are saved.
     path : path, optional
-        Folder of an archive, made if it is not there. Trials that are in it are not run again.
+        Folder of saved trials, made if it is not there. Trials that are in it are not run again.
     settings : mapping, optional
-        Numbers and texts on which the trials depend. An archive made with different ones, or with
-        another seed, is refused.
+        Numbers and texts on which the trials depend. Trials saved with different ones, or with another seed, are
+        refused.
     n_jobs : int, default 1
         Trials run at once, by joblib if more than 1; -1 for all processors.
     batch : int, default 1
-        Trials written to the archive at once.
-    progress : bool, default False
-        Show a tqdm bar (extra ``progress``).
+        Trials of a file.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
     rng : int, Generator or None
-        Seed of all random streams; an archive needs an int.
+        Seed of all random streams; saved trials need an int.
 
     Returns
     -------
@@ -83,8 +84,8 @@ def dse(
     TypeError
         If `path` is given and `rng` is no int.
     ValueError
-        If `n_trials` is less than 1 or than the archive holds; if the archive was made with other settings or another
-        `sample_hyperparameters`, or is being written by another process; or if one of its files cannot be read.
+        If `n_trials` is less than 1 or than are saved; if trials were saved with other settings or another
+        `sample_hyperparameters`; or if one of its files cannot be read.
     ImportError
         If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
 
@@ -98,7 +99,7 @@ def dse(
     If a trial raises an exception, or its score is not a finite number, this is recorded as its error; the other trials
     continue.
 
-    An archive does not detect another `train_and_score` or `sample_data`: describe them in `settings`.
+    A folder does not detect another `train_and_score` or `sample_data`: describe them in `settings`.
 
     References
     ----------
@@ -119,23 +120,16 @@ def dse(
     >>> float(scores.curves.performance_cdf().n_trials)
     20.0
     """
-    entropy = validation.check_rng(rng) if path is None else _check_seed("where there is an archive", rng)
-
-    def trial(index: int) -> Record:
-        return _trial(train_and_score, sample_hyperparameters, sample_data, entropy, index)
-
-    def check(kept: xr.Dataset) -> None:
-        _check_drawn(sample_hyperparameters, entropy, kept)
-
-    outcomes = resumable.run_trials(
-        trial,
+    entropy = validation.check_rng(rng) if path is None else _check_seed("where trials are saved", rng)
+    outcomes = saved_trials.run_trials(
+        partial(_trial, train_and_score, sample_hyperparameters, sample_data, entropy),
         n_trials,
         path=path,
         settings={**(settings or {}), "rng": str(entropy)},
         n_jobs=n_jobs,
         batch=batch,
         progress=progress,
-        check=check,
+        check=partial(_check_drawn, sample_hyperparameters, entropy),
     )
     if SCORE not in outcomes:
         outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
@@ -190,7 +184,7 @@ def one_trial(
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [Generator(np.random.PCG64(resumable.stream(entropy, index, child))) for child in range(3)]
+    return [Generator(np.random.PCG64(saved_trials.stream(entropy, index, child))) for child in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -199,22 +193,24 @@ def _check_seed(why: str, rng: validation.Rng) -> int:
     return validation.check_rng(rng)
 
 
-def _check_drawn(sample_hyperparameters: SampleHyperparameters, entropy: int, kept: xr.Dataset) -> None:
-    """Refuse an archive whose first good trial has hyper-parameters other than are drawn for it now."""
-    good = np.flatnonzero(kept[ERROR] == "")
-    if not good.size:
-        return
-    row = kept.isel(run=good[0])
-    index = row["run"].item()
-    drawn = sample_hyperparameters(_streams(entropy, index)[0])
-    now = {name: resumable.plain(value) for name, value in drawn.items()}
-    before = {str(name): row[name].item() for name in row.data_vars if name not in TAKEN}
-    for name in {**now, **before}:
-        if not resumable.same(now.get(name), before.get(name)):
-            raise ValueError(
-                f"the archive was made with another sample_hyperparameters: in its trial {index} {name} is "
-                f"{before.get(name)!r}, now {now.get(name)!r} is drawn. Give another path, or the same functions"
-            )
+def _check_drawn(sample_hyperparameters: SampleHyperparameters, entropy: int, kept: Mapping[int, Record]) -> None:
+    """Refuse trials whose first good trial has hyper-parameters other than are drawn for it now."""
+    for index, record in sorted(item for item in kept.items() if ERROR not in item[1])[:1]:
+        drawn = sample_hyperparameters(_streams(entropy, index)[0])
+        now = {name: saved_trials.plain(value) for name, value in drawn.items()}
+        for name in {**now, **record}.keys() - TAKEN:
+            if not _same(now.get(name), record.get(name)):
+                raise ValueError(
+                    f"the saved trials were made with another sample_hyperparameters: in its trial {index} {name} is "
+                    f"{record.get(name)!r}, now {now.get(name)!r} is drawn. Give another path, or the same functions"
+                )
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two values are the same up to rounding, which differs between machines."""
+    if isinstance(one, float) and isinstance(other, float):
+        return bool(np.isclose(one, other, rtol=1e-9, atol=0, equal_nan=True))
+    return one == other
 
 
 def _trial(
@@ -231,7 +227,7 @@ def _trial(
     for name in drawn:
         if name in TAKEN:
             raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
-        resumable.check_name(name)
+        saved_trials.check_name(name)
     try:
         return {**drawn, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}
     except Exception as error:

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.core import validation
 from xcurves.experiments import command, learning
 from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
-from xcurves.experiments.checks import check_chosen, check_known, sklearn
+from xcurves.experiments.checks import check_chosen, sklearn
 
 TableName = Literal["chess", "endgame"]
 
@@ -157,7 +158,7 @@ def examples(table: TableName) -> tuple[pd.DataFrame, pd.Series[Any]]:
 
     The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
     """
-    check_known("table", table, get_args(TableName))
+    validation.check_choice("table", table, get_args(TableName))
     if table == "chess":
         positions = king_rook_king()
         return positions.drop(columns="depth"), positions["depth"]

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.experiments.checks import check_levels, check_positive_count, check_seed, recorded, sklearn
+from xcurves.experiments.checks import check_levels, check_positive_count, check_seed, labelled, recorded, sklearn
 
 SEED = 1998
 
@@ -98,7 +98,9 @@ def cross_validation(
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
         "data set only.",
     }
-    return _label(accuracy, estimators, levels, "accuracy", "examples of the fold classified right", attrs, seed)
+    said = "examples of the fold classified right"
+    array = labelled(accuracy, list(estimators), levels, long_name=said, units="%", run="fold")
+    return xr.Dataset({"accuracy": array}, attrs=attrs | _made(seed))
 
 
 def partition_errors(
@@ -178,7 +180,8 @@ def partition_errors(
         "references": "Hoiem et al. (2021), Learning Curves for Analysis of Deep Networks, PMLR 139",
         "n_test": len(test),
     }
-    return _label(error, estimators, sizes, "error", "test error", attrs, seed)
+    array = labelled(error, list(estimators), sizes, long_name="test error", units="%", run="fold")
+    return xr.Dataset({"error": array}, attrs=attrs | _made(seed))
 
 
 def _check_examples(
@@ -262,25 +265,5 @@ def percent_right(
     return np.array(right)
 
 
-def _label(
-    values: Floats,
-    estimators: Mapping[str, Any],
-    levels: Sequence[int],
-    name: str,
-    long_name: str,
-    attrs: Mapping[str, Any],
-    seed: int,
-) -> xr.Dataset:
-    """Put values, shape (estimator, fold, level), into a Dataset that says how they were made."""
-    array = xr.DataArray(
-        values,
-        {
-            "algorithm": ("algorithm", list(estimators), {"long_name": "learning algorithm"}),
-            "run": ("run", np.arange(values.shape[1]), {"long_name": "fold"}),
-            "training": ("training", np.array(levels, float), {"long_name": "training", "units": "examples"}),
-        },
-        ("algorithm", "run", "training"),
-        attrs={"long_name": long_name, "units": "%"},
-    )
-    versions = {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}
-    return xr.Dataset({name: array}, attrs={**attrs, **versions})
+def _made(seed: int) -> dict[str, Any]:
+    return {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}

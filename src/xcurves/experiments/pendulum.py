@@ -8,17 +8,14 @@ Appendix B leaves open.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from xcurves.experiments import actor_critic, ppo
-from xcurves.experiments.arithmetic import fingerprint
-from xcurves.experiments.checks import check_known, check_positive_count, check_seed
-from xcurves.experiments.command import check_folder
+from xcurves.core import validation
+from xcurves.experiments import actor_critic, command, ppo
+from xcurves.experiments.checks import check_positive_count, check_seed
 from xcurves.experiments.swingup import ACTIONS, Floats
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -82,7 +79,7 @@ def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) ->
     >>> sorted(hyperparameters("actor-critic", range(3)))
     ['actor_rate', 'critic_rate', 'dependent_order', 'independent_order', 'trace_decay']
     """
-    check_known("algorithm", algorithm, ALGORITHMS)
+    validation.check_choice("algorithm", algorithm, ALGORITHMS)
     seed, runs = check_seed(seed), list(runs)
     if not runs or min(runs) < 0:
         raise ValueError(f"runs must be one or more whole numbers from 0; got {runs}. Try range(10)")
@@ -242,27 +239,31 @@ def bundle(n_actor_critic: int, n_ppo: int, n_repeats: int, *, seed: int = SEED)
         "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
         "seed": seed,
         "numpy": np.__version__,
-        "arithmetic": fingerprint(),
+        "arithmetic": command.fingerprint(),
     }
     return xr.Dataset(data, attrs=attrs)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the data set `pendulum`."""
-    parser = argparse.ArgumentParser(prog="python -m xcurves.experiments.pendulum", description=main.__doc__)
-    parser.add_argument("path", type=Path, help="netCDF file to write")
-    parser.add_argument("--actor-critic", type=int, default=1000, help="trials of it (default %(default)s)")
-    parser.add_argument("--ppo", type=int, default=300, help="trials of it (default %(default)s)")
-    parser.add_argument("--repeats", type=int, default=50, help="trials at each percentile (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of all streams (default %(default)s)")
-    options = parser.parse_args(arguments)
-    check_folder(parser, options.path)
-    command = (
-        f"{parser.prog} {options.path.name} --actor-critic {options.actor_critic} --ppo {options.ppo} "
-        f"--repeats {options.repeats} --seed {options.seed}"
+    said = "trials of it (default %(default)s)"
+    command.run(
+        bundle,
+        arguments,
+        module="xcurves.experiments.pendulum",
+        description=main.__doc__,
+        seed=SEED,
+        options={
+            "actor_critic": {"dest": "n_actor_critic", "type": int, "default": 1000, "help": said},
+            "ppo": {"dest": "n_ppo", "type": int, "default": 300, "help": said},
+            "repeats": {
+                "dest": "n_repeats",
+                "type": int,
+                "default": 50,
+                "help": "trials at each percentile (default 50)",
+            },
+        },
     )
-    made = bundle(options.actor_critic, options.ppo, options.repeats, seed=options.seed)
-    made.assign_attrs(command=command).to_netcdf(options.path, engine="scipy")
 
 
 if __name__ == "__main__":

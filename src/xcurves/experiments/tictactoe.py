@@ -19,17 +19,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import xarray as xr
 
+from xcurves.core import validation
 from xcurves.experiments import command
-from xcurves.experiments.boards import ME, WORTH, Bools, Floats, Games, Ints
+from xcurves.experiments.boards import ME, TABLES, WORTH, Bools, Floats, Games, Ints, Opponent, Player
 from xcurves.experiments.checks import (
-    check_known,
     check_levels,
     check_positive_count,
     check_seed,
     check_share,
+    labelled,
     recorded,
 )
-from xcurves.experiments.opponents import TABLES, Opponent, Player
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
 LEVELS = (0, 200, 500, 1000, 2000, 3000, 5000, 8000)
@@ -132,7 +132,7 @@ def learning_curves(
     """
     rates = _check_rates(learning_rates)
     n_runs, levels, seed = check_positive_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
-    check_known("opponent", opponent, TABLES)
+    validation.check_choice("opponent", opponent, list(TABLES))
     player = Player(opponent, check_share("opponent_epsilon", opponent_epsilon))
     epsilon = check_share("epsilon", epsilon)
     learners = list(itertools.product(rates, range(n_runs)))
@@ -140,7 +140,15 @@ def learning_curves(
         _scores(learners[start : start + _SIDE_BY_SIDE], levels, epsilon, player, seed)
         for start in range(0, len(learners), _SIDE_BY_SIDE)
     ]
-    scores = _label(np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)), rates, levels)
+    scores = labelled(
+        np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)),
+        [f"rate {rate}" for rate in rates],
+        levels,
+        long_name=f"wins minus losses in {N_TEST_GAMES} games",
+        units="games",
+        training="games",
+        algorithm="learning rate",
+    )
     against = {} if opponent == "random" else {"opponent": opponent, "opponent_epsilon": player.epsilon}
     attrs = {
         "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
@@ -180,20 +188,6 @@ def _scores(
         halves = [np.stack([stream.random((N_TEST_GAMES // 2, 9)) for stream in testing]) for _ in range(2)]
         scores[:, column] = _test(values, True, halves[0], player) + _test(values, False, halves[1], player)
     return scores
-
-
-def _label(scores: Floats, rates: Sequence[float], levels: Sequence[int]) -> xr.DataArray:
-    """Put scores, shape (rate, run, level), under their names."""
-    return xr.DataArray(
-        scores,
-        {
-            "algorithm": ("algorithm", [f"rate {rate}" for rate in rates], {"long_name": "learning rate"}),
-            "run": ("run", np.arange(scores.shape[1]), {"long_name": "run"}),
-            "training": ("training", np.array(levels, float), {"long_name": "training", "units": "games"}),
-        },
-        ("algorithm", "run", "training"),
-        attrs={"long_name": f"wins minus losses in {N_TEST_GAMES} games", "units": "games"},
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.group_sequential import plots, tables, text
 
 _BY_LOOK = ("task", "pair", "look")
@@ -45,9 +45,11 @@ SEQUENTIAL = ResultKind(
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
         "n_runs_next": Var(("task", "algorithm"), "runs in the next batch, as in the latest; 0 if all is decided"),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
+        "run_digest": Var(
+            ("algorithm", "run"), "changes with the scores and the look of a run", dtype=np.int64, when="past"
+        ),
     },
-    coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS},
-    coord_vars=PAIR_COORDS,
+    coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "look"),
     part=Part("sequential", 7, planned_looks),
     references=(
@@ -61,31 +63,28 @@ SEQUENTIAL = ResultKind(
         "Maurer & Bretz (2013), Multiple testing in group sequential trials using graphical approaches, Stat. "
         "Biopharm. Res. 5, 311-320, doi:10.1080/19466315.2013.807748",
     ),
-    method="Algorithms were compared after each of {n_looks} planned batches of runs by a group sequential "
-    "randomization test of every pair, with {spending} error spending and Holm's procedure over pairs at every look.",
-    unit="whole runs",
-    table=tables.sequential_table,
-    table_caption="Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
-    "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
-    sentences=text.sequential_sentences,
-    answer=text.sequential_answer,
-    caution=text.sequential_caution,
+    method=(
+        "Algorithms were compared after each of {n_looks} planned batches of runs by a group sequential "
+        "randomization test of every pair, with {spending} error spending and Holm's procedure over pairs at every "
+        "look.",
+        "whole runs",
+    ),
+    table=captioned(
+        tables.sequential_table,
+        "Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
+        "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
+    ),
+    statements=text.sequential_statements,
     views={
         "boundary": View(
-            plots.draw_boundary,
+            Drawing(plots.draw_boundary, title=plots.one_pair),
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
-            plots.say_boundary,
-            panels=("pair",),
-            title=plots.one_pair,
-            most_panels=30,
             many=View(
-                plots.draw_states,
+                Drawing(plots.draw_states, rows=plots.state_rows, columns=plots.state_columns),
                 "The look at which each pair was shown to differ; pairs without a number are not yet.",
-                plots.say_boundary,
-                rows=plots.state_rows,
-                columns=plots.state_columns,
             ),
+            panels={"pair": 1},
         )
     },
 )

@@ -9,7 +9,6 @@ import xarray as xr
 
 from xcurves.core.axes import OTHER_COLOURS
 from xcurves.core.matrices import draw_cells, draw_pairs, n_pair_columns, n_pair_rows, task_labels
-from xcurves.core.sentences import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,17 +85,3 @@ def _state(pair: xr.Dataset) -> str:
     if decided.size:
         return f"decided at {pair['look'].to_numpy()[decided[0]]}"
     return "open" if pair["undecided"] == 1 else "not shown"
-
-
-def say_boundary(result: xr.Dataset) -> str:
-    """Return what the picture of boundaries shows."""
-    said = []
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
-        done = np.flatnonzero(pair["pvalue"].notnull().to_numpy())
-        decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)
-        latest = pair.isel(look=done[-1]) if done.size else pair.isel(look=0)
-        state = f"decided at look {decided[0] + 1}" if decided.size else "not decided"
-        values = f"T = {latest['statistic'].item():.3g}, boundary {latest['critical_value'].item():.3g}"
-        said.append(f"{pair['pair'].item()}: {state}, at look {latest['look'].item()} {values}")
-    return f"Chart of the statistic of every pair at each look, with the boundary. {joined(said, '; ')}."

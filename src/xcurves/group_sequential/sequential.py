@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.packing import Floats
-from xcurves.core.task_blocks import apply_block, in_label_order
+from xcurves.core.driver import per_task
+from xcurves.core.labels import in_label_order, pairs_in_label_order
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_training_weights
+from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
-from xcurves.group_sequential.looks import check_looks
-from xcurves.group_sequential.sequential_block import SequentialBlock
+from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_stored
+from xcurves.group_sequential.past import check_previous, digests_of
+from xcurves.group_sequential.sequential_kernel import LookPlan, sequential_kernel
+from xcurves.kernels.sequential_pvalues import Spending
 
 _MOST, _USUAL = 1_000, "2 to 20"  # looks
 
@@ -24,8 +28,9 @@ def sequential(
     curves: xr.DataArray,
     *,
     look: str = "look",
-    n_looks: int,
-    spending: Literal["square", "linear"] = "square",
+    n_looks: int | None = None,
+    previous: xr.Dataset | str | os.PathLike[str] | None = None,
+    spending: Spending | None = None,
     task: str | None = None,
     training_weights: TrainingWeights = None,
     reference: Any = None,
@@ -43,16 +48,21 @@ def sequential(
         Scores of all runs so far. A run that an algorithm does not have is NaN along all of `training`.
     look : str, default "look"
         Coordinate of `run` with the number of the batch, from 1, in which it was run: `assign_looks` makes it.
-    n_looks : int
-        Number of looks that are planned. Neither it nor the sizes and numbers of the batches may depend on results.
-    spending : {"square", "linear"}
-        Share of the level spent by look k of K: (k/K)² or k/K.
+    n_looks : int, optional
+        Number of looks that are planned, by default the one that `assign_looks` stored. Neither it nor the sizes and
+        numbers of the batches may depend on results.
+    previous : Dataset or path, optional
+        The result of an earlier look, or the file that the shell's ``--json`` wrote then. Curves in which its runs have
+        other scores or looks, and another plan, are refused.
+    spending : {"square", "linear"}, optional
+        Share of the level spent by look k of K: (k/K)² or k/K. By default the one that `assign_looks` stored, else
+        "square".
     task : str, optional
         Dim of tasks that are tested together: the mean difference over them, each with the same weight. By default
         every task is tested by itself.
     training_weights : {None, "final"}, sequence or DataArray with dim training, optional
-        How a curve becomes a number: the mean over its task's levels, the last of them, or nonnegative weights, which
-        are divided by their sum.
+        How a curve becomes a number: the mean over its task's levels, the last of them, or weights. Nonnegative
+        weights are divided by their sum; those of both signs (a slope) are used as they are.
     reference : label, optional
         Compare every other algorithm with this one only. By default all pairs.
     higher_is_better : bool, default True
@@ -77,13 +87,15 @@ def sequential(
         the looks contradict each other; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
         together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
         are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
-        many are run next, and at most so many for each look that is left. Looks to come are NaN, flags 0. attrs have
-        the plan.
+        many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
+        that changes with the scores and the look of a run, 0 where it is absent. Looks to come are NaN, flags 0. attrs
+        have the plan.
 
     Raises
     ------
     ValueError, TypeError
-        If `look` is no coordinate of `run` with whole numbers from 1 to `n_looks`; and as `randomized_anova`.
+        If `look` is no coordinate of `run` with whole numbers from 1 to `n_looks`, or a look before the latest has no
+        run; if the plan or the runs differ from those stored or of `previous`; and as `randomized_anova`.
 
     Notes
     -----
@@ -100,7 +112,7 @@ def sequential(
     So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
     task) and all assignments are evaluated; with random ones it holds on average over seeds. For equal means of unlike
-    spread it is approximate: unequal numbers of runs within batches then reject too often (.086 for .05 at 6 v 3 runs,
+    spread it is approximate: unequal numbers of runs within batches then reject too often (.09 for .05 at 6 v 3 runs,
     standard deviations 1 v 4), so run equal batches. `pvalue` never rises. At a look at which a pair has no new runs it
     stays as it was, and the share of that look can be spent at the next. An algorithm all of whose pairs are decided
     needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first rejection at the level
@@ -129,68 +141,79 @@ def sequential(
     --------
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> after_two = scores.curves.assign_looks(5)
-    >>> found = after_two.curves.sequential(n_looks=4)
+    >>> after_two = scores.curves.assign_looks(5, n_looks=4)
+    >>> found = after_two.curves.sequential()
     >>> found.pvalue.sel(pair="rate 0.8 - rate 0.1").values.round(3).tolist()
     [1.0, 1.0, nan, nan]
     >>> found.undecided.values.tolist()
     [1, 1, 1]
     """
     curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
-    n_looks = validation.check_total("n_looks", n_looks, _USUAL)
-    alpha = validation.check_confidence_level(confidence_level)
+    n_looks, spending = _plan_of(curves, look, n_looks, spending)
     flag = validation.check_flag("higher_is_better", higher_is_better)
-    validation.check_choice("spending", spending, ("square", "linear"))
-    options = ("intervals",) if validation.check_flag("intervals", intervals) else ()
-    entropy = validation.check_rng(rng)
     tasks = _check_task(curves, task)
     if n_looks > _MOST:
         raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: {_USUAL}")
     check_looks(curves, look, n_looks)
-    ordered = in_label_order(curves).transpose(..., *tasks, *labels.DIMS)
-    pairs = labels.algorithm_pairs(curves, reference)
-    places = ordered.indexes["algorithm"].get_indexer(curves.indexes["algorithm"])
-    sizes = {"algorithm": curves.sizes["algorithm"], "pair": len(pairs), "look": n_looks, "ci_bound": 2}
-    block = SequentialBlock(
-        SEQUENTIAL.layout(sizes, *options),
-        labels.task_names(curves, (*tasks, *labels.DIMS)),
-        labels.task_names(ordered.isel({dim: 0 for dim in curves.dims if dim not in (*tasks, *labels.DIMS)})),
-        labels.words(ordered["algorithm"]),
-        labels.words(ordered["run"]),
-        [(int(places[a]), int(places[b])) for a, b in pairs],
-        places,
-        ordered[look].to_numpy().astype(np.intp) - 1,
-        _check_weights(ordered, training_weights),
-        spending,
-        validation.check_total("n_resamples", n_resamples, "9999"),
-        alpha,
-        entropy,
+    core = (*tasks, "algorithm", "run")
+    numbers = number_of_run(
+        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), check_training_weights(curves, training_weights)
     )
-    packed = apply_block(block, [ordered.drop_vars(look)], [[*tasks, *labels.DIMS]], block.layout.length)
-    attrs = SEQUENTIAL.attrs(
-        curves, entropy, confidence_level, look=look, n_looks=n_looks,
-        spending=spending, task=task, reference=None if reference is None else str(reference), higher_is_better=flag,
-        n_resamples=block.n_resamples,
-    )  # fmt: skip
-    every: dict[Hashable, Any] = {
-        **packed.coords,
-        "algorithm": curves["algorithm"].variable,
-        "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
-        **labels.pair_coords(curves, reference),
-    }
-    return SEQUENTIAL.dataset(block.layout.unpack(packed), every, attrs, curves)
+    plan = LookPlan(
+        pairs=pairs_in_label_order(curves, reference),
+        look=in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
+        n_looks=n_looks,
+        spending=spending,
+        n_resamples=validation.check_total("n_resamples", n_resamples, "9999"),
+        intervals=validation.check_flag("intervals", intervals),
+    )
+    weighted = training_weights if training_weights is None or isinstance(training_weights, str) else "given"
+    result = per_task(
+        SEQUENTIAL,
+        sequential_kernel,
+        numbers,
+        context=Context.of(numbers, None, False, confidence_level, rng, core=core),
+        core=core,
+        sizes={"pair": len(plan.pairs), "look": n_looks},
+        when=["intervals"] * plan.intervals,
+        options={"plan": plan},
+        attrs={
+            "look": look,
+            "n_looks": n_looks,
+            "spending": spending,
+            "task": task,
+            "reference": None if reference is None else str(reference),
+            "higher_is_better": flag,
+            "n_resamples": plan.n_resamples,
+            "training_weights": weighted,
+        },
+        coords={
+            "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
+            **labels.pair_coords(curves, reference),
+        },
+    )
+    digests = digests_of(curves, look)
+    if previous is not None:
+        check_previous(previous, result.attrs, curves, look, digests)
+    described = {"long_name": SEQUENTIAL.variables["run_digest"].long_name, "units": "1"}
+    return result.assign(run_digest=digests.assign_attrs(described))
 
 
-def _check_weights(curves: xr.DataArray, given: TrainingWeights) -> Floats | str | None:
-    """Return weights that are not negative."""
-    weights = check_training_weights(curves, given)
-    if not isinstance(weights, xr.DataArray):
-        return weights
-    values: Floats = weights.to_numpy()
-    if (values < 0).any():
-        got = labels.shown(values.tolist())
-        raise ValueError(f"training_weights must not be negative; got {got}. For slopes use contrast")
-    return np.asarray(values / values.max())
+def _plan_of(
+    curves: xr.DataArray, look: Hashable, n_looks: int | None, spending: Spending | None
+) -> tuple[int, Spending]:
+    """Return the number of looks and the spending that are given or stored with the curves, which must agree."""
+    stored = curves[look].attrs if isinstance(look, Hashable) and look in curves.coords else {}
+    if n_looks is None and "n_looks" not in stored:
+        raise ValueError(
+            "n_looks is not given, and the curves store no plan. Plan: da.curves.assign_looks(5, n_looks=6)"
+        )
+    planned = validation.check_total("n_looks", stored["n_looks"] if n_looks is None else n_looks, _USUAL)
+    chosen: Spending = stored.get("spending", "square") if spending is None else spending
+    validation.check_choice("spending", chosen, SPENDINGS)
+    check_stored(stored, "n_looks", planned)
+    check_stored(stored, "spending", chosen)
+    return planned, chosen
 
 
 def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:

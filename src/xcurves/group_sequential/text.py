@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined, span
+from xcurves.core.schema import Statement, statements
+from xcurves.core.wording import count, interval, joined, listed, pvalue, span
+from xcurves.kernels.moments import Floats
 from xcurves.kernels.sequential_pvalues import Spending, spent
 
 _TOO_LARGE = (
@@ -88,9 +89,12 @@ def _after_look(task: xr.Dataset) -> str:
     left = [_named(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
         still = "is" if len(left) == 1 else "are"
-        said.append(f"{joined(left)} {still} still open: {_next(task)}, or stop and report nothing of them")
+        which = listed(left, 2) if len(left) < 4 else f"{len(left)} of {len(pairs)} pairs"
+        said.append(f"{which} {still} still open: {_next(task)}, or stop and report nothing of them")
     closed = [pair for pair in pairs if pair["rejected"] == 0 and pair["undecided"] == 0]
-    said.extend(f"{_named(pair)}: {_not_shown(pair)}" for pair in closed)
+    said.extend(f"{_named(pair)}: {_not_shown(pair)}" for pair in closed[:2])
+    if len(closed) > 2:
+        said.append(f"{count(len(closed) - 2, 'more pair is', 'more pairs are')} not shown to differ")
     runs = latest["n_runs"].fillna(0).to_numpy()
     return f"After look {done} of {planned} ({span(set(runs.tolist()))} runs each): {joined(said, '; ')}."
 
@@ -112,21 +116,20 @@ def _not_shown(pair: xr.Dataset) -> str:
 
 
 def _in_brackets(pair: xr.Dataset) -> str:
-    p = f"p = {pair['pvalue_adjusted'].item():.3g}"
+    p = f"{pvalue(pair['pvalue_adjusted'].item())}"
     if "difference_ci" not in pair:
         return f" ({p})"
     low, high = (pair["difference_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
-    interval = f"interval {low:.4g} to {high:.4g}" if low == low else "no interval: the looks contradict each other"
-    interval = "interval without limits" if low == -np.inf and high == np.inf else interval
-    return f" ({p}, {interval})"
+    limits = interval(low, high) if low == low else "no interval: the looks contradict each other"
+    return f" ({p}, {limits})"
 
 
 def _next(task: xr.Dataset) -> str:
     names, left = needed(task), task.sizes["look"] - n_done(task)
     sizes = next_batch(task, names)
-    who = " and ".join(map(str, names)) if len(names) < 3 else joined(list(map(str, names)))
-    most = f"at most {left * max(sizes)} of each in the {left} looks that are left"
-    return f"run {span({float(size) for size in sizes})} more of each of {who} ({most})"
+    looks = "the look that is left" if left == 1 else f"the {left} looks that are left"
+    most = f"at most {left * max(sizes)} of each in {looks}"
+    return f"run {span({float(size) for size in sizes})} more of each of {listed(names, 3)} ({most})"
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
@@ -136,12 +139,39 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
     if unlikely.any():
         pairs = joined(task["pair"].to_numpy()[unlikely.to_numpy()].tolist())
         yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
+    yield from _batches(task)
     blind = [str(look) for look in looks_without_rejection(task)]
     if blind:
         yield (
             f"At look {joined(blind)} no pair could be shown to differ, whatever its scores: there are too few "
             "assignments for so small a share of the level."
         )
+
+
+def _batches(task: xr.Dataset) -> Iterator[str]:
+    """Yield what is unusual about the numbers of runs in the batches."""
+    done = n_done(task)
+    runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
+    added = np.diff(runs, prepend=0)
+    names = task["algorithm"].to_numpy().tolist()
+    for name, row in zip(names, added, strict=True):
+        looks = np.flatnonzero(row) + 1
+        if looks.size and looks[0] > 1:
+            yield (
+                f"{name} has runs from look {looks[0]} on only: what is added because of results is not controlled for."
+            )
+        gaps = sorted({*range(looks[0], looks[-1])} - {*looks.tolist()}) if looks.size else []
+        if gaps:
+            skipped = joined(list(map(str, gaps)))
+            yield f"{name} has no runs at look {skipped} and has some later: there its pairs stay as they were."
+    for look in range(done):
+        sizes = {int(n) for n in added[:, look] if n}
+        if len(sizes) > 1:
+            each = joined([f"{name} {int(n)}" for name, n in zip(names, added[:, look], strict=True) if n])
+            yield (
+                f"At look {look + 1} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
+                "often. A run that crashed counts with the score that a crash is worth."
+            )
 
 
 def looks_without_rejection(task: xr.Dataset) -> list[int]:
@@ -174,3 +204,8 @@ def _blind(smallest: Floats, n_pairs: int, alpha: float) -> list[int]:
     adjusted = n_pairs * np.minimum.accumulate(smallest)
     found: list[int] = (np.flatnonzero(~provenance.significant(adjusted, alpha)) + 1).tolist()
     return found
+
+
+def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield what is shown and what to do next, every task, and what the intervals are not."""
+    return statements(sequential_answer(result), sequential_sentences(result), sequential_caution(result))

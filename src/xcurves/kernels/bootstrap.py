@@ -8,7 +8,7 @@ sample are exchangeable, so samples of equal sizes share their resamples. Each s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
-MANY = 2**14  # trials, beyond which groups of neighbours are resampled
-
 _FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
 _TIE = 1e-12
-_SINGLE = 50  # trials at either end that are groups by themselves
 
 Statistics = Callable[[Floats, Floats], Floats]
 
@@ -46,21 +43,16 @@ class BootstrapDesign:
         of trials does not matter.
     n_resamples, entropy : int
         Number and seed of the resamples.
-    groups : ndarray, shape (group,), or None
-        Sizes of groups of trials next to each other in order, of which only the totals are drawn.
     """
 
     sizes: tuple[int, ...]
     unit: Ints | None
     n_resamples: int
     entropy: int
-    groups: Ints | None = None
 
     def block(self, number: int, rows: int) -> Ints:
-        """Return how often each unit, or how much of each group, is in the resamples of a block, (resample, unit)."""
+        """Return how often each unit is in the resamples of a block, shape (resample, unit)."""
         rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(*self.sizes, number)))
-        if self.groups is not None:
-            return rng.multinomial(self.sizes[0], self.groups / self.sizes[0], rows)
         sizes = np.array(self.sizes)
         starts = np.cumsum(sizes) - sizes
         n_units = int(sizes.sum())
@@ -80,42 +72,6 @@ class BootstrapDesign:
             return np.cumsum(counts, axis=-1, dtype=np.float64)[np.newaxis]
         by_trial = counts.T[self.unit[order]].swapaxes(-1, -2)
         return np.cumsum(by_trial, axis=-1, dtype=np.float64)
-
-    @property
-    def everything(self) -> Ints:
-        """How often each unit, or how much of each group, is in the sample itself, shape (unit,)."""
-        return np.ones(sum(self.sizes), np.int64) if self.groups is None else self.groups
-
-    def left_out(self, start: int, stop: int) -> Ints:
-        """Return the counts with one of some units left out in turn, shape (stop - start, unit)."""
-        n_units = len(self.everything)
-        return self.everything - np.eye(min(stop, n_units) - start, n_units, start, dtype=np.int64)
-
-
-def group_neighbours(x: Floats, design: BootstrapDesign, fine: Floats, kept: Ints) -> tuple[Floats, BootstrapDesign]:
-    """Replace many sorted trials, shape (trial,), by the means of groups of neighbours, with their design.
-
-    Groups are single trials at both ends and grow inwards, to a five-hundredth of all; about the ranks `fine`, shape
-    (rank,), they are a fiftieth of the root of the number of trials. No group has trials on both sides of a rank in
-    `kept`, or trials equal to some in another group.
-    """
-    n = len(x)
-    grown = np.unique(np.concatenate([np.arange(_SINGLE), _SINGLE * 1.05 ** np.arange(600)]).astype(np.int64))
-    grown = grown[: np.searchsorted(np.diff(grown), n // 512) + 1]
-    grown = grown[grown < n // 2]
-    step = max(1, int(np.sqrt(n) / 50))
-    near = (fine[:, np.newaxis] + step * np.arange(-150, 151)).astype(np.int64).ravel()
-    middle = np.linspace(grown[-1], n - grown[-1], 512).astype(np.int64)
-    edges = np.unique(np.concatenate([grown, n - grown, middle, near, kept]))
-    edges = edges[(edges > 0) & (edges < n)]
-    tied = x[edges[x[edges - 1] == x[edges]]]
-    edges = edges[x[edges - 1] != x[edges]]
-    starts = np.unique(np.concatenate([[0], edges, np.searchsorted(x, tied), np.searchsorted(x, tied, "right")]))
-    starts = starts[starts < n].astype(np.int64)
-    sizes = np.diff(np.append(starts, n))
-    first, last = x[starts], x[starts + sizes - 1]
-    means = np.add.reduceat(x - np.repeat(first, sizes), starts) / sizes + first
-    return np.clip(means, first, last), replace(design, groups=sizes)
 
 
 def resample(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
@@ -179,7 +135,8 @@ def _bca_tails(
     drawn: Floats, x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics, alpha: float
 ) -> Floats:
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
-    observed = statistics(x, design.cumulative(design.everything[np.newaxis], order))
+    everything = np.ones((1, sum(design.sizes)), np.int64)
+    observed = statistics(x, design.cumulative(everything, order))
     slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(drawn, axis=1, keepdims=True)
     below = (drawn < observed - slack).mean(axis=1)
     tied = (np.abs(drawn - observed) <= slack).mean(axis=1)
@@ -194,16 +151,16 @@ def _bca_tails(
 
 def _acceleration(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
-    rows, weight = max(1, _AT_ONCE // x.shape[-1]), design.everything[:, np.newaxis]
-    starts = range(0, len(weight), rows)
-    without = [statistics(x, design.cumulative(design.left_out(at, at + rows), order)) for at in starts]
-    jackknife = np.concatenate(without, axis=1)
     sizes = np.array(design.sizes)
-    at = np.cumsum(sizes) - sizes
-    per = sizes if design.groups is None else np.array([len(weight)])
-    mean = np.add.reduceat(weight * jackknife, at, axis=1) / sizes[:, np.newaxis]
-    influence = np.repeat((sizes - 1) / sizes, per)[:, np.newaxis] * (np.repeat(mean, per, axis=1) - jackknife)
-    squares, cubes = (weight * influence**2).sum(axis=1), (weight * influence**3).sum(axis=1)
+    n_units, rows = int(sizes.sum()), max(1, _AT_ONCE // x.shape[-1])
+    without = []
+    for start in range(0, n_units, rows):  # one unit left out in turn
+        counts = 1 - np.eye(min(rows, n_units - start), n_units, start, dtype=np.int64)
+        without.append(statistics(x, design.cumulative(counts, order)))
+    jackknife = np.concatenate(without, axis=1)
+    mean = np.add.reduceat(jackknife, np.cumsum(sizes) - sizes, axis=1) / sizes[:, np.newaxis]
+    influence = np.repeat((sizes - 1) / sizes, sizes)[:, np.newaxis] * (np.repeat(mean, sizes, axis=1) - jackknife)
+    squares, cubes = (influence**2).sum(axis=1), (influence**3).sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.where(squares > 0, cubes / (6 * squares**1.5), 0.0)
 

@@ -6,64 +6,46 @@ Curves are θ = (e_N, β_N, γ, 0) at a common N; see `kernels.powerlaw`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
-from xcurves.kernels.backtest import horizon
-from xcurves.kernels.learning import t_quantile
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.powerlaw import Curves, t_quantile
 
 _HALVINGS = 40  # of an interval in ln n
 _POINTS = 97  # sizes at which the sign of the difference is looked at
 _BLOCK = 512  # pairs of curves at once
 
-_NORMAL = np.array(np.inf)  # degrees of freedom
-
-
-class Curves(NamedTuple):
-    """Fitted curves and how well each is known.
-
-    Attributes
-    ----------
-    theta : ndarray, shape (curve, 4)
-    covariance : ndarray, shape (curve, 4, 4)
-    at, degrees : ndarray, shape (curve,)
-        The size N, and the degrees of freedom of the covariance.
-    rho, largest : ndarray, shape (curve,)
-        Backtest error, 0 where intervals are the law's own, and the largest measured size.
-    """
-
-    theta: Floats
-    covariance: Floats
-    at: Floats
-    degrees: Floats
-    rho: Floats
-    largest: Floats
-
-    def take(self, some: slice) -> Curves:
-        """Return some of the curves."""
-        return Curves(*(each[some] for each in self))
-
 
 def curve_difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return the difference of two curves at sizes `n` and half the width of its interval, shapes (curve, n).
 
-    The variances of the laws add up, with Welch's degrees of freedom; beyond the largest size those of the backtests
-    are added, of the standard normal quantile.
+    The variances of the laws add up, with Welch's degrees of freedom: these are intervals within the measured sizes.
     """
-    values, variances, extra = [], [], np.zeros(np.broadcast_shapes(n.shape, (len(one.at), 1)))
-    for each in (one, other):
-        curve = powerlaw.values(each.theta, n, each.at)
-        values.append(curve)
-        variances.append(powerlaw.variance(powerlaw.gradient(each.theta, n, each.at), each.covariance))
-        extra += (each.rho[:, np.newaxis] * curve) ** 2 * horizon(n, each.largest)
-    both = np.stack(variances)
+    values = [powerlaw.values(each.theta, n, each.at) for each in (one, other)]
+    gradients = [powerlaw.gradient(each.theta, n, each.at) for each in (one, other)]
+    both = np.stack([powerlaw.variance(g, each.covariance) for g, each in zip(gradients, (one, other), strict=True)])
     degrees = np.stack([one.degrees, other.degrees])[..., np.newaxis]
     quantile = t_quantile(alpha, welch(both, np.broadcast_to(degrees, both.shape)))
-    return values[0] - values[1], np.sqrt(quantile**2 * both.sum(axis=0) + t_quantile(alpha, _NORMAL) ** 2 * extra)
+    return values[0] - values[1], quantile * np.sqrt(both.sum(axis=0))
+
+
+def restated(curves: Curves, at: Floats) -> Curves:
+    """Return curves with error and data-reliance at other sizes N, shape (curve,), and their covariance there."""
+    reliance, gamma = curves.theta[:, powerlaw.RELIANCE], curves.theta[:, powerlaw.GAMMA]
+    log, same = np.log(at / curves.at), at == curves.at
+    theta = curves.theta.copy()
+    theta[:, powerlaw.ERROR] = powerlaw.values(curves.theta, at[:, np.newaxis], curves.at)[:, 0]
+    theta[:, powerlaw.RELIANCE] = reliance * np.exp(gamma * log)
+    slopes = np.broadcast_to(np.eye(4), curves.covariance.shape).copy()
+    slopes[:, powerlaw.ERROR] = powerlaw.gradient(curves.theta, at[:, np.newaxis], curves.at)[:, 0]
+    slopes[:, powerlaw.RELIANCE, powerlaw.RELIANCE] = np.exp(gamma * log)
+    slopes[:, powerlaw.RELIANCE, powerlaw.GAMMA] = theta[:, powerlaw.RELIANCE] * log
+    theta[same], slopes[same] = curves.theta[same], np.eye(4)
+    covariance = slopes @ curves.covariance @ slopes.swapaxes(-1, -2)
+    return curves._replace(theta=theta, covariance=covariance, at=at)
 
 
 def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:

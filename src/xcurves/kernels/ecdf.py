@@ -2,12 +2,18 @@
 
 Samples are rows ``x`` of shape (task, trial), sorted, missing trials NaN at the end; ``n``, shape (task,), counts the
 others. Ranks are numbers of trials from below, whole or not: the sum up to rank 2.5 has half of the third trial.
+
+Bands come from limits of every order statistic: exact equal local levels, or DKW's. Of n independent trials of a
+continuous distribution F(x_(i)) is Beta(i, n + 1 - i). Its η/2 and 1 - η/2 quantiles bound every order statistic, with
+the one η for which all limits hold at once with probability 1 - α. Discrete distributions keep them the more often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -146,9 +152,33 @@ def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
     return limits[0][place].reshape(k.shape), limits[1][place].reshape(k.shape)
 
 
-def dkw(n: Ints, alpha: float) -> Floats:
-    """Return ε of the Dvoretzky-Kiefer-Wolfowitz band with Massart's constant."""
-    return np.asarray(np.sqrt(np.log(2 / alpha) / (2 * np.maximum(n, 1))))
+def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
+    """Return the ranks r, r + w between which, and s above which, a share lies with probability 1 - alpha: (3, task).
+
+    What lies between x_(r) and x_(r+w) has the distribution Beta(w, n + 1 - w), of which r = 0 and r + w = n + 1 are
+    the lowest and the highest score there can be (Wilks 1941). Ranks are 0 where there are too few trials.
+    """
+    sizes, place = np.unique(n, return_inverse=True)
+    ranks = np.zeros((3, len(sizes)), np.int64)
+    for column, size in enumerate(sizes.tolist()):
+        held = scipy.special.betainc(np.arange(1, size + 1), np.arange(size, 0, -1), share) <= alpha
+        if held.any():
+            width = int(held.argmax()) + 1
+            low = (size + 1 - width) // 2
+            ranks[:, column] = low, (low + width) * (low > 0), size + 1 - width
+    return ranks[:, place]
+
+
+def trials_for_tolerance(share: float, alpha: float) -> int:
+    """Return the least number of trials of which the lowest and the highest hold a share between them."""
+
+    def enough(n: int) -> bool:
+        return bool(scipy.special.betainc(n - 1, 2, share) <= alpha)
+
+    most = 2
+    while not enough(most):
+        most *= 2
+    return bisect_left(range(most), True, lo=max(2, most // 2), key=enough)
 
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
@@ -160,3 +190,151 @@ def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
     upper = scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
     return lower.astype(np.int64)[place], upper.astype(np.int64)[place]
+
+
+LARGEST = 20_000  # trials with equal local levels: 2 s once for these, .05 s for 1,000
+_NEGLIGIBLE = 1e-19  # probability of a count of the Poisson process that is left out
+_LEAST_ALPHA = 1e-9
+
+
+class Band(NamedTuple):
+    """Limits of F around n trials: ``lower[k] <= F(z) <= upper[k]`` where k = 0 .. n of them are at most z."""
+
+    lower: Floats
+    upper: Floats
+
+
+def dkw(n: int, alpha: float) -> float:
+    """Return ε of the band F ± ε of Dvoretzky, Kiefer and Wolfowitz with Massart's constant."""
+    return float(np.sqrt(np.log(2 / alpha) / (2 * n)))
+
+
+def _parallel(counts: Ints, n: int, alpha: float) -> Band:
+    return Band(np.maximum(counts / n - dkw(n, alpha), 0.0), np.minimum(counts / n + dkw(n, alpha), 1.0))
+
+
+def band(n: int, alpha: float) -> Band:
+    """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW."""
+    if n > LARGEST:  # not kept: they may be large, and are made fast
+        return _parallel(np.arange(n + 1), n, alpha)
+    return _equal_local_levels(n, alpha)
+
+
+@lru_cache(maxsize=512)
+def _equal_local_levels(n: int, alpha: float) -> Band:
+    lower = np.concatenate([[0.0], _lower_limits(n, local_level(n, alpha))])
+    return Band(lower, 1 - lower[::-1])
+
+
+def limits_at(counts: Ints, n: Ints, alpha: float) -> Band:
+    """Return the limits of F where `counts`, shape (task, point), of the `n` trials of a task are lower or equal."""
+    found = Band(np.zeros(counts.shape), np.ones(counts.shape))
+    for size in np.unique(n[n > 0]).tolist() if counts.size else ():
+        tasks = np.flatnonzero(n == size)
+        if size > LARGEST:
+            own = _parallel(counts[tasks], size, alpha)
+        else:
+            own = Band(*(limits[counts[tasks]] for limits in band(size, alpha)))
+        found.lower[tasks], found.upper[tasks] = own
+    return found
+
+
+def ranks_in_band(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
+    """Return the ranks of the lowest and the highest F⁻¹ that the bands allow, shape (task, probability).
+
+    Rank 0 is below all trials, n + 1 beyond them.
+    """
+    ranks = np.zeros((2, len(n), len(probabilities)), np.int64)
+    for size in np.unique(n[n > 0]).tolist():
+        limits = band(size, alpha)
+        ranks[0, n == size] = np.searchsorted(limits.upper, probabilities)
+        ranks[1, n == size] = np.searchsorted(limits.lower, probabilities)
+    return ranks[0], ranks[1]
+
+
+@lru_cache(maxsize=4096)
+def local_level(n: int, alpha: float) -> float:
+    """Return the η for which the limits hold at once with probability 1 - α, to eight digits."""
+    if n < 2:
+        return alpha
+    if alpha < _LEAST_ALPHA:  # 1 - coverage is lost in rounding: Bonferroni's level, which is a little lower
+        return alpha / n
+
+    def excess(log_level: float) -> float:  # nearly linear: five or six steps
+        return float(np.log((1 - coverage(n, np.exp(log_level))) / alpha))
+
+    ends = np.log(alpha / n), np.log(alpha)  # Bonferroni's, and that of a single order statistic
+    return float(np.exp(scipy.optimize.brentq(excess, *ends, xtol=1e-9)))
+
+
+def _lower_limits(n: int, level: float) -> Floats:
+    i = np.arange(1, n + 1)
+    return np.asarray(scipy.special.betaincinv(i, n + 1 - i, level / 2))
+
+
+def coverage(n: int, level: float) -> float:
+    """Return the probability that all n order statistics of a uniform sample are within their limits.
+
+    The sample is a Poisson process of rate n, given that it has n points. The distribution of the number of points up
+    to t, with all limits below t kept, is carried from limit to limit (Moscovich & Nadler 2017); the limits are
+    symmetric, so that half of them are enough: the second half of the path is the first in reverse.
+    """
+    lower = _lower_limits(n, level)
+    times = np.concatenate([lower, 1 - lower[::-1]])
+    is_lower = np.arange(2 * n) < n
+    early = times <= 0.5
+    order = times[early].argsort(kind="stable")
+    times, is_lower = times[early][order], is_lower[early][order]
+    rates = n * np.diff(times, prepend=0.0, append=0.5)[:, np.newaxis]
+    steps = np.arange(_longest(rates.max()) + 1)
+    moves = np.exp(scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1))
+    mass, least, most = np.ones(1), 0, 0  # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
+    for move, lowers in zip(moves, is_lower, strict=False):
+        mass = np.convolve(mass, move)[: most - least + 1]
+        if lowers:
+            most += 1
+        else:
+            mass, least = mass[1:], least + 1
+    half = np.zeros(n + 1)
+    mass = np.convolve(mass, moves[-1])[: most - least + 1]
+    half[least : least + len(mass)] = mass
+    log_of_n = n * np.log(n) - n - scipy.special.gammaln(n + 1)
+    return float(half @ half[::-1] / np.exp(log_of_n))
+
+
+def _longest(rate: float) -> int:
+    """Return a number of points that a Poisson process of this rate exceeds with negligible probability."""
+    count = int(rate) + 20
+    while scipy.special.pdtrc(count, rate) > _NEGLIGIBLE:
+        count *= 2
+    return count
+
+
+def isotonic(rates: Floats) -> Floats:
+    """Return the nearest rates that do not fall along the last axis (least squares): isotonic regression."""
+    known = np.nan_to_num(rates)
+    n = rates.shape[-1]
+    sums = np.concatenate([np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1)
+    i, k = np.arange(n)[:, np.newaxis], np.arange(n)
+    means = (sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]) / np.maximum(k - i + 1, 1)
+    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
+    fitted = np.maximum.accumulate(np.where(k >= i, lowest, -np.inf), axis=-2)
+    return np.where(np.isnan(rates), np.nan, np.diagonal(fitted, axis1=-2, axis2=-1))
+
+
+def first_reaching(rates: Floats, power: float, n_runs: Sequence[int]) -> Floats:
+    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power.
+
+    It is infinite where none does, and NaN where no number of runs gives a p-value.
+    """
+    missed = ~(rates >= power)
+    first = np.where(missed.any(axis=-1), len(n_runs) - missed[..., ::-1].argmax(axis=-1), 0)
+    found = np.append(np.array(n_runs, dtype=np.float64), np.inf)[first]
+    return np.where(np.isnan(rates).all(axis=-1), np.nan, found)
+
+
+def quantile(numbers: Floats, probability: float) -> Floats:
+    """Return the smallest of the numbers along the first axis up to which such a share of them lies; NaN stays."""
+    rank = quantile_ranks(np.array([probability]), np.array([len(numbers)])).item()
+    found: Floats = np.sort(numbers, axis=0)[rank - 1]
+    return found

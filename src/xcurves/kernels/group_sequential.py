@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.nested_assignments import Ints, Look, NestedLabels, labelled_sums
+from xcurves.kernels.plans import Index, rows_that_fit
+from xcurves.kernels.task_plans import Cells, Look
 
 _ROUNDING = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
-_HELD = 2**21  # numbers computed anew at once
 _TASKS = 4  # whose sums are held at once
 INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
 
@@ -33,7 +33,7 @@ class Runs(NamedTuple):
     Attributes
     ----------
     z : list of ndarray, shape (task, run)
-        Numbers less the mean of their batch, for every `Deals` of every look in turn.
+        Numbers less the mean of their batch, for all `Cells` of every look in turn.
     e : list of ndarray, shape (run,)
         Whether the run is of the first algorithm, less the mean of its batch.
     sizes : ndarray, shape (look, task, 2)
@@ -67,14 +67,14 @@ class Terms(NamedTuple):
     v: Floats
     p: Floats
     largest_p: Floats
-    rows: Ints | None = None
+    rows: Index | None = None
 
-    def take(self, rows: Ints) -> Terms:
+    def take(self, rows: Index) -> Terms:
         """Return the terms of some of all assignments."""
         return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
 
 
-def centre_batches(u: Floats, look: Ints, looks: list[Look], weights: Floats) -> Runs:
+def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -> Runs:
     """Centre numbers `u`, shape (2, task, run), NaN where a run is absent, within their batches, `look` from 0."""
     z: list[list[Floats]] = []
     e: list[list[Floats]] = []
@@ -84,19 +84,19 @@ def centre_batches(u: Floats, look: Ints, looks: list[Look], weights: Floats) ->
         batch = u[:, :, look == k]
         z.append([])
         e.append([])
-        for deals in each.deals:
-            n = np.array([deals.n_a, deals.n_b])
-            rows = batch[:, deals.tasks]
+        for cells in each.cells:
+            n = np.array([cells.n_a, cells.n_b])
+            rows = batch[:, cells.tasks]
             values = np.concatenate([_present(part, size) for part, size in zip(rows, n, strict=True)], axis=-1)
             values = values - values[:, :1]  # exact where numbers are close
             z[k].append(values - values.mean(axis=-1, keepdims=True))
             labels = np.repeat([1.0, 0.0], n)
             e[k].append(labels - labels.mean())
-            sizes[k, deals.tasks] = n
-            factor = deals.n_a * deals.n_b / n.sum()
-            total[k, deals.tasks] = factor
-            means = values[:, : deals.n_a].mean(axis=-1) - values[:, deals.n_a :].mean(axis=-1)
-            summed[k, deals.tasks] = factor * means
+            sizes[k, cells.tasks] = n
+            factor = cells.n_a * cells.n_b / n.sum()
+            total[k, cells.tasks] = factor
+            means = values[:, : cells.n_a].mean(axis=-1) - values[:, cells.n_a :].mean(axis=-1)
+            summed[k, cells.tasks] = factor * means
     sizes, summed, total = (each.cumsum(axis=0) for each in (sizes, summed, total))
     part = weights * (total > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,8 +117,7 @@ def _present(rows: Floats, n_runs: int) -> Floats:
 def studentized_terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [
-        _no_terms(look.n_assignments) if defined else None
-        for look, defined in zip(looks, is_defined(runs), strict=True)
+        _no_terms(look.n_total) if defined else None for look, defined in zip(looks, is_defined(runs), strict=True)
     ]
     n_tasks = runs.sizes.shape[1]
     for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
@@ -144,25 +143,28 @@ def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: sl
     for k, look in enumerate(looks):
         if look.parent is not None:
             sums = sums[..., look.parent]
-        for deals, z, e in zip(look.deals, runs.z[k], runs.e[k], strict=True):
-            inside = (deals.tasks >= tasks.start) & (deals.tasks < tasks.stop)
+        for cells, z, e in zip(look.cells, runs.z[k], runs.e[k], strict=True):
+            inside = (cells.tasks >= tasks.start) & (cells.tasks < tasks.stop)
             if not inside.any():
                 continue
-            mine, places = _only(deals, inside), deals.tasks[inside] - tasks.start
-            values = z[inside]
+            places, values = cells.tasks[inside] - tasks.start, z[inside]
             ones = np.broadcast_to(e, values.shape)
             features = np.stack([values, values**2, ones, values * ones, ones**2], axis=1)
-            sums[places] += labelled_sums(mine, features)
+            sums[places] += _labelled_sums(look, cells, inside, features)
             totals[places] += features.sum(axis=-1)[..., np.newaxis]
         found = out[k]
         if found is not None:
             _add_terms(found, sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
 
 
-def _only(deals: NestedLabels, inside: NDArray[np.bool_]) -> NestedLabels:
-    if deals.rows is None:
-        return deals._replace(table=deals.table[inside])
-    return deals._replace(rows=deals.rows[inside])
+def _labelled_sums(look: Look, cells: Cells, inside: NDArray[np.bool_], features: Floats) -> Floats:
+    """Sum features of runs, shape (task, feature, run), over those labelled first: (task, feature, assignment)."""
+    sums = np.empty((*features.shape[:2], look.n_total))
+    rows = rows_that_fit(8 * features[:, 0].size)
+    for some in (slice(start, start + rows) for start in range(0, look.n_total, rows)):
+        first = 1.0 - cells.of(look.labels[some])[:, inside]
+        np.matmul(features, first.transpose(1, 2, 0), out=sums[..., some])
+    return sums
 
 
 def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> None:
@@ -198,7 +200,7 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
     if small.size:
         small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > rounding)]
         v = v.copy()
-        rows = max(1, _HELD // int(runs.sizes[k].sum()))
+        rows = rows_that_fit(16 * int(runs.sizes[k].sum()))
         for start in range(0, small.size, rows):
             some = small[start : start + rows]
             anew, v[some] = _anew(runs, looks, k, some if found.rows is None else found.rows[some], shift)
@@ -231,7 +233,7 @@ def _shifted(polynomial: Floats, shift: float) -> Floats:
     return np.asarray(polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2]))
 
 
-def _anew(runs: Runs, looks: list[Look], k: int, rows: Ints, shift: float) -> tuple[Floats, Floats]:
+def _anew(runs: Runs, looks: list[Look], k: int, rows: Index, shift: float) -> tuple[Floats, Floats]:
     """Return D and V of some assignments from their runs, without a difference of large sums."""
     n_tasks = runs.sizes.shape[1]
     n_runs = int(runs.sizes[k].sum(axis=-1).max())
@@ -239,12 +241,13 @@ def _anew(runs: Runs, looks: list[Look], k: int, rows: Ints, shift: float) -> tu
     side = np.full((n_tasks, len(rows), n_runs), 2, np.uint8)  # 0 labelled first, 1 second, 2 no run
     filled = runs.sizes[k].sum(axis=-1).astype(int)
     for j in range(k, -1, -1):
-        for deals, values, e in zip(looks[j].deals, runs.z[j], runs.e[j], strict=True):
-            filled[deals.tasks] -= len(e)
-            places = filled[deals.tasks, np.newaxis] + np.arange(len(e))
-            tasks = deals.tasks[:, np.newaxis]
+        labels = looks[j].labels[rows]
+        for cells, values, e in zip(looks[j].cells, runs.z[j], runs.e[j], strict=True):
+            filled[cells.tasks] -= len(e)
+            places = filled[cells.tasks, np.newaxis] + np.arange(len(e))
+            tasks = cells.tasks[:, np.newaxis]
             z[tasks, :, places] = (values - shift * e)[..., np.newaxis]
-            side[tasks, :, places] = 1 - deals.labels(rows).swapaxes(1, 2)
+            side[tasks, :, places] = cells.of(labels).transpose(1, 2, 0)
         parent = looks[j].parent
         rows = rows if parent is None else parent[rows]
     z = np.take_along_axis(z, side.argsort(axis=-1, kind="stable"), axis=-1)
@@ -277,10 +280,10 @@ def normal_scale(runs: Runs, looks: list[Look]) -> Floats:
     """
     squares, effective = np.zeros_like(runs.sizes), np.zeros(runs.sizes.shape[:2])
     for k, look in enumerate(looks):
-        for deals in look.deals:
-            n = deals.n_a + deals.n_b
-            squares[k, deals.tasks] = np.array([deals.n_a, deals.n_b]) * (1 - 1 / n)
-            effective[k, deals.tasks] = deals.n_a * deals.n_b / n
+        for cells in look.cells:
+            n = cells.n_a + cells.n_b
+            squares[k, cells.tasks] = np.array([cells.n_a, cells.n_b]) * (1 - 1 / n)
+            effective[k, cells.tasks] = cells.n_a * cells.n_b / n
     squares, effective = squares.cumsum(axis=0), effective.cumsum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = (squares - effective[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)

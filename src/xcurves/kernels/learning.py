@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels import covariances, powerlaw, wls
+from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.moments import Floats
 
 _NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
@@ -197,7 +196,7 @@ class Model:
             theta: Floats, at: Floats, weights: Floats, variance: Floats, folds: Floats, at_bound: NDArray[np.bool_]
         ) -> Floats:
             of_means = variance / np.maximum(folds, 1)
-            return covariances.covariance(
+            return wls.covariance(
                 theta, self.n, at, weights, of_means, gamma_free=free, quadratic=self.quadratic, at_bound=at_bound
             )
 
@@ -212,15 +211,6 @@ class Model:
         if self.weights == "relative":
             estimated = self._residual_degrees(folds, bound)
         return np.full(len(folds), np.inf) if known else np.where(estimated > 0, estimated, np.nan)
-
-
-def t_quantile(alpha: float, degrees: Floats) -> Floats:
-    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    distinct, place = np.unique(degrees, return_inverse=True)  # few, and a quantile is slow
-    finite = np.where(np.isinf(distinct), 1.0, distinct)
-    quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
-    quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
-    return np.asarray(quantiles[place].reshape(np.shape(degrees)))
 
 
 def _ratio(squares: Floats, degrees: Floats) -> Floats:

@@ -64,6 +64,13 @@ def is_factor(comoment: Floats) -> bool:
     return bool(comoment.shape[-1] < comoment.shape[-2])
 
 
+def factor_of(comoment: Floats, rank: int) -> Floats:
+    """Return a factor of co-moments of a known rank, shape (..., N, rank), so that sums of squares do not cancel."""
+    values, vectors = np.linalg.eigh(comoment)  # in ascending order
+    first = values.shape[-1] - rank
+    return np.asarray(vectors[..., first:] * np.sqrt(np.maximum(values[..., np.newaxis, first:], 0.0)))
+
+
 def trace(comoment: Floats) -> Floats:
     """Return the trace of co-moments, given as they are or by a factor."""
     if is_factor(comoment):

@@ -6,11 +6,19 @@ quadratic, δ = 0. With v(n) = (n^γ / N^γ − 1) / γ,
     e(n) = e_N − β_N v(n) / 2 + δ (n^γ − N^γ)²,
 
 which stays well conditioned for γ near zero, where α and η, huge and of opposite sign, would cancel.
+
+Errors beyond the largest training size come from the law of the last octaves and the last fall, together. The last fall
+repeats, octave by octave, by how much the mean error fell from about N/2 to N, the largest size; a rise
+is not repeated. From 2N on the prediction is the geometric mean of both rules, within the data the law alone.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
 
@@ -91,3 +99,247 @@ def jacobian(theta: Floats, at: Floats) -> Floats:
 def variance(gradient: Floats, covariance: Floats) -> Floats:
     """Return the variance of what has this gradient, shape (..., size), θ having this covariance."""
     return np.asarray(((gradient @ covariance) * gradient).sum(axis=-1))
+
+
+ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ
+
+
+def t_quantile(alpha: float, degrees: Floats) -> Floats:
+    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
+    distinct, place = np.unique(degrees, return_inverse=True)  # few, and a quantile is slow
+    finite = np.where(np.isinf(distinct), 1.0, distinct)
+    quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
+    quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
+    return np.asarray(quantiles[place].reshape(np.shape(degrees)))
+
+
+RULES = ("combined", "power-law", "last-fall", "linear")
+_NORMAL = np.array(np.inf)  # degrees of freedom
+_OF_CHANGE = 3 * float(t_quantile(0.05, _NORMAL))  # a third of the predicted change is a half width for 95 %
+
+
+class LastFall(NamedTuple):
+    """The largest size, the logarithm of the mean error there, and by how much it fell an octave, shape (curve,)."""
+
+    largest: Floats
+    log_error: Floats
+    slope: Floats
+
+    def values(self, octaves: Floats, times: float = 1.0) -> Floats:
+        """Return errors so many octaves beyond the largest size, shape (curve, n), the fall being taken so often."""
+        return np.asarray(np.exp(self.log_error[:, np.newaxis] + times * self.slope[:, np.newaxis] * octaves))
+
+
+def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
+    """Return the last fall of curves, means of shape (curve, size); NaN where errors there are not positive."""
+    log_n = np.where(present, np.log2(n), np.nan)
+    curve = np.arange(len(means))
+    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    distance = np.abs(log_n - (log_n[curve, last] - 1)[:, np.newaxis])
+    distance[curve, last] = np.nan
+    half = np.where(np.isnan(distance), np.inf, distance).argmin(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(np.where(present & (means > 0), means, np.nan))
+        slope = (log[curve, last] - log[curve, half]) / (log_n[curve, last] - log_n[curve, half])
+    alone = present.sum(axis=1) < 2
+    return LastFall(np.exp2(log_n[curve, last]), log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0)))
+
+
+def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
+    """Return the prediction of both rules, shape (curve, n): the law where the last fall is not known."""
+    share = _share(fall, octaves)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(share > 0, law ** (1 - share) * fall**share, law)
+
+
+def _share(fall: Floats, octaves: Floats) -> Floats:
+    """Return the weight of the last fall: 0 up to the largest size, a half from the double of it on."""
+    return np.where(np.isfinite(fall), np.clip(octaves, 0.0, 1.0) / 2, 0.0)
+
+
+class Curves(NamedTuple):
+    """Fitted curves and how well each is known.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (curve, 4)
+    covariance : ndarray, shape (curve, 4, 4)
+    at, degrees : ndarray, shape (curve,)
+        The size N, and the degrees of freedom of the covariance.
+    fall : LastFall
+    rho, rho_law : ndarray, shape (curve,)
+        By how much the combined rule and the law miss the curve's own last octaves.
+    """
+
+    theta: Floats
+    covariance: Floats
+    at: Floats
+    degrees: Floats
+    fall: LastFall
+    rho: Floats
+    rho_law: Floats
+
+    def take(self, some: slice | NDArray[np.intp]) -> Curves:
+        """Return some of the curves."""
+        fall = LastFall(*(each[some] for each in self.fall))
+        known = (self.theta, self.covariance, self.at, self.degrees, self.rho, self.rho_law)
+        theta, covariance, at, degrees, rho, rho_law = (each[some] for each in known)
+        return Curves(theta, covariance, at, degrees, fall, rho, rho_law)
+
+
+def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
+    """Return the half width in logarithms that is added beyond the largest size, shape (curve, n).
+
+    The backtest error ρ gives one part, the predicted change another.
+    """
+    z = t_quantile(alpha, _NORMAL)
+    with np.errstate(invalid="ignore"):
+        width = z * np.hypot(rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE)
+    return np.where(octaves > 0, width, 0.0)
+
+
+def widened(estimates: Floats, interval: Floats, spread: Floats, cap: float = np.inf) -> Floats:
+    """Return intervals widened in logarithms, shape (..., 2): by the root of the sum of squared half widths.
+
+    Parameters
+    ----------
+    estimates : ndarray, shape (...)
+    interval : ndarray, shape (..., 2)
+        Bounds by the law alone.
+    spread : ndarray, shape (...)
+        Half width in logarithms of what is to be added.
+    cap : float
+        The largest possible upper bound.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = np.hypot(np.log(interval / estimates[..., np.newaxis]), spread[..., np.newaxis])
+        return np.asarray(np.minimum(estimates[..., np.newaxis] * np.exp(half * np.array([-1.0, 1.0])), cap))
+
+
+def around(estimates: Floats, half_widths: Floats) -> Floats:
+    """Return the bounds of symmetric intervals, on a new last axis."""
+    return np.stack([estimates - half_widths, estimates + half_widths], axis=-1)
+
+
+def predict(
+    curves: Curves,
+    n: Floats,
+    alpha: float,
+    *,
+    method: str,
+    nonnegative: bool,
+    cap: float,
+    noise: Floats | None = None,
+    law_bounds: Floats | None = None,
+) -> dict[str, Floats]:
+    """Return predictions at sizes `n`, shape (n,) or (curve, n), with their intervals and the change from N.
+
+    Parameters
+    ----------
+    curves : Curves
+    n : ndarray
+    alpha : float
+    method : str
+        One of `RULES`; a free asymptote has the last two and the law with symmetric intervals.
+    nonnegative : bool
+        Asymptotes are at least 0: intervals are in logarithms and widened beyond the data.
+    cap : float
+        The largest possible error.
+    noise : ndarray, optional, shape (curve,)
+        Standard error of the logarithm of the last mean error; 0 where it is not known.
+    law_bounds : ndarray, optional, shape (curve, n, 2)
+        Intervals of the law, from a bootstrap.
+    """
+    law, slopes = law_of(curves, n, method)
+    quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
+    error = curves.theta[:, ERROR, np.newaxis]
+    largest = curves.fall.largest[:, np.newaxis]
+    octaves = np.maximum(np.log2(n / largest), 0.0)
+    last = curves.fall.values(np.log2(n / largest))
+    half = quantile * np.sqrt(variance(slopes, curves.covariance))
+    half_change = quantile * np.sqrt(variance(slopes - ERROR_ALONE, curves.covariance))
+    in_logs = nonnegative and method != "linear"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_law = np.log(law_bounds / law[..., np.newaxis]) if law_bounds is not None and in_logs else None
+        relative = np.where(law > 0, half / law, np.nan)
+        of_law = _both(relative) if of_law is None else of_law
+        by_law = (
+            np.minimum(law[..., np.newaxis] * _exp(of_law, np.zeros(law.shape)), cap) if in_logs else around(law, half)
+        )
+    if not in_logs and law_bounds is not None:
+        by_law = law_bounds
+    share = _share(last, octaves) if method == "combined" and nonnegative else np.zeros(last.shape)
+    prediction = {"combined": combine(law, last, octaves) if nonnegative else law, "last-fall": last}.get(method, law)
+    prediction = np.clip(prediction, 0.0, cap) if nonnegative else prediction
+    change = prediction - error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = values(curves.theta, largest, curves.at)
+        log_change = np.where((octaves > 0) & (method != "linear"), np.log(prediction / top), 0.0)
+        rho = curves.rho if method == "combined" else curves.rho_law
+        extra = added_width(alpha, rho, octaves, log_change) * nonnegative
+        ratio = np.where((prediction > 0) & (error > 0), prediction / error, np.nan)
+        of_ratio = slopes / law[..., np.newaxis] - ERROR_ALONE / error[..., np.newaxis]
+        half_ratio = quantile * np.sqrt(variance(of_ratio, curves.covariance))
+        kept = (1 - share)[..., np.newaxis]
+        interval = prediction[..., np.newaxis] * _exp(kept * of_law, extra) if in_logs else by_law
+        ratio_interval = ratio[..., np.newaxis] * _exp(kept * _both(half_ratio), extra)
+    if nonnegative and not in_logs:
+        interval = around(prediction, np.hypot(half, extra * prediction))
+    change_interval = around(change, np.hypot((1 - share) * half_change, extra * prediction))
+    if method == "last-fall":
+        interval = _from_no_change_to_twice(curves.fall, np.log2(n / largest), alpha, noise)
+        change_interval, ratio_interval = interval - error[..., np.newaxis], interval / error[..., np.newaxis]
+    if nonnegative:
+        interval, by_law = np.clip(interval, 0.0, cap), np.clip(by_law, 0.0, cap)
+    return {
+        "prediction": prediction,
+        "prediction_ci": interval,
+        "prediction_by_law": law,
+        "prediction_ci_given_law": by_law,
+        "prediction_last_fall": last,
+        "change": change,
+        "change_ci": change_interval,
+        "change_ratio": ratio,
+        "change_ratio_ci": ratio_interval,
+    }
+
+
+def _both(half: Floats) -> Floats:
+    """Return minus and plus a half width on a new last axis."""
+    return np.stack([-half, half], axis=-1)
+
+
+def _exp(logs: Floats, extra: Floats) -> Floats:
+    """Return the factors of an interval of which the half widths in logarithms are added as squares."""
+    with np.errstate(over="ignore"):  # an endless upper end
+        return np.asarray(np.exp(np.hypot(logs, extra[..., np.newaxis]) * np.array([-1.0, 1.0])))
+
+
+def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
+    """Return errors by the law or the linear rule, shape (curve, n), and their derivatives by θ, (curve, n, 4)."""
+    if method != "linear":
+        return values(curves.theta, n, curves.at), gradient(curves.theta, n, curves.at)
+    fall = 1 / np.sqrt(n / curves.at[:, np.newaxis]) - 1  # Eq. 1, Hoiem et al.
+    error, reliance = curves.theta[:, ERROR, np.newaxis], curves.theta[:, RELIANCE, np.newaxis]
+    slopes = np.zeros((*fall.shape, 4))
+    slopes[..., ERROR], slopes[..., RELIANCE] = 1, fall
+    return np.asarray(error + fall * reliance), slopes
+
+
+def _from_no_change_to_twice(fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None) -> Floats:
+    """Return the interval of the last fall: from no change to twice the fall, each end with the noise of the mean."""
+    ends = np.sort(np.stack([fall.values(octaves, 0.0), fall.values(octaves, 2.0)], axis=-1), axis=-1)
+    if noise is None:
+        return ends
+    return np.asarray(ends * np.exp(_both(t_quantile(alpha, _NORMAL) * noise))[:, np.newaxis])
+
+
+def differences(predicted: dict[str, Floats], reference: dict[str, Floats]) -> dict[str, Floats]:
+    """Return differences of independent predictions with intervals, from the squared distances to their ends."""
+    one, other = predicted["prediction"], reference["prediction"]
+    (low, high), (other_low, other_high) = (
+        np.moveaxis(each["prediction_ci"], -1, 0) for each in (predicted, reference)
+    )
+    ends = [-np.hypot(one - low, other_high - other), np.hypot(high - one, other - other_low)]
+    difference = one - other
+    return {"difference": difference, "difference_ci": difference[..., np.newaxis] + np.stack(ends, axis=-1)}

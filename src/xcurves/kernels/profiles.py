@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xcurves.kernels.assignments import PRODUCT
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import CACHE
 
-_CACHE = 2**16  # doubles of the curves that are worked on at once
+_CACHE = CACHE // 16  # doubles of the curves that are worked on at once
 _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
 _FAR = 1e3  # scores may be this many times larger than usual differences between groups
 
@@ -57,7 +57,7 @@ def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
     weights = np.array(sizes, float)
     less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
     found = Levels(np.empty((n_tasks, len(sizes), n_levels)), np.empty((n_tasks, n_levels)), np.zeros((n_tasks, 1)))
-    width = max(64, PRODUCT // (len(sizes) * n_curves))
+    width = max(64, 4 * _CACHE // (len(sizes) * n_curves))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in (np.s_[..., level : level + width] for level in range(0, n_levels, width)):
             # One product gives the deviations; scores far from zero lose precision.

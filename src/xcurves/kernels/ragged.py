@@ -1,4 +1,4 @@
-"""Curves with different training levels, in rows, and their scores at the levels of a grid."""
+"""Curves with different training levels, in rows, and their scores at levels of a grid or at shares of a budget."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
 
 METHODS = ("previous", "linear", "nearest", "mean")
 
@@ -19,9 +21,18 @@ class Rows(NamedTuple):
 
 
 def rows_of(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Rows:
-    """Return the rows of dense curves, `scores` of shape (curve, level) with NaN for gaps."""
+    """Return the rows of curves, `scores` of shape (curve, level), NaN for gaps; `levels` alike, or (level,)."""
     curve, level = np.nonzero(~np.isnan(scores))
-    return Rows(curve, levels[level], scores[curve, level])
+    return Rows(curve, np.broadcast_to(levels, scores.shape)[curve, level], scores[curve, level])
+
+
+def own_levels(rows: Rows, n_curves: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return scores and levels of curves, both of shape (curve, evaluation), NaN after the last of each curve."""
+    counts = np.bincount(rows.curve, minlength=n_curves)
+    place = np.arange(len(rows.curve)) - (counts.cumsum() - counts)[rows.curve]
+    scores, levels = np.full((2, n_curves, max(int(counts.max(initial=0)), 1)), np.nan)
+    scores[rows.curve, place], levels[rows.curve, place] = rows.score, rows.level
+    return scores, levels
 
 
 class Neighbours(NamedTuple):
@@ -31,6 +42,13 @@ class Neighbours(NamedTuple):
     after: NDArray[np.int64]
     behind: NDArray[np.float64]
     ahead: NDArray[np.float64]
+
+
+def ranges(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the curves that have rows, and the first and the last level of each."""
+    starts = np.flatnonzero(np.diff(rows.curve, prepend=-1))
+    ends = np.append(starts[1:], len(rows.curve)) - 1
+    return rows.curve[starts], rows.level[starts], rows.level[ends]
 
 
 def at_levels(
@@ -103,3 +121,33 @@ def _means(rows: Rows, n_curves: int, grid: NDArray[np.float64], tolerance: floa
     reached = (counts[:, :-1] > 0) & (grid <= ends + tolerance)
     means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)
     return np.where(reached, np.where(np.isnan(means), np.inf, means), np.nan)
+
+
+_ROUNDING = 1e-12
+
+
+def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
+    """Interpolate curves, shape (task, curve, level), at fractions of the last of their task's levels, (task, level).
+
+    NaN where a fraction lies below the first level of the task.
+    """
+    out = np.full((*curves.shape[:2], len(fractions)), np.nan)
+    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
+    for number, own in enumerate(kinds):
+        tasks = kind.ravel() == number
+        out[tasks] = _between_levels(curves[tasks], own, fractions * own[-1])
+    return out
+
+
+def _between_levels(curves: Floats, levels: Floats, wanted: Floats) -> Floats:
+    """Interpolate complete curves at levels, NaN below the first."""
+    near = np.abs(wanted[:, np.newaxis] - levels).argmin(axis=1)
+    slack = _ROUNDING * np.abs(levels).max()
+    wanted = np.where(np.abs(wanted - levels[near]) <= slack, levels[near], wanted)  # 0.1 · 30 is not 3
+    right = np.clip(np.searchsorted(levels, wanted), min(1, len(levels) - 1), len(levels) - 1)
+    left = np.maximum(right - 1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(right > left, (wanted - levels[left]) / (levels[right] - levels[left]), 0.0)
+    between = curves[..., left] + share * (curves[..., right] - curves[..., left])
+    between = np.where(share == 1, curves[..., right], between)
+    return np.where(wanted < levels[0], np.nan, between)

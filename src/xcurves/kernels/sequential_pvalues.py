@@ -15,15 +15,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import TIE, Index
 
 Spending = Literal["square", "linear"]
-Ints = NDArray[np.intp]
 
-_TIE = 1e-10
+LEVEL_TIE = 1e-12  # of a p-value and the level
 _POINTS = 501  # of the grid on which the statistic's density is carried from look to look
 _HALVINGS = 50
 
@@ -33,23 +32,23 @@ def spent(spending: Spending, n_looks: int) -> Floats:
     return np.asarray((np.arange(1, n_looks + 1) / n_looks) ** {"square": 2, "linear": 1}[spending])
 
 
-def tie_ranks(statistic: Floats) -> Ints:
+def tie_ranks(statistic: Floats) -> Index:
     """Rank from the smallest, from 0; neighbours within 1e-10 max(1, T) share a rank, and so do theirs."""
     order = statistic.argsort()
     ordered = statistic[order]
     with np.errstate(invalid="ignore"):  # inf - inf is a tie
-        apart = ordered[1:] - ordered[:-1] > _TIE * np.maximum(1.0, ordered[:-1])
+        apart = ordered[1:] - ordered[:-1] > TIE * np.maximum(1.0, ordered[:-1])
     ranks = np.zeros(len(statistic), np.intp)
     ranks[order[1:]] = apart.cumsum()
     return ranks
 
 
-def nested_pvalues(ranks: Ints, before: Floats, budget: float) -> Floats:
+def nested_pvalues(ranks: Index, before: Floats, budget: float) -> Floats:
     """Return ``q_k`` of every assignment, from ranks of the statistic, ``q_{k-1}`` and ``s_k B``."""
     return np.minimum(before, _counts(ranks, before, budget)[ranks] / budget)
 
 
-def _counts(ranks: Ints, before: Floats, budget: float) -> Ints:
+def _counts(ranks: Index, before: Floats, budget: float) -> Index:
     """Return ``r s_k B`` for every rank t: the largest N with ``N = #{rank >= t or q_{k-1} < N / (s_k B)}``.
 
     Numbers that start above it fall to it. As N never rises with t, an assignment counts for the ranks up to its own,
@@ -74,7 +73,7 @@ def small_pvalues(statistic: Floats, before: Floats, budget: float, limit: float
     return q
 
 
-def _near(statistic: Floats, before: Floats, budget: float, limit: float) -> Ints:
+def _near(statistic: Floats, before: Floats, budget: float, limit: float) -> Index:
     """Return the assignments that matter for values of q_k up to `limit`, the observed one among them.
 
     A rank of which more than ``limit s_k B`` are at least as large has a larger r; and where

@@ -10,6 +10,7 @@ Trials may be +inf. A statistic that takes in such a trial is infinite, the stan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 
 _ROUNDING = 1e-13
+_AT_ONCE = 2**15
 MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
 _DEVIATION = 2  # place of the standard deviation among the statistics
 
@@ -34,8 +36,6 @@ class Summaries:
         Of CVaR: at level α, the mean of the best and of the worst share 1 - α.
     conditional : bool
         CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial, instead of the mean of the tail.
-    trim : bool
-        IQM without the ⌊n/4⌋ lowest and highest trials, instead of the middle half with fractional weights.
     thresholds, targets : ndarray
         Of partial mean and share; of the optimality gap, one or none.
     higher : bool
@@ -44,7 +44,6 @@ class Summaries:
 
     levels: Floats
     conditional: bool
-    trim: bool
     thresholds: Floats
     targets: Floats
     higher: bool
@@ -57,22 +56,11 @@ class Summaries:
     def spans(self, n: Floats) -> Floats:
         """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
         zero, half = np.zeros_like(n), n / 2
-        quarter = np.floor(n / 4) if self.trim else n / 4
+        quarter = np.floor(n / 4)
         first = [(zero, n), (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1), (quarter, n - quarter)]
         cuts = [ecdf.whole(level * n, n) for level in self.levels]
         tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
         return np.stack([np.stack(np.broadcast_arrays(*span), axis=-1) for span in [*first, *tails]], axis=-2)
-
-    def boundaries(self, x: Floats) -> tuple[Floats, Ints]:
-        """Return ranks about which statistics of resamples change with the rank, and those of thresholds and targets.
-
-        These are ranks of sorted samples, shape (task, trial); of a tail's mean the boundary trial matters only where
-        it is taken whole.
-        """
-        cuts = np.concatenate([self.levels, 1 - self.levels]) if self.conditional else np.zeros(0)
-        points = np.concatenate([self.thresholds, self.targets])[np.newaxis]
-        kept = np.concatenate([ecdf.count_up_to(x, points, "below"), ecdf.count_up_to(x, points)], axis=-1)
-        return x.shape[-1] * np.append(cuts, 0.5), kept
 
     def observe(self, x: Floats, sums: ecdf.CentredSums) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
@@ -211,43 +199,97 @@ class Summaries:
                 spans[:, :, span, end] = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)[..., 0]
         return spans
 
-    def bounds(self, x: Floats, sums: ecdf.CentredSums, epsilon: Floats, low: float, high: float) -> Floats:
-        """Return limits of the statistics from the band F ± ε and scores between `low` and `high`.
+    def bounds(self, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
+        """Return limits of the statistics from the band of F and scores between `low` and `high`.
 
-        Shape (task, statistic, 2): those of means of F⁻¹ and of the gap, NaN of the others. The lower limit of F⁻¹(p)
-        is F⁻¹(p - ε), `low` for p <= ε, and the upper one F⁻¹(p + ε), `high` beyond 1.
+        `sums` are of samples of equal sizes, without gaps. Shape (task, statistic, 2): limits of means of F⁻¹ and of
+        the gap, NaN of the others. The lowest F⁻¹ that the band allows is the k-th trial between the k-th and the next
+        of its upper limits, and `low` below the first; the highest likewise.
         """
-        n, n_finite, centre = sums.n, sums.n_finite, sums.centre
-        per = n[:, np.newaxis].astype(float)
-        spans = Summaries(self.levels, False, False, self.thresholds, self.targets, self.higher).spans(n.astype(float))
-        outside = np.minimum(epsilon * n, n)[:, np.newaxis]
-        reached = ecdf.count_up_to(x, self.targets[np.newaxis]).astype(float)
-        target = self.targets - centre
+        spans = [(0.0, 1.0), (0.25, 0.75), *((level, 1.0) for level in self.levels)]
+        spans += [(0.0, 1 - level) for level in self.levels]
+        none = np.full((len(sums.x), max(1, len(self.thresholds))), np.nan)
+        sign = 1 if self.higher else -1
         found = []
-        for shift, end in ((-1, low - centre), (1, high - centre)):
-            ranks = np.clip(spans + shift * outside[..., np.newaxis], 0, per[..., np.newaxis])
-            start, stop = (outside, per) if shift > 0 else (np.zeros_like(per), per - outside)
-            kept = np.clip(reached, start, stop)
-            cuts = np.concatenate([ranks.reshape(len(x), -1), kept, start, stop], axis=-1)
-            up_to = sums.up_to(cuts)
-            inside = np.diff(up_to[:, : ranks[0].size].reshape(ranks.shape), axis=-1)[..., 0]
-            width = np.diff(spans, axis=-1)[..., 0]
-            lacking = width - np.diff(ranks, axis=-1)[..., 0]
-            means = (inside + _times(end, lacking)) / _positive(width) + centre
-            means[:, MEDIAN] = np.nan
-            of_target, first, last = np.split(up_to[:, ranks[0].size :], [-2, -1], axis=-1)
-            capped = self._capped(target, of_target - first, last - first, kept, stop, start)
-            cap = np.minimum(end, target) if self.higher else np.maximum(end, target)
-            gap = np.abs(target - (capped + _times(cap, outside)) / _positive(per))
-            empty = np.full((len(x), len(self.thresholds)), np.nan)
-            ends = self._in_order(means, np.full((len(x), 1), np.nan), empty, empty, gap)
-            some = stop > n_finite[:, np.newaxis]
-            found.append(self._with_infinity(ends, ranks[..., 1] > n_finite[:, np.newaxis], some))
+        for end, is_low in ((low, True), (high, False)):
+            means = _means_between(sums, alpha, spans, end, is_low=is_low)
+            gaps = []
+            for target in self.targets:
+                limits = ecdf.band(sums.x.shape[1], alpha)[is_low]
+                beyond, rest = sign * (target - sums.x), limits[0] if is_low else 1 - limits[-1]
+                gap = weighted(np.maximum(beyond, 0.0), np.diff(limits), rest, max(sign * (target - end), 0.0))
+                gaps.append(np.where((sums.n_finite < sums.n) & (sign < 0), np.inf, gap))
+            ordered = np.stack([means[0], none[:, 0], *means[1:]], axis=-1)
+            gap = np.stack([none[:, 0], *gaps], axis=-1)[:, 1:]
+            empty = none[:, : len(self.thresholds)]
+            found.append(self._in_order(ordered, none[:, :1], empty, empty, gap))
         both = np.stack(found, axis=-1)
         if self.conditional:
             both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
         both[:, both.shape[1] - len(self.targets) :].sort(axis=-1)
         return both
+
+
+def _means_between(
+    sums: ecdf.CentredSums, alpha: float, spans: Sequence[tuple[float, float]], end: float, *, is_low: bool
+) -> list[Floats]:
+    """Return means over spans of the lowest F⁻¹ that the band allows, or of the highest.
+
+    `end` is the score where no trial sets a limit. The integral of F⁻¹ up to p is linear between limits.
+    """
+    x, centre, n = sums.x, sums.centre[:, 0], sums.x.shape[1]
+    if n > ecdf.LARGEST:  # parallel to F: no array of limits, as 3,000,000 trials would take twice as long
+        epsilon = ecdf.dkw(n, alpha)
+        edge = epsilon if is_low else 1 - epsilon
+    else:
+        limits = ecdf.band(n, alpha)[is_low]
+        edge = limits[0] if is_low else limits[-1]
+        own = x - sums.centre
+        up_to = np.concatenate([np.zeros((len(x), 1)), np.cumsum(own * np.diff(limits), axis=-1)], axis=-1)
+
+    def integral(p: float) -> tuple[float, Floats]:
+        """Return how many trials are below p, parts of them too, and their integral."""
+        if n > ecdf.LARGEST:
+            rank = float(np.clip(n * (p - epsilon if is_low else p + epsilon), 0, n))
+            return rank, sums.up_to(np.full((len(x), 1), rank))[:, 0] / n
+        p = float(np.clip(p, limits[0], limits[-1]))
+        k = min(max(int(np.searchsorted(limits, p)) - 1, 0), n - 1)
+        rank = k + (p - limits[k]) / (limits[k + 1] - limits[k])
+        return rank, up_to[:, k] + (p - limits[k]) * own[:, k]
+
+    means = []
+    for start, stop in spans:
+        (first, below), (last, above) = integral(start), integral(stop)
+        rest = max(min(edge, stop) - start, 0.0) if is_low else max(stop - max(edge, start), 0.0)
+        total = above - below + (rest * (end - centre) if rest else 0.0)
+        infinite = (sums.n_finite < n) & (last > sums.n_finite) & (first < n)
+        mean = np.where(infinite & (total > -np.inf), np.inf, total / (stop - start) + centre)
+        least, most = x[:, min(int(first), n - 1)], x[:, max(int(np.ceil(last)) - 1, 0)]
+        lowest, highest = (end, most) if is_low else (least, end)
+        ends = (lowest if rest else least, np.where(infinite, np.inf, highest if rest else most))
+        means.append(np.clip(mean, *ends))  # rounding exceeds them
+    return means
+
+
+def weighted(values: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
+    """Return Σ weight (value - centre) + rest (end - centre), shape (task,), of values of shape (task, trial).
+
+    Opposite infinite ones give the end. Many trials are read in pieces that fit the cache.
+    """
+    total = np.zeros(len(values))
+    middle = np.reshape(centre, (-1, 1))
+    for start in range(0, values.shape[1], _AT_ONCE):
+        columns = slice(start, start + _AT_ONCE)
+        part, own = values[:, columns] - middle, weight[columns]
+        infinite = np.isinf(part)
+        if infinite.any():
+            total += np.where(infinite & (own > 0), part, 0.0).sum(axis=-1)
+            part[infinite] = 0.0
+        total += np.einsum("tc,c->t", part, own)
+    if rest > 0:
+        with np.errstate(invalid="ignore"):
+            total += rest * (end - centre)
+    return np.asarray(np.where(np.isnan(total), end, total))
 
 
 def _same(bound: Floats) -> Floats:
@@ -257,9 +299,3 @@ def _same(bound: Floats) -> Floats:
 
 def _positive(divisor: Floats | Ints) -> Floats:
     return np.where(divisor > 0, divisor, np.nan)
-
-
-def _times(value: Floats | float, weight: Floats) -> Floats:
-    """Return the product, 0 where the weight is (next to) nothing, whatever the value."""
-    with np.errstate(invalid="ignore"):
-        return np.where(weight > 1e-9, value * weight, 0.0)

@@ -12,13 +12,18 @@ Arrays over effects have the order (algorithm, interaction), over error terms (p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels.engine import Progress, n_rare, pvalue_fields, squared_sums, tally
 from xcurves.kernels.moments import Floats, is_factor, trace
+from xcurves.kernels.plans import TIE, RunPlan, rows_that_fit
+
+_TASKS = 64  # tested together
 
 
 class AnovaDesign(NamedTuple):
@@ -205,3 +210,83 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         "eta_sq_generalized": np.broadcast_to(generalized, f.shape).transpose(2, 0, 1),
         "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f).transpose(2, 0, 1),
     }
+
+
+def f_tests(
+    design: AnovaDesign,
+    plan: RunPlan,
+    alpha: float,
+    *,
+    keep: bool = False,
+    batch: int | None = None,
+    progress: Progress = lambda blocks: blocks,
+) -> dict[str, Floats]:
+    """Compare the observed F ratios with those of every reassignment of the plan.
+
+    Returns
+    -------
+    dict of ndarray, shape (task, effect, error_term)
+        `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and
+        `null_distribution`, with reassignments as the last axis.
+    """
+    width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
+    starts = range(0, len(design.means), width)
+    panels = [_f_panel(design.panel(s, s + width), plan, alpha, keep, batch, progress) for s in starts]
+    return {name: np.concatenate([np.moveaxis(panel[name], 2, 0) for panel in panels]) for name in panels[0]}
+
+
+def _f_panel(
+    design: AnovaDesign, plan: RunPlan, alpha: float, keep: bool, batch: int | None, progress: Progress
+) -> dict[str, Floats]:
+    """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite.
+
+    Two sums of squares are tied if they agree within `TIE` of the effect's total, plus, with the pooled error, the
+    rounding error of the other total. A reassignment with 0 / 0 counts as a tie.
+    """
+    sums = effect_sums(design)
+    observed = f_ratios(design, sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shared = shared_sums(design, sums)
+        share = sums[:, np.newaxis] / shared
+        slack = TIE * design.totals[:, np.newaxis] + share * np.stack(
+            [design.rounding[::-1], np.zeros_like(design.rounding)], axis=1
+        )
+        least = share - slack / shared
+    kept: list[Floats] = []
+
+    def shares() -> Iterator[Floats]:
+        means = np.sqrt(design.n_levels) * design.means
+        rank = min(sum(design.sizes), design.n_levels) - 1
+        for shuffled in squared_sums(means, design.comoment, rank, plan, batch, progress):
+            if keep:
+                kept.append(f_ratios(design, shuffled))
+            shared = shared_sums(design, shuffled)
+            yield np.divide(shuffled[:, np.newaxis], shared, out=np.ones(shared.shape), where=shared > 0)
+
+    count, critical = tally(shares(), least, plan, alpha)
+    found = pvalue_fields(count, plan) | {"critical_value": _f_of_share(design, np.minimum(critical, 1.0))}
+    if keep:
+        null = np.concatenate(kept, axis=-1)
+        found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
+    for values in found.values():
+        values[np.isnan(observed)] = np.nan
+    return found
+
+
+def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
+    """Turn R = SS / (SS + error SS), shape (effect, error_term, task), into F."""
+    df, df_error = degrees_of_freedom(design)
+    rest = 1 - share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
+        return np.asarray(ratio * (df_error / df)[..., np.newaxis])
+
+
+def rank_pvalue(observed: Floats, null: Floats) -> Floats:
+    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; the lowest rank of ties."""
+    within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
+    with np.errstate(invalid="ignore"):
+        distance = np.where(null == within, 0.0, np.abs(null - within))
+    closest = np.take_along_axis(null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1)
+    rank = np.count_nonzero(null < closest, axis=-1) + 1
+    return np.asarray((null.shape[-1] - rank) / null.shape[-1])

@@ -14,37 +14,34 @@ Numbers are of shape (pair, task, run), a task's runs in front and NaN behind; a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from xcurves.kernels import task_intervals
+from xcurves.kernels import contrasts, margins
+from xcurves.kernels.engine import Progress, label_batches, may_leave_gaps, n_rare, ratio_reaches
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import TIE
-from xcurves.kernels.task_deals import DEALS_AT_ONCE, DealPlan, TaskDeals, TaskSet, reaches
+from xcurves.kernels.plans import TIE, Labels, rows_that_fit
+from xcurves.kernels.task_plans import Cells, DealPlan
 from xcurves.kernels.task_ranks import RankTest
 
 _ROUNDING = 64 * np.finfo(float).eps
-_HELD = 2**23  # doubles kept of all deals at once
 
 
-DealProgress = Callable[..., Iterable[list[TaskDeals]]]
+class TaskNumbers(NamedTuple):
+    """The numbers of tasks with the same numbers of runs, from which those of a deal follow.
 
-
-def _no_bar(blocks: Iterable[list[TaskDeals]], **_: int) -> Iterable[list[TaskDeals]]:
-    return blocks
-
-
-class TaskSetNumbers(NamedTuple):
-    """The numbers of a set of tasks, from which those of a deal follow.
-
-    With ``z = u - δ shift``, ``s`` its sum over a deal, ``q`` that of its squares and ``Q`` the sum of all squares, the
-    difference of a task is ``of_sum · s`` and its squared standard error
-    ``of_all · Q + of_squares · q - of_square · s²``.
+    With ``z = u - δ shift``, ``s`` its sum over the curves dealt to the first algorithm (paired: over all runs, minus
+    those turned), ``q`` that of its squares and ``Q`` the sum of all squares, the difference of a task is ``of_sum s``
+    and its squared standard error ``of_all Q + of_squares q - of_square s²``.
 
     Attributes
     ----------
+    cells : Cells
+        Which tasks.
+    turned : float
+        What a label of 1 takes from the part of a curve in ``s``, which is 1 otherwise.
     u : ndarray, shape (member, curve, pair)
         Numbers less the estimate from the first algorithm's, centred within the task; paired: differences within runs.
     shift : ndarray, shape (curve,)
@@ -55,6 +52,8 @@ class TaskSetNumbers(NamedTuple):
         See above.
     """
 
+    cells: Cells
+    turned: float
     u: Floats
     shift: Floats
     weights: Floats
@@ -70,7 +69,7 @@ class Sums(NamedTuple):
     Attributes
     ----------
     n, e, v0, v1, v2 : ndarray
-        Estimate and variance as functions of a further shift, see `task_intervals.Shifted`.
+        Estimate and variance as functions of a further shift, see `contrasts.ShiftedContrast`.
     spread, within : ndarray
         Numerator and denominator of R.
     """
@@ -85,12 +84,25 @@ class Sums(NamedTuple):
 
 
 def differences(x: Floats, y: Floats, *, paired: bool) -> tuple[Floats, Floats]:
-    """Return the difference of the means of every task and its squared standard error, NaN where that is unknown."""
-    if paired:
-        count, mean, square = _moments(x - y)
-        return mean, square / count
+    """Return the difference of the means of every task and its squared standard error, NaN where that is unknown.
+
+    A difference that rounding the scores can make is 0.
+    """
     (m, mean_x, var_x), (n, mean_y, var_y) = _moments(x), _moments(y)
-    return mean_x - mean_y, var_x / m + var_y / n
+    d, v = mean_x - mean_y, var_x / m + var_y / n
+    if paired:
+        m, d, square = _moments(x - y)
+        v = square / m
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(d) <= _ROUNDING * np.maximum(np.abs(mean_x), np.abs(mean_y)), 0.0, d), v
+
+
+def uncertainty(x: Floats, y: Floats, *, paired: bool) -> Floats:
+    """Return the sum over samples of (s² / l)² / (l - 1) of every task: half the variance of its squared error."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(
+            sum((square / n) ** 2 / (n - 1) for n, _, square in map(_moments, [x - y] if paired else [x, y]))
+        )
 
 
 def _moments(u: Floats) -> tuple[Floats, Floats, Floats]:
@@ -104,97 +116,126 @@ def _moments(u: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def task_effect_tests(
-    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: DealProgress = _no_bar
+    x: Floats,
+    y: Floats,
+    weights: Floats,
+    plan: DealPlan,
+    alpha: float | Sequence[float],
+    progress: Progress = lambda blocks: blocks,
+    *,
+    margin: float | None = None,
+    sign: int = 1,
 ) -> dict[str, Floats]:
     """Test the difference over the tasks of every pair, each task with two runs or more of both algorithms.
 
-    `weights`, shape (task,), sum to one over the plan's tasks; `progress` wraps blocks of deals.
+    `weights`, shape (task,), sum to one over the plan's tasks; `progress` wraps blocks of deals. With a `margin` test
+    that ``sign`` times the difference is at most ``-margin``, against more.
 
     Returns
     -------
     dict of ndarray, shape (pair,)
-        `difference`, `statistic`, `pvalue`, `difference_ci` (pair, 2), `interaction` (R), `interaction_pvalue`,
-        and, unless paired, `prob_greater`, `prob_greater_statistic`, `prob_greater_pvalue`.
+        `difference`, `statistic`, `pvalue`, `difference_ci` (pair, 2), of several alphas (pair, alpha, 2),
+        `interaction` (R), `interaction_pvalue`; unless paired, `prob_greater`, `prob_greater_statistic`,
+        `prob_greater_pvalue`; and with a margin `margin_pvalue` and `margin_limit`, of the first alpha.
     """
-    width = max(1, _HELD // (4 * plan.n_deals))
+    width = rows_that_fit(16 * plan.n_resamples)
     parts = [
-        _evaluate(x[start : start + width], y[start : start + width], weights, plan, alpha, progress)
+        _evaluate(x[start : start + width], y[start : start + width], weights, plan, alpha, progress, margin, sign)
         for start in range(0, len(x), width)
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _evaluate(
-    x: Floats, y: Floats, weights: Floats, plan: DealPlan, alpha: float, progress: DealProgress
+    x: Floats,
+    y: Floats,
+    weights: Floats,
+    plan: DealPlan,
+    alpha: float | Sequence[float],
+    progress: Progress,
+    margin: float | None,
+    sign: int,
 ) -> dict[str, Floats]:
     d, v = differences(x, y, paired=plan.paired)
-    tasks = np.concatenate([task_set.tasks for task_set in plan.task_sets])
+    tasks = np.concatenate([cells.tasks for cells in plan.cells])
     w = weights[tasks]
-    estimate, error = d[:, tasks] @ w, np.sqrt(v[:, tasks] @ w**2)
-    parts = [_part(x, y, weights, task_set, estimate, paired=plan.paired) for task_set in plan.task_sets]
-    observed = _sums(parts, plan.observed())
+    estimate, error = weighted_sum(d[:, tasks], w), np.sqrt(v[:, tasks] @ w**2)
+    parts = [_part(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
+    observed = _sums(parts, plan.observed)
     tests = _Tests(parts, observed, estimate)
     ranks = None if plan.paired else RankTest(x, y, weights, plan)
     kept = []
-    for deals in progress(plan.blocks(), total=-(-plan.n_deals // DEALS_AT_ONCE)):
-        sums = _sums(parts, deals)
+    for _, labels in label_batches(plan, plan.rows, progress):
+        sums = _sums(parts, labels)
         tests.add(sums)
-        kept.append(task_intervals.ShiftedTasks(*sums[:5]))
+        kept.append(sums[:5])
         if ranks:
-            ranks.add(deals)
-    more = plan.n_total - plan.n_deals
+            ranks.add(labels)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where((estimate == 0) & (error == 0), 0.0, estimate / error)
     found = {
         "difference": estimate,
         "statistic": statistic,
-        "pvalue": (tests.count + more) / plan.n_total,
+        "pvalue": plan.pvalue(tests.count),
         "interaction": tests.ratio,
-        "interaction_pvalue": np.where(np.isnan(tests.ratio), np.nan, (tests.ratio_count + more) / plan.n_total),
+        "interaction_pvalue": np.where(np.isnan(tests.ratio), np.nan, plan.pvalue(tests.ratio_count)),
     }
     if len(tasks) < 2:
         found["interaction"] = found["interaction_pvalue"] = np.full(len(x), np.nan)
-    shifted = task_intervals.ShiftedTasks(*(np.concatenate(each) for each in zip(*kept, strict=True)))
-    most = np.floor(alpha * plan.n_total + 1e-9) - more
-    scale = np.sqrt(observed.v0[0])
-    ends = [_interval(shifted, column, scale[column], most) for column in range(len(x))]
-    found["difference_ci"] = estimate[:, np.newaxis] + np.array(ends)
-    return found | (ranks.found(plan) if ranks else {})
+    n, e, v0, v1, v2 = (np.concatenate(each) for each in zip(*kept, strict=True))
+    scale = np.sqrt(np.where(observed.v0[0] <= tests.rounding, 0.0, observed.v0[0]))
+    unit = np.where(scale > 0, scale, np.nan)
+    varies = np.flatnonzero(scale > 0)  # where runs do not differ in any task there is no interval
+    mean, variance, linear = (
+        np.ascontiguousarray((each / unit**power).T[varies]) for each, power in ((n, 1), (v0, 2), (v1, 1))
+    )
+    shifted = contrasts.ShiftedContrast(mean, variance, linear, e[:, 0], v2[:, 0], np.ones(len(varies)))
+    scan = any(may_leave_gaps(cells.n_a, cells.n_b) for cells in plan.cells)
+    mosts = [n_rare(plan, each) for each in np.atleast_1d(alpha).tolist()]
+    ends = np.full((len(x), len(mosts), 2), np.nan)
+    ends[varies] = np.moveaxis(contrasts.hull(shifted, plan.besides, mosts, scan=scan), 0, 1)
+    ends = estimate[:, np.newaxis, np.newaxis] + scale[:, np.newaxis, np.newaxis] * ends
+    if margin is not None:
+        turned = shifted._replace(mean=sign * shifted.mean, linear=sign * shifted.linear)
+        own, error = sign * estimate[varies], scale[varies]
+        count, distance = margins.not_below(turned, -(margin + own) / error, plan.n_total, mosts[0])
+        found["margin_pvalue"], found["margin_limit"] = np.full((2, len(x)), np.nan)
+        found["margin_pvalue"][varies], found["margin_limit"][varies] = count / plan.n_total, own - error * distance
+    found["difference_ci"] = ends if np.ndim(alpha) else ends[:, 0]
+    return found | (ranks.found if ranks else {})
 
 
-def _interval(shifted: task_intervals.ShiftedTasks, column: int, scale: float, most: float) -> Floats:
-    """Return the ends of one pair's interval, measured from the estimate; NaN if runs do not differ in any task."""
-    if scale == 0:
-        return np.full(2, np.nan)
-    n, e, v0, v1, v2 = (each[:, min(column, each.shape[1] - 1)] for each in shifted)
-    own = task_intervals.ShiftedTasks(n / scale, e, v0 / scale**2, v1 / scale, v2)
-    return scale * task_intervals.hull(own, most)
+def weighted_sum(d: Floats, weights: Floats) -> Floats:
+    """Return the sum of weighted differences, 0 where it is a rounding error of its terms; NaN terms are left out."""
+    terms = np.nan_to_num(d * weights)
+    total = terms.sum(axis=-1)
+    return np.where(np.abs(total) <= _ROUNDING * np.abs(terms).sum(axis=-1), 0.0, total)
 
 
-def _part(
-    x: Floats, y: Floats, weights: Floats, task_set: TaskSet, estimate: Floats, *, paired: bool
-) -> TaskSetNumbers:
-    tasks, m, n = task_set
+def _part(x: Floats, y: Floats, weights: Floats, cells: Cells, estimate: Floats, *, paired: bool) -> TaskNumbers:
+    tasks, m, n, _ = cells
     w = weights[tasks]
     if paired:
         u = x[:, tasks, :m] - y[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis]
-        return TaskSetNumbers(
-            np.moveaxis(u, 0, -1), np.ones(m), w, 1 / m, 1 / (m * (m - 1)), 0.0, 1 / (m * m * (m - 1))
-        )
+        u = np.moveaxis(u, 0, -1)
+        return TaskNumbers(cells, 2.0, u, np.ones(m), w, 1 / m, 1 / (m * (m - 1)), 0.0, 1 / (m * m * (m - 1)))
     u = np.concatenate([x[:, tasks, :m] - estimate[:, np.newaxis, np.newaxis], y[:, tasks, :n]], axis=-1)
     u = u - u.mean(axis=-1, keepdims=True)
     of_a, of_b = 1 / (m * (m - 1)), 1 / (n * (n - 1))
     shift = np.repeat([1.0, 0.0], [m, n]) - m / (m + n)
-    return TaskSetNumbers(np.moveaxis(u, 0, -1), shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
+    u = np.moveaxis(u, 0, -1)
+    return TaskNumbers(cells, 1.0, u, shift, w, 1 / m + 1 / n, of_b, of_a - of_b, of_a / m + of_b / n)
 
 
-def _sums(parts: Sequence[TaskSetNumbers], deals: Sequence[TaskDeals]) -> Sums:
+def _sums(parts: Sequence[TaskNumbers], labels: Labels) -> Sums:
     """Return the sums of a block of deals."""
-    by_part = [
-        _sums_of_part(part._replace(u=part.u[some], weights=part.weights[some]), deal.rows[some].astype(float))
-        for part, deal in zip(parts, deals, strict=True)
-        for some in deal.slices()
-    ]
+    by_part = []
+    for part in parts:
+        mine = part.cells.of(labels)
+        width = rows_that_fit(8 * len(labels) * mine.shape[-1])
+        for some in (slice(start, start + width) for start in range(0, mine.shape[1], width)):
+            deals = np.subtract(1.0, part.turned * mine[:, some].swapaxes(0, 1), order="C", dtype=np.float64)
+            by_part.append(_sums_of_part(part._replace(u=part.u[some], weights=part.weights[some]), deals))
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
     whole = sums.v2 <= _ROUNDING * sum(
         part.of_all * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts
@@ -203,9 +244,9 @@ def _sums(parts: Sequence[TaskSetNumbers], deals: Sequence[TaskDeals]) -> Sums:
     return sums._replace(v1=v1, v2=v2, spread=sums.spread - sums.n**2)
 
 
-def _sums_of_part(part: TaskSetNumbers, deals: Floats) -> Sums:
-    """Return the share of a set of tasks of the sums; `spread` is about 0 yet."""
-    u, shift, w, of_sum, of_all, of_squares, of_square = part
+def _sums_of_part(part: TaskNumbers, deals: Floats) -> Sums:
+    """Return the share of some tasks of the sums; `spread` is about 0 yet."""
+    _, _, u, shift, w, of_sum, of_all, of_squares, of_square = part
     w2 = w**2
     s, c = deals @ u, deals @ shift
     once, within, v0 = _over_tasks(w, s), -of_square * _over_tasks(w, s * s), -of_square * _over_tasks(w2, s * s)
@@ -232,7 +273,7 @@ def _over_tasks(weights: Floats, values: Floats) -> Floats:
 class _Tests:
     """Counts of the deals whose T or R is at least the observed one."""
 
-    def __init__(self, parts: Sequence[TaskSetNumbers], observed: Sums, estimate: Floats) -> None:
+    def __init__(self, parts: Sequence[TaskNumbers], observed: Sums, estimate: Floats) -> None:
         self.shift = -estimate  # from the numbers less the estimate to the numbers as they are
         squares = [
             (part.of_all + abs(part.of_squares)) * ((part.u + part.shift[:, np.newaxis] * estimate) ** 2).sum(axis=1)
@@ -240,7 +281,8 @@ class _Tests:
         ]
         self.rounding = _ROUNDING * sum((p.weights**2) @ each for p, each in zip(parts, squares, strict=True))
         self.within_rounding = _ROUNDING * sum(p.weights @ each for p, each in zip(parts, squares, strict=True))
-        self.observed = self._squared(observed)
+        square, variance = self._squared(observed)
+        self.observed = np.where(estimate == 0, 0.0, square), variance
         self.spread, self.within = observed.spread[0], self._within(observed)[0]
         self.count = np.zeros(len(estimate))
         self.ratio_count = np.zeros(len(estimate))
@@ -255,10 +297,11 @@ class _Tests:
 
     def add(self, sums: Sums) -> None:
         """Count a block of deals."""
-        self.count += np.count_nonzero(reaches(*self._squared(sums), *self.observed), axis=0)
+        self.count += np.count_nonzero(ratio_reaches(*self._squared(sums), *self.observed), axis=0)
         within = self._within(sums)
         reached = sums.spread * self.within * (1 + TIE) >= self.spread * within * (1 - TIE)
-        self.ratio_count += np.count_nonzero(reached, axis=0)
+        some = (within > 0) | (sums.spread > self.within_rounding)  # 0 / 0 does not reach
+        self.ratio_count += np.count_nonzero(reached & some, axis=0)
 
     @property
     def ratio(self) -> Floats:

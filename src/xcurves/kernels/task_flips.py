@@ -13,79 +13,47 @@ Numbers are of shape (member, family); a family that a member does not have is N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels.engine import StepDown, label_batches, tally
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import DEFAULT_RESAMPLES, EXACT_LIMIT, TIE
+from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
 
-_HELD = 2**21  # doubles of sums held at once
-_ROUNDING = 64 * np.finfo(float).eps
-
-
-@dataclass(frozen=True)
-class FlipPlan:
-    """The flips that all tests evaluate.
-
-    Attributes
-    ----------
-    n_families : int
-        Number of families.
-    exact : bool
-        Whether every flip is evaluated once.
-    n_flips : int
-        Number of flips evaluated.
-    entropy : int
-        Seed of the random flips.
-    """
-
-    n_families: int
-    exact: bool
-    n_flips: int
-    entropy: int
-
-    @property
-    def n_total(self) -> int:
-        """Denominator of the p-value: all flips, or the random ones and the observed one."""
-        return self.n_flips if self.exact else self.n_flips + 1
-
-    def signs(self, rows: int) -> Iterator[Floats]:
-        """Yield signs, shape (at most rows, family): the same, in the same order, for any number of rows."""
-        rng = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(self.n_families,)))
-        for start in range(0, self.n_flips, rows):
-            stop = min(start + rows, self.n_flips)
-            if self.exact:
-                bits = np.arange(start, stop)[:, np.newaxis] >> np.arange(self.n_families) & 1
-            else:
-                bits = rng.integers(0, 2, (stop - start, self.n_families))
-            yield np.where(bits, -1.0, 1.0)
-
-
-def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:
-    """Plan flips: all of them if their number is within the ceiling, else random ones; see `plan_shuffles`."""
-    exact = 2**n_families <= (EXACT_LIMIT if n_resamples is None else n_resamples)
-    n_random = DEFAULT_RESAMPLES if n_resamples is None else n_resamples
-    return FlipPlan(n_families, exact, 2**n_families if exact else n_random, entropy)
+FEWEST_FAMILIES = 6  # of a band by residuals
+ALIKE = 1.5  # largest over smallest weight of families, up to which residuals make the band
+NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
+ROUNDING = 64 * np.finfo(float).eps
 
 
 def flip_statistic(x: Floats) -> Floats:
     """Return T, shape (member,); infinite if all families have the same number, NaN of less than two families."""
-    n = np.count_nonzero(~np.isnan(x), axis=-1)
+    n, total = np.count_nonzero(~np.isnan(x), axis=-1), np.nansum(x, axis=-1)
+    ratio = _ratio(total, _scale(x))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = _ratio(np.nansum(x, axis=-1), x)
-        t = np.sign(np.nansum(x, axis=-1)) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - _ROUNDING, 0.0, 1 - ratio))
+        t = np.sign(total) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - ROUNDING, 0.0, 1 - ratio))
     return np.where(n < 2, np.nan, np.where(ratio == 0, 0.0, t))
 
 
-def _ratio(total: Floats, x: Floats) -> Floats:
-    """Return R of flipped sums, shape (..., member); 0 where all numbers are 0."""
-    scale = np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(scale > 0, total**2 / scale, 0.0)
+def _scale(x: Floats) -> Floats:
+    """Return the denominator of R, shape (member,)."""
+    return np.asarray(np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1))
+
+
+def _ratio(total: Floats, scale: Floats) -> Floats:
+    """Return R of flipped sums, shape (member,) or (member, flip); 0 where all numbers are 0."""
+    scale = scale.reshape(-1, *[1] * (total.ndim - 1))
+    return np.divide(total**2, scale, out=np.zeros(total.shape), where=scale > 0)
+
+
+def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
+    """Yield the sums of flipped numbers, shape (member, flip)."""
+    filled = np.nan_to_num(x)
+    for _, labels in label_batches(plan, rows_that_fit(8 * sum(x.shape))):
+        yield filled @ (1.0 - 2.0 * labels).T
 
 
 def pvalues(x: Floats, plan: FlipPlan, family: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -94,79 +62,101 @@ def pvalues(x: Floats, plan: FlipPlan, family: NDArray[np.intp]) -> tuple[Floats
     Members of unlike numbers of families are compared by P(t > |T|). The p-value of a member of less than two families
     is NaN, the adjusted one that of a member outside `family` too.
     """
-    present = ~np.isnan(x)
-    n = np.count_nonzero(present, axis=-1)
+    n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _scale(x)
     family = family[n[family] > 1]
     alike = len(set(n[family].tolist())) < 2
-    filled = np.where(present, x, 0.0)
-    observed = _ratio(filled.sum(axis=-1), x)
-    size = _size(observed[family], n[family], alike=alike)
-    order = size.argsort(kind="stable")
-    counts, reached = np.zeros(len(x)), np.zeros(len(family))
-    for signs in plan.signs(max(1, _HELD // max(1, sum(x.shape)))):
-        ratio = _ratio(signs @ filled.T, x) + TIE
-        counts += np.count_nonzero(ratio >= observed, axis=0)
-        largest = _size(np.minimum(ratio[:, family], 1.0), n[family], alike=alike)[:, order]
-        np.maximum.accumulate(largest, axis=1, out=largest)
-        reached += np.count_nonzero(largest >= size[order], axis=0)
-    more = plan.n_total - plan.n_flips
-    adjusted = np.full(len(x), np.nan)
-    adjusted[family[order]] = (np.maximum.accumulate(reached[::-1])[::-1] + more) / plan.n_total
-    return np.where(n > 1, (counts + more) / plan.n_total, np.nan), adjusted
+    observed = _ratio(np.nansum(x, axis=-1), scale)
+    steps = StepDown(_size(observed[family], n[family], alike=alike)[np.newaxis])
+    counts, adjusted = np.zeros(len(x)), np.full(len(x), np.nan)
+    for total in _flipped_sums(x, plan):
+        ratio = _ratio(total, scale) + TIE
+        counts += np.count_nonzero(ratio >= observed[:, np.newaxis], axis=-1)
+        ratio = np.minimum(ratio[family], 1.0)
+        steps.add(_size(ratio, n[family, np.newaxis], alike=alike)[np.newaxis])
+    adjusted[family] = plan.pvalue(steps.counts[0])
+    return np.where(n > 1, plan.pvalue(counts), np.nan), adjusted
 
 
 def _size(ratio: Floats, n: Floats, *, alike: bool) -> Floats:
     """Return R, or if the numbers of families differ -log P(|t| > |T|), which rises with it."""
     if alike:
-        return ratio.copy()
+        return ratio
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log(scipy.special.betainc((n - 1) / 2, 0.5, np.maximum(1 - ratio, 0.0))))
 
 
-def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> Floats:
-    """Return the interval of the weighted mean of every member, shape (member, 2), infinite where no p is so small.
+def directed_pvalues(x: Floats, plan: FlipPlan) -> Floats:
+    """Return the p-values of a positive and of a negative sum of every member, shape (2, member).
+
+    They are adjusted over both directions of all members by the step-down maximum: where one direction is shown, its
+    reverse stays among those that are left. All members have the same families.
+    """
+    scale = _scale(x)
+    steps = StepDown(_directed(np.nansum(x, axis=-1), scale)[np.newaxis])
+    for total in _flipped_sums(x, plan):
+        steps.add(_directed(total, scale)[np.newaxis])
+    return plan.pvalue(steps.counts).reshape(2, -1)
+
+
+def _directed(total: Floats, scale: Floats) -> Floats:
+    """Return R with the sign of T, then with the opposite one, shape (2 members, ...)."""
+    ratio = np.sign(total) * _ratio(total, scale)
+    return np.concatenate([ratio, -ratio])
+
+
+def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
+    """Return the intervals of every weighted mean, shape (alpha, member, 2), infinite where no p is so small.
 
     `x` are sums of weighted differences, `weights` those of their weights, positive, both NaN for absent families.
     """
     if plan.exact:
-        return np.array([_exact_interval(*each, alpha) for each in zip(x, weights, strict=True)]).reshape(-1, 2)
-    width = max(1, _HELD // plan.n_flips)
-    starts = range(0, len(x), width)
-    parts = [_drawn_intervals(x[s : s + width], weights[s : s + width], plan, alpha) for s in starts]
-    return np.concatenate([np.empty((0, 2)), *parts])
+        parts = [_exact_intervals(means, alphas) for means in subset_means(x, weights)]
+    else:
+        parts = [_drawn_intervals(means, plan.n_total, alphas) for means in drawn_means(x, weights, plan)]
+    return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
-def _drawn_intervals(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> Floats:
+def _exact_intervals(means: Floats, alphas: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the intervals from the means of all subsets of one member's families."""
+    rare = [int(np.floor(alpha * (len(means) + 1) + 1e-9)) // 2 for alpha in alphas]
+    means.partition([rank for each in rare if each for rank in (each - 1, len(means) - each)] or 0)
+    return [(means[each - 1], means[-each]) if each else (-np.inf, np.inf) for each in rare]
+
+
+def _drawn_intervals(means: Floats, n_total: int, alphas: Sequence[float]) -> list[tuple[float, float]]:
     """Return the intervals from random flips: of each the means of the flipped and of the other families."""
-    rare = int(np.floor(alpha * plan.n_total + 1e-9))
-    if rare == 0:
-        return np.tile([-np.inf, np.inf], (len(x), 1))
-    numbers, of_families = (np.nan_to_num(each).T for each in (x, weights))
-    low, high = np.empty((plan.n_flips, len(x))), np.empty((plan.n_flips, len(x)))
-    rows = max(1, _HELD // sum(x.shape))
-    for number, signs in enumerate(plan.signs(rows)):
-        flipped = (signs < 0).astype(float)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            one = (flipped @ numbers) / (flipped @ of_families)
-            other = ((1 - flipped) @ numbers) / ((1 - flipped) @ of_families)
-        none = ~np.isfinite(one + other)
-        block = slice(number * rows, number * rows + len(signs))
-        low[block] = np.where(none, -np.inf, np.minimum(one, other))
-        high[block] = np.where(none, np.inf, np.maximum(one, other))
-    low.partition(rare - 1, axis=0)
-    high.partition(len(high) - rare, axis=0)
-    return np.stack([low[rare - 1], high[len(high) - rare]], axis=-1)
+    none = ~np.isfinite(means).all(axis=0)
+    low, high = np.where(none, -np.inf, means.min(axis=0)), np.where(none, np.inf, means.max(axis=0))
+    rare = [int(np.floor(alpha * n_total + 1e-9)) for alpha in alphas]
+    low.partition([each - 1 for each in rare if each] or 0)
+    high.partition([len(high) - each for each in rare if each] or 0)
+    return [(low[each - 1], high[-each]) if each else (-np.inf, np.inf) for each in rare]
 
 
-def _exact_interval(x: Floats, weights: Floats, alpha: float) -> Floats:
-    """Return the interval from the means of all subsets of one member's families."""
-    present = ~np.isnan(x)
-    rare = int(np.floor(alpha * 2 ** np.count_nonzero(present) + 1e-9)) // 2
-    if rare == 0:
-        return np.array([-np.inf, np.inf])
-    means = _subset_sums(x[present])[1:] / _subset_sums(weights[present])[1:]
-    means.partition((rare - 1, len(means) - rare))
-    return means[[rare - 1, len(means) - rare]]
+def drawn_means(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[Floats]:
+    """Yield the means of the flipped and of the other families of each random flip, of none minus infinity."""
+    width = rows_that_fit(16 * plan.n_resamples)
+    for start in range(0, len(x), width):
+        numbers, of_families = (np.nan_to_num(each[start : start + width]) for each in (x, weights))
+        means = np.empty((len(numbers), 2, plan.n_resamples))
+        for some, labels in label_batches(plan, rows_that_fit(8 * sum(numbers.shape))):
+            for side in (0, 1):
+                chosen = (labels != side).T.astype(float)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    mean = (numbers @ chosen) / (of_families @ chosen)
+                means[:, side, some] = np.where(np.isfinite(mean), mean, -np.inf)
+        yield from means
+
+
+def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
+    """Yield the weighted means of all subsets of each member's families but the empty one."""
+    last, sums = None, np.empty(0)
+    for own, of_own in zip(x, weights, strict=True):
+        present = ~np.isnan(own)
+        if last is None or not np.array_equal(of_own[present], last):  # levels of a pair have the same weights
+            last = of_own[present]
+            sums = _subset_sums(last)[1:]
+        yield _subset_sums(own[present])[1:] / sums
 
 
 def _subset_sums(numbers: Floats) -> Floats:
@@ -174,3 +164,120 @@ def _subset_sums(numbers: Floats) -> Floats:
     for place, number in enumerate(numbers):
         np.add(sums[: 2**place], number, out=sums[2**place : 2 ** (place + 1)])
     return sums
+
+
+def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
+    """Compare a pair at every level, with one vector of flips; p-values adjusted by step-down max-|T| over levels.
+
+    Intervals of a level by itself are those of the subset means. The simultaneous band is that of the residuals ``x - W
+    Δ`` under the same flips where families weigh alike; a heavy one pulls Δ towards itself, so that its residuals are
+    too small, and the band of unlike families is that of subset means at ``α / K`` for ``K`` levels.
+
+    Parameters
+    ----------
+    x : ndarray, shape (level, family)
+        Sums over families of weighted differences.
+    weights : ndarray, shape (family,)
+        Sums of their weights, of 1 in all; NaN where the pair lacks the family.
+
+    Returns
+    -------
+    dict of ndarray, shape (level,)
+        `difference`, `statistic`, `pvalue`, `pvalue_adjusted`; `difference_ci` of the level by itself, shape (level,
+        2), infinite where no p is so small; `difference_band`, shape (level, 2), NaN where families are too few; and
+        `band_method`, how it was made.
+    """
+    x = np.where(np.isnan(weights), np.nan, x)
+    pvalue, adjusted = pvalues(x, plan, np.arange(len(x)))
+    estimate, n = np.nansum(x, axis=-1), np.count_nonzero(~np.isnan(weights))
+    pointwise, together = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, alpha, alpha / max(1, len(x)))
+    together[~np.isfinite(together).all(axis=-1)] = np.nan
+    made = SUBSET_MEANS if np.isfinite(together).any() else NO_BAND
+    if n >= FEWEST_FAMILIES and np.nanmax(weights) <= ALIKE * np.nanmin(weights):
+        residual = x - weights * estimate[:, np.newaxis]
+        half = critical(residual, plan, alpha) * np.sqrt(n / (n - 1) * np.nansum(residual**2, axis=-1))
+        together, made = np.stack([estimate - half, estimate + half], axis=-1), RESIDUALS
+    return {
+        "difference": estimate,
+        "statistic": flip_statistic(x),
+        "pvalue": pvalue,
+        "pvalue_adjusted": adjusted,
+        "difference_ci": pointwise,
+        "difference_band": together,
+        "band_method": np.float64(made),
+    }
+
+
+def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
+    """Return the value that the largest |T| over levels exceeds in a share of at most `alpha` of the flips."""
+    n, scale = np.count_nonzero(~np.isnan(residual[0])), _scale(residual)
+    largest = (_ratio(total, scale).max(axis=0, initial=0.0) for total in _flipped_sums(residual, plan))
+    ratio = float(tally(largest, np.zeros(()), plan, alpha)[1])
+    rest = 1 - ratio
+    return float(np.sqrt((n - 1) * ratio / rest)) if rest > ROUNDING else np.inf
+
+
+def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return the standard deviation of true differences of every pair, and its interval, shape (pair, 2).
+
+    With ``S²`` the variance of the differences `d`, ``v̄`` the mean of their squared standard errors `v` and
+    `uncertainty` half the variance of their sum (see `task_effects.uncertainty`), the square of the
+    interval runs from ``S² / F_{1 - α/2} - v̄`` to ``max(S², v̄) / F_{α/2} - v̄``. NaN of a single task.
+    """
+    count = np.count_nonzero(~np.isnan(d), axis=-1)
+    known = np.where(np.isnan(d), 0.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, noise = np.nansum(d, axis=-1) / count, np.where(known, v, 0.0).sum(axis=-1) / count
+        square = np.where(known, d - mean[:, np.newaxis], 0.0)
+        square = (square**2).sum(axis=-1) / np.where(count > 1, count - 1, np.nan)
+        dof = (noise * count) ** 2 / uncertainty
+        low = square / _f_quantile(1 - alpha / 2, count - 1.0, dof) - noise
+        high = np.maximum(square, noise) / _f_quantile(alpha / 2, count - 1.0, dof) - noise
+    ends = np.sqrt(np.maximum(np.stack([square - noise, low, high], axis=-1), 0.0))
+    return ends[..., 0], ends[..., 1:]
+
+
+def _f_quantile(share: float, dof: Floats, of_error: Floats) -> Floats:
+    """Return a quantile of F; of errors that are exactly 0, of chi-squared over its degrees of freedom."""
+    chi = scipy.special.chdtri(dof, 1 - share) / dof
+    return np.asarray(
+        np.where(np.isfinite(of_error), scipy.special.fdtri(dof, np.nan_to_num(of_error, nan=1.0), share), chi)
+    )
+
+
+def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return the share of positive numbers among those that are not 0, its interval (Clopper-Pearson), and the zeros.
+
+    NaN where all numbers are 0.
+    """
+    positive, negative = np.count_nonzero(x > 0, axis=-1), np.count_nonzero(x < 0, axis=-1)
+    n, inverse = positive + negative, scipy.special.betaincinv
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low = np.where(positive > 0, inverse(np.maximum(positive, 1), negative + 1, alpha / 2), 0.0)
+        high = np.where(negative > 0, inverse(positive + 1, np.maximum(negative, 1), 1 - alpha / 2), 1.0)
+        share = positive / np.where(n > 0, n, np.nan)
+    ends = np.where(n[:, np.newaxis] > 0, np.stack([low, high], axis=-1), np.nan)
+    return share, ends, np.count_nonzero(x == 0, axis=-1)
+
+
+def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
+    """Test all differences of mean ranks by flips of families, and say which places each algorithm can have.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (algorithm, family)
+        Sums over families of ranks, 1 the best, in tasks that have all algorithms.
+
+    Returns
+    -------
+    pvalue_adjusted : ndarray, shape (algorithm, algorithm)
+        Of "the first has the better mean rank", adjusted by step-down over all ordered pairs.
+    place_ci : ndarray, shape (algorithm, 2)
+        One more than the number of algorithms that are shown to be better, and the number of all less those shown to
+        be worse (Mogstad, Romano, Shaikh & Wilhelm 2024, doi:10.1093/restud/rdad006).
+    """
+    first, second = np.triu_indices(len(ranks), 1)
+    pvalues = np.ones((len(ranks), len(ranks)))
+    pvalues[first, second], pvalues[second, first] = directed_pvalues(ranks[second] - ranks[first], plan)
+    better = pvalues <= alpha + 1e-12
+    return pvalues, np.stack([1.0 + better.sum(axis=0), len(ranks) - better.sum(axis=1)], axis=-1)

@@ -5,6 +5,7 @@ Samples are rows of shape (task, trial), missing trials NaN; the first has ``m``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels import bootstrap
-from xcurves.kernels.ecdf import Ints, clopper_pearson
+from xcurves.kernels.ecdf import Ints, clopper_pearson, limits_at
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.shuffles import Plan
+from xcurves.kernels.plans import Plan
 
 EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
 
@@ -84,29 +85,54 @@ def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
     """
     z = -scipy.special.ndtri(alpha / 2)
     more = (m + n) / 2 - 1
-    ends = []
-    for outer in (0.0, 1.0):
-        inside, outside = probability, np.full_like(probability, outer)
-        for _ in range(_HALVINGS):
-            theta = (inside + outside) / 2
-            variance = theta * (1 - theta) * (1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
-            near = (theta - probability) ** 2 <= z**2 * variance
-            inside, outside = np.where(near, theta, inside), np.where(near, outside, theta)
-        ends.append(np.where(probability == outer, outer, outside))
+
+    def near(theta: Floats) -> NDArray[np.bool_]:
+        variance = theta * (1 - theta) * (1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
+        return np.asarray((theta - probability) ** 2 <= z**2 * variance)
+
+    ends = [np.where(probability == end, end, _furthest(near, probability, end)) for end in (0.0, 1.0)]
     return np.where(np.isnan(probability)[:, np.newaxis], np.nan, np.stack(ends, axis=-1))
 
 
 def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the share of runs in which the first is greater, ties half, and its exact interval.
+    """Return the share of runs in which the first is greater, ties half, and its interval.
 
-    The lower limit counts ties as losses, the upper as wins, each by Clopper & Pearson.
+    Without ties it is Clopper & Pearson's, with ties that of Tango's score test of P(X > Y) - P(X < Y).
     """
     n = np.count_nonzero(~np.isnan(x), axis=-1)
     wins, ties = np.count_nonzero(x > y, axis=-1), np.count_nonzero(x == y, axis=-1)
     some = np.maximum(n, 1)
-    limits = np.stack([clopper_pearson(wins, some, alpha)[0], clopper_pearson(wins + ties, some, alpha)[1]], axis=-1)
-    none = n == 0
-    return np.where(none, np.nan, (wins + ties / 2) / some), np.where(none[:, np.newaxis], np.nan, limits)
+    probability = np.where(n > 0, (wins + ties / 2) / some, np.nan)
+    exact = np.stack(clopper_pearson(wins, some, alpha), axis=-1)
+    limits = np.where((ties > 0)[:, np.newaxis], tango(wins, n - wins - ties, some, alpha), exact)
+    return probability, np.where((n == 0)[:, np.newaxis], np.nan, limits)
+
+
+def tango(wins: Ints, losses: Ints, n: Ints, alpha: float) -> Floats:
+    """Return Tango's (1998) interval of P(X > Y) + P(X = Y) / 2 from `n` pairs, shape (task, 2).
+
+    Its limits are the differences d = P(X > Y) - P(X < Y) that lie z standard errors from the observed one, by the
+    variance n (2 q + d - d²) with q the most likely P(X < Y) for that d.
+    """
+    z = -scipy.special.ndtri(alpha / 2)
+    observed = (wins - losses) / n
+
+    def near(d: Floats) -> NDArray[np.bool_]:
+        b = (2 * n - wins + losses) * d - wins - losses
+        q = (np.sqrt(np.maximum(b**2 + 8 * n * losses * d * (1 - d), 0.0)) - b) / (4 * n)
+        return np.asarray((wins - losses - n * d) ** 2 <= z**2 * n * np.maximum(2 * q + d - d**2, 0.0))
+
+    return (1 + np.stack([_furthest(near, observed, end) for end in (-1.0, 1.0)], axis=-1)) / 2
+
+
+def _furthest(near: Callable[[Floats], NDArray[np.bool_]], inside: Floats, end: float) -> Floats:
+    """Return the value between `inside`, which is near, and `end` up to which values are near, by halving."""
+    outside = np.full_like(inside, end)
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        kept = near(middle)
+        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+    return outside
 
 
 def gaps(merged: Merged) -> tuple[Ints, Ints]:
@@ -115,6 +141,18 @@ def gaps(merged: Merged) -> tuple[Ints, Ints]:
     j = np.arange(1, k.shape[-1] + 1) - k
     excess = np.where(merged.end, j * merged.m - k * merged.n, 0)
     return np.maximum(excess.max(axis=-1), 0), np.maximum(-excess.min(axis=-1), 0)
+
+
+def outside_bands(merged: Merged, alpha: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether the first, and the second, is higher at some score: its CDF's band lies below the other's there.
+
+    `alpha` is that of each band.
+    """
+    k = np.cumsum(merged.first, axis=-1)
+    j = np.arange(1, k.shape[-1] + 1) - k
+    x, y = (limits_at(np.minimum(count, n), n[:, 0], alpha) for count, n in ((k, merged.m), (j, merged.n)))
+    above, below = merged.end & (x.upper < y.lower), merged.end & (y.upper < x.lower)
+    return np.asarray(above.any(axis=-1)), np.asarray(below.any(axis=-1))
 
 
 def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
@@ -162,8 +200,8 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     n_tasks, width = merged.order.shape
     hits = np.full(n_tasks, plan.n_total - plan.n_resamples)
     n_runs = width // 2
-    for number in range(plan.n_blocks):
-        sign = _signs(plan, number)
+    for labels in plan.blocks():
+        sign = 2 * labels - 1
         rows = max(1, _HELD // sign.size)
         for start in range(0, n_tasks, rows):
             part = slice(start, start + rows)
@@ -173,16 +211,6 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
             furthest = np.maximum(walk.max(axis=1), -walk.min(axis=1)).astype(np.int64)
             hits[part] += np.count_nonzero(furthest * n_runs >= gap[part, np.newaxis], axis=-1)
     return np.asarray(hits / plan.n_total)
-
-
-def _signs(plan: Plan, number: int) -> NDArray[np.int8]:
-    """Return -1 for the trials of the first group in a block of reassignments, 1 for others, shape (row, trial)."""
-    if plan.large:
-        return 1 - 2 * plan.first_group(number).view(np.int8)
-    order = plan.block(number)
-    sign = np.ones(order.shape, np.int8)
-    np.put_along_axis(sign, order[:, : order.shape[1] // 2], -1, axis=1)
-    return sign
 
 
 def stratified_probability(x: Floats, y: Floats) -> Floats:

@@ -11,20 +11,22 @@ squares between these groups.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from xcurves.kernels.groupsums import group_sums
+from xcurves.kernels.engine import group_sums, pvalue_fields, tally
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.null import UpperTail, rank_pvalue
-from xcurves.kernels.shuffles import TIE, Plan
+from xcurves.kernels.plans import TIE, RunPlan
+from xcurves.kernels.sums import rank_pvalue
 
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
+_INFINITE = 1e200  # by which sums of squares between groups without spread are multiplied, to be ordered as W
 
 
 class Statistic(NamedTuple):
@@ -33,19 +35,17 @@ class Statistic(NamedTuple):
     Attributes
     ----------
     w : ndarray
-        Infinite where groups without spread have different means; NaN where all numbers are equal.
-    between : ndarray
-        Where `w` is infinite, the sum of squares between the groups without spread, up to a factor.
+        Where groups without spread have different means, `_INFINITE` times the sum of squares between them, up to a
+        factor; NaN where all numbers are equal.
     df : ndarray
         Degrees of freedom of the denominator in Welch's approximation.
     """
 
     w: Floats
-    between: Floats
     df: Floats
 
 
-def welch_tests(u: Floats, plan: Plan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
+def welch_tests(u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
     """Compare the observed W of numbers `u`, shape (task, curve), with that of every reassignment of the plan.
 
     Returns
@@ -58,62 +58,66 @@ def welch_tests(u: Floats, plan: Plan, alpha: float, *, keep: bool = False) -> d
     return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
 
 
-def _evaluate(u: Floats, plan: Plan, alpha: float, keep: bool) -> dict[str, Floats]:
+def _evaluate(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, Floats]:
     u = u - u.mean(axis=-1, keepdims=True)
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
-    observed = _observed(u, plan.sizes)
-    if len(plan.sizes) == 2:  # the same factor as the shuffled ones
-        observed = observed._replace(between=observed.between * sum(plan.sizes) / np.prod(plan.sizes))
-    n_tail = int(np.floor(alpha * plan.n_total + 1e-9)) + plan.exact
-    tail = UpperTail(n_tail)
-    below, kept = np.zeros(len(u)), []
-    for shuffled in _shuffled(u, plan) if min(plan.sizes) > 1 else ():
-        below += np.count_nonzero(~_reaches(shuffled, observed), axis=-1)
-        tail.add(shuffled.w)
-        if keep:
-            kept.append(shuffled.w)
-    pvalue = np.maximum(plan.n_total - below, 1) / plan.n_total
-    w, df = observed.w[:, 0], observed.df[:, 0]
-    found = {
-        "f": w.copy(),
-        "pvalue": pvalue,
-        "pvalue_stderr": np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples),
-        "critical_value": tail.smallest(w.shape) if n_tail and tail.held else np.full(w.shape, np.inf),
+    observed, df = (each[:, 0] for each in _observed(u, plan.sizes))
+    kept: list[Floats] = []
+
+    def shuffled() -> Iterator[Floats]:
+        for found in _shuffled(u, plan) if min(plan.sizes) > 1 else ():
+            if keep:
+                kept.append(_finite(found.w))
+            yield found.w
+
+    count, critical = tally(shuffled(), observed * (1 - TIE), plan, alpha)
+    w = _finite(observed)
+    found = pvalue_fields(count, plan) | {
+        "f": w,
+        "critical_value": _finite(critical),
         "pvalue_parametric": scipy.special.fdtrc(len(plan.sizes) - 1, df, w),
         "error_df": df.copy(),
     }
     if keep:
         null = np.concatenate(kept, axis=-1) if kept else np.full((len(u), plan.n_resamples), np.nan)
-        found["pvalue_rank"] = rank_pvalue(w, null)
-        found["null_distribution"] = null
+        found |= {"pvalue_rank": rank_pvalue(w, null), "null_distribution": null}
+    undefined = np.isnan(observed)
     for values in found.values():
-        values[np.isnan(w)] = np.nan
+        values[undefined] = np.nan
     return found
 
 
-def _shuffled(u: Floats, plan: Plan) -> Iterator[Statistic]:
+def _finite(w: Floats) -> Floats:
+    """Return W, infinite where groups without spread differ."""
+    return np.where(w >= _ROUNDING**2 * _INFINITE, np.inf, w)
+
+
+def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Statistic]:
     """Yield W of the reassignments of a plan; of two groups it is the square of Welch's t, in fewer steps."""
+    features = np.stack([u, u * u], axis=1)
     if len(plan.sizes) > 2:
-        for sums in group_sums(np.concatenate([u, u * u]), plan):
-            yield _statistic(sums[: len(u)], sums[len(u) :], plan.sizes)
+        for sums in group_sums(features, plan):
+            yield _statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)
         return
     sizes = np.array(plan.sizes, float)
     by_square = 1 / (sizes * (sizes - 1))
     total = (u * u).sum(axis=-1, keepdims=True)
     alike = plan.sizes[0] == plan.sizes[1]
-    for sums in group_sums(u if alike else np.concatenate([u, u * u]), plan):
-        first = sums[: len(u), 0]
-        squares = first * first  # of the sum over the second group too, since all add up to 0
+    for sums in group_sums(features[:, :1] if alike else features, plan):
+        squares = sums[:, 0, 0] ** 2  # of the sum over the second group too, since all add up to 0
         variance = -(by_square / sizes).sum() * squares
         variance += by_square[1] * total
         if not alike:
-            variance += (by_square[0] - by_square[1]) * sums[len(u) :, 0]
+            variance += (by_square[0] - by_square[1]) * sums[:, 0, 1]
         squares *= (1 / sizes).sum() ** 2
         nothing = variance <= _ROUNDING * by_square.max() * total
         with np.errstate(divide="ignore", invalid="ignore"):
-            w = np.where(nothing, np.inf, squares / variance) if nothing.any() else squares / variance
-        yield Statistic(w, squares, w)
+            w = squares / variance
+        if nothing.any():
+            between = squares * np.prod(sizes) / sizes.sum()
+            w = np.where(nothing, _INFINITE * between, w)
+        yield Statistic(w, w)
 
 
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
@@ -127,7 +131,7 @@ def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
 
 def _observed(u: Floats, sizes: tuple[int, ...]) -> Statistic:
     if min(sizes) < 2:
-        return Statistic(*np.full((3, len(u), 1), np.nan))
+        return Statistic(*np.full((2, len(u), 1), np.nan))
     starts = np.cumsum((0, *sizes[:-1]))
     first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
     return _statistic(first, second, sizes)
@@ -158,13 +162,34 @@ def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:
         df = (m * m - 1) / (3 * spread)
     w = ratio / (1 + 2 * (m - 2) / (m * m - 1) * spread)
     w[constant.all(axis=1) & (between == 0)] = np.nan
-    w[between > 0] = np.inf
-    return Statistic(w, between, df)
+    w[between > 0] = _INFINITE * between[between > 0]
+    return Statistic(w, df)
 
 
-def _reaches(shuffled: Statistic, observed: Statistic) -> NDArray[np.bool_]:
-    """Return which reassignments have W at least as large as observed, ties included."""
-    reaches = shuffled.w >= observed.w * (1 - TIE)
-    for task in np.flatnonzero(np.isinf(observed.w)):
-        reaches[task] &= shuffled.between[task] >= observed.between[task] * (1 - TIE)
-    return np.asarray(reaches)
+_NODES = 400
+
+
+@lru_cache(maxsize=1024)
+def ratio_quantile(sizes: tuple[int, ...], probability: float) -> float:
+    """Return a quantile of the ratio of the largest to the smallest standard deviation of normal samples.
+
+    Samples of `sizes` 2 or more come from normal distributions of equal spread. With ``F_i`` the distribution of the
+    variance of sample ``i``, the ratio of variances is at most ``r`` with probability
+    ``Σ_i ∫ Π_{j≠i} [F_j(r F_i⁻¹(p)) - F_j(F_i⁻¹(p))] dp`` over ``p`` from 0 to 1.
+    """
+    counts = Counter(size - 1 for size in sizes)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    p = (nodes + 1) / 2
+
+    def excess(log_ratio: float) -> float:
+        total = 0.0
+        for smallest, count in counts.items():
+            x = 2 * scipy.special.gammaincinv(smallest / 2, p) / smallest
+            product = np.ones(_NODES)
+            for df, n in counts.items():
+                upper, lower = (scipy.special.gammainc(df / 2, df * at / 2) for at in (x * np.exp(log_ratio), x))
+                product *= (upper - lower) ** (n - (df == smallest))
+            total += count * float(weights @ product) / 2
+        return total - probability
+
+    return float(np.exp(scipy.optimize.brentq(excess, 1e-6, 60, xtol=1e-10) / 2))

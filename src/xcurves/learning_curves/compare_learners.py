@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +10,26 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
-from xcurves.core.packing import Floats, Layout
-from xcurves.core.task_blocks import apply_block
+from xcurves.core.driver import Group, Job, compute
+from xcurves.core.run_checks import Context
 from xcurves.kernels import compare, powerlaw
-from xcurves.kernels.learning import Model, t_quantile
-from xcurves.learning_curves.curvefit import FAR, far, largest_size
+from xcurves.kernels.learning import Model
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.powerlaw import Curves, t_quantile
+from xcurves.learning_curves.curvefit import far
 from xcurves.learning_curves.fit_result import rate_units
-from xcurves.learning_curves.intervals import around
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
+from xcurves.learning_curves.options import bare, check_n, spread
 from xcurves.learning_curves.read_fit import (
-    CURVE_DIMS,
+    N_PARTS,
+    THETA,
     check_fit,
     curves_of,
     curves_of_fit,
+    label_of,
     model_of,
+    place_of,
     task_coords,
-    theta_covariance,
     unit_of,
     variances_known,
 )
@@ -34,15 +37,18 @@ from xcurves.learning_curves.read_fit import (
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
 
 
-def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
+def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None = None) -> xr.Dataset:
     r"""Compare every algorithm's learning curve with that of a reference.
 
     Parameters
     ----------
     fit : Dataset
-        What `fit_power_law` returned, with a dim `algorithm`, not quadratic, all algorithms at one size N.
-    reference : label
-        The algorithm to compare with.
+        What `fit_power_law` returned, with a dim `algorithm`, not quadratic.
+    reference : label, optional
+        The algorithm to compare with, by default the first.
+    at : float, optional
+        The size N at which errors are compared, up to the largest one; by default that of the fit, the smaller one of
+        the two where it differs. For sizes beyond, see `predict`.
 
     Returns
     -------
@@ -50,22 +56,22 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
         For every other algorithm, with the further dims of `fit` in front: `difference` (param) to the reference, first
         minus reference, and `difference_ci` (param, ci_bound), in the unit of `fit`, of ``error_at_n``,
         ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `equal_from` and `equal_to` (crossing), the sizes
-        between which no difference is shown, from the smallest measured size to four times the largest, NaN where there
-        are none; `crossing_size` (crossing), where the curves cross there, NaN unless differences of opposite signs are
-        shown on the two sides; `data_multiplier` and `data_multiplier_ci` (ci_bound), how many times N the reference
-        needs to reach the algorithm's error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that
-        error; `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
-        reference, or below a quarter of the smallest. If an algorithm or the reference has no curve everything is NaN;
-        if the errors of either are all equal, so is everything but the difference of errors. Of a lazy fit that states
-        the two at different sizes N everything is NaN.
+        between which no difference is shown, among those at which both curves were measured, NaN where there are none;
+        `crossing_size` (crossing), where the curves cross there, NaN unless differences of opposite signs are shown on
+        the two sides, which makes `equal_from` to `equal_to` its interval; `data_multiplier` and `data_multiplier_ci`
+        (ci_bound), how many times N the reference needs to reach the algorithm's error at N, NaN where its curve does
+        not fall (β_N ≤ 0) or levels off above that error; `data_multiplier_extrapolated`, 1 where so many are beyond
+        four times the largest size measured for the reference, or below a quarter of the smallest. The coordinate `at`
+        is N. If an algorithm or the reference has no curve, or none up to N, everything is NaN; if the errors of either
+        are all equal, so is everything but the difference of errors.
 
     Raises
     ------
     AttributeError
         If `fit` is a result of another method.
     ValueError, TypeError
-        If `fit` is no result, there is no such algorithm or no other one, the fit is quadratic, or N differs between
-        algorithms.
+        If `fit` is no result, there is no such algorithm or no other one, the fit is quadratic, or `at` is beyond the
+        largest size.
 
     Notes
     -----
@@ -76,12 +82,12 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     "Augmentation is worth 1.8 times the data" [1]_. Where that error is near the reference's asymptote d changes fast
     with both curves: NaN takes the cases where d would be largest, and the interval holds for the others only roughly.
     Intervals take the two curves as independent, by the standard errors of the fits and Welch's degrees of freedom, for
-    d in its logarithm; those of differences beyond the largest size are widened by the backtests, see `predict`. Folds
+    d in its logarithm, where d N is beyond the reference's largest size widened by its backtest, see `predict`. Folds
     or test images that learners share make true intervals of differences narrower.
 
-    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: one in a hundred
-    pairs of equal learners is said to cross, one in fifty with free asymptotes. Of more than two stretches of sizes
-    without a shown difference the last ones are joined.
+    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: of equal learners
+    about one pair in six is shown to differ at some size, one in a hundred is said to cross, one in fifty with free
+    asymptotes. Of more than two stretches of sizes without a shown difference the last ones are joined.
 
     References
     ----------
@@ -102,102 +108,99 @@ def compare_learners(fit: xr.Dataset, *, reference: Any) -> xr.Dataset:
     >>> versus.data_multiplier.round(2).values.tolist()
     [1.58]
     """
-    _check(fit, reference)
-    place = fit.indexes["algorithm"].get_loc(reference)
+    FIT_POWER_LAW.check(fit, "fit")
+    check_fit(fit)
+    if reference is None and "algorithm" in fit.indexes:
+        reference = fit.indexes["algorithm"][0]
+    place = place_of(fit, reference)
+    if "delta" in fit.data_vars:
+        raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
     others = [i for i in range(fit.sizes["algorithm"]) if i != place]
     chosen, against = fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
-    block = _CompareBlock(model_of(fit), provenance.alpha_of(fit), known=variances_known(fit))
-    packed = apply_block(block, [*curves_of(chosen), *curves_of(against)], CURVE_DIMS * 2, block.layout.length)
+    where = _size_of(chosen, against, at)
+    lead = {dim: chosen.sizes[dim] for dim in FIT_POWER_LAW.task_dims(fit)}
+    comparison = _LearnerComparison(model_of(fit), provenance.alpha_of(fit), known=variances_known(fit))
+    arrays = [*curves_of(chosen), *curves_of(against), spread(where, lead)]
+    job = Job(
+        name="compare_learners",
+        kernel=_compare,
+        context=Context.of(arrays[0], core=(THETA,)),
+        layout=COMPARE_LEARNERS.layout({"param": len(COMPARED), "ci_bound": 2, "crossing": 2}),
+        core=(THETA,),
+        options={"comparison": comparison},
+    )
     attrs = COMPARE_LEARNERS.attrs(
         fit,
         0,
-        1 - block.alpha,
-        reference=reference if isinstance(reference, str) else np.asarray(reference).item(),
+        1 - comparison.alpha,
+        reference=label_of(reference),
+        at=at,
         units=unit_of(fit),
     )
     units = rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
-    coords = task_coords(chosen)
-    return COMPARE_LEARNERS.dataset(block.layout.unpack(packed), coords, attrs, fit["error_at_n"], units)
+    coords = {**task_coords(chosen), "at": where.variable}
+    return COMPARE_LEARNERS.dataset(compute(job, *arrays), coords, attrs, fit["error_at_n"], units)
 
 
-def _check(fit: xr.Dataset, reference: Any) -> None:
-    FIT_POWER_LAW.check(fit, "fit")
-    check_fit(fit)
-    if "algorithm" not in fit.dims:
-        raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
-    known = labels.words(fit["algorithm"])
-    if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
+def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.DataArray:
+    """Return the size N at which learners are compared: as given, or the smaller one of those that the fit states."""
+    if at is None:
+        theirs = bare(against["at"].drop_vars("algorithm", errors="ignore"))
+        return bare(chosen["at"]).clip(max=theirs)
+    size = check_n("at", at)
+    largest = chosen["training"].to_numpy()[-1]
+    if len(size) > 1 or size[0] > largest:
         raise ValueError(
-            f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has {', '.join(known)}"
-            f"{labels.did_you_mean(reference, fit['algorithm'].to_numpy().tolist())}"
+            f"at must be one size up to the largest measured one, {largest:g}; got {labels.shown(at)}. "
+            f"For the difference at any size: predict(fit, {labels.shown(at)}, reference=...)"
         )
-    if len(known) < 2:
-        raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
-    if "delta" in fit.data_vars:
-        raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
-    if "algorithm" in fit["at"].dims and fit["at"].chunks is None:
-        spread = fit["at"].max("algorithm") - fit["at"].min("algorithm")
-        if (spread > 0).any():
-            cure = f"Fit with one number as at, at={fit['at'].min().item():g}"
-            raise ValueError(f"fit states errors at another size N for each algorithm. {cure}")
+    return xr.DataArray(size[0])
 
 
 @dataclass(frozen=True)
-class _CompareBlock:
-    """Comparisons of a block of pairs of curves."""
+class _LearnerComparison:
+    """How pairs of curves are compared."""
 
     model: Model
     alpha: float
     known: bool
 
-    @property
-    def layout(self) -> Layout:
-        return COMPARE_LEARNERS.layout({"param": len(COMPARED), "ci_bound": 2, "crossing": 2})
-
-    def __call__(self, *arrays: Any) -> Floats:
-        """Compare, given what `curves_of` returns for the learners, then for the reference, and numbers."""
-        *parts, numbers = arrays
-        half = len(CURVE_DIMS)
-        learner, reference = (self._curves(part, numbers) for part in (parts[:half], parts[half:]))
-        folds = [part[3].reshape(numbers.size, -1) for part in (parts[:half], parts[half:])]
-        has = (folds[0] > 0) | (folds[1] > 0)
-        low = np.where(has, self.model.n, np.inf).min(axis=1)
-        high = FAR * np.where(has, self.model.n, -np.inf).max(axis=1)
-        unknown = np.isnan(learner.theta[:, powerlaw.GAMMA] + reference.theta[:, powerlaw.GAMMA])
-        elsewhere = learner.at != reference.at
-        learner.theta[elsewhere] = np.nan
-        unknown |= elsewhere
-        low, high = np.where(unknown, 1.0, low), np.where(unknown, 2.0, high)
-        begin, end, crossing = compare.equal_sizes(learner, reference, low, high, self.alpha)
-        out = {
+    def of_group(self, group: Group) -> dict[str, Floats]:
+        """Compare, given what `curves_of` returns for the learners, then for the reference, and N."""
+        *parts, at = group.data
+        ours, theirs = (
+            curves_of_fit(part, self.model, known=self.known) for part in (parts[:N_PARTS], parts[N_PARTS:])
+        )
+        low, high = np.full((2, len(at)), [[0.0], [np.inf]])
+        for folds in (ours.folds, theirs.folds):
+            low = np.maximum(low, np.where(folds > 0, self.model.n, np.inf).min(axis=1))
+            high = np.minimum(high, np.where(folds > 0, self.model.n, -np.inf).max(axis=1))
+        unknown = np.isnan(ours.curves.theta[:, powerlaw.GAMMA] + theirs.curves.theta[:, powerlaw.GAMMA])
+        beyond = ~(at <= high)
+        learner, reference = (compare.restated(each.curves, at) for each in (ours, theirs))
+        learner.theta[beyond] = np.nan
+        unknown |= beyond
+        apart = unknown | ~(low <= high)
+        low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
+        stretches = compare.equal_sizes(learner, reference, low, high, self.alpha)
+        names = ("equal_from", "equal_to", "crossing_size")
+        return {
             **self._differences(learner, reference, unknown),
-            **{
-                name: np.where(unknown[:, np.newaxis], np.nan, sizes)
-                for name, sizes in (("equal_from", begin), ("equal_to", end), ("crossing_size", crossing))
-            },
-            **self._multipliers(learner, reference, unknown, folds[1]),
+            **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(names, stretches, strict=True)},
+            **self._multipliers(learner, reference, unknown, theirs.folds),
         }
-        return self.layout.pack(out, numbers.shape)
 
-    def _curves(self, arrays: Sequence[Floats], numbers: NDArray[np.int64]) -> compare.Curves:
-        covariance, theta, at, folds, _, rho, at_bound = curves_of_fit(arrays, numbers.size, numbers.ndim)
-        degrees = self.model.degrees(folds, known=self.known, at_bound=at_bound)
-        widening = np.where(np.isnan(rho), 0.0, rho) * self.model.nonnegative
-        of_theta = theta_covariance(covariance, quadratic=False)
-        return compare.Curves(theta, of_theta, at, degrees, widening, largest_size(folds, self.model.n))
-
-    def _differences(
-        self, learner: compare.Curves, reference: compare.Curves, unknown: NDArray[np.bool_]
-    ) -> dict[str, Floats]:
+    def _differences(self, learner: Curves, reference: Curves, unknown: NDArray[np.bool_]) -> dict[str, Floats]:
         """Return the differences of parameters with their intervals."""
         difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
         difference[unknown, 1:] = np.nan
         variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
         degrees = np.stack([learner.degrees, reference.degrees])[..., np.newaxis]
-        return {"difference": difference, "difference_ci": around(difference, self._half_width(variances, degrees))}
+        interval = powerlaw.around(difference, self._half_width(variances, degrees))
+        return {"difference": difference, "difference_ci": interval}
 
     def _multipliers(
-        self, learner: compare.Curves, reference: compare.Curves, unknown: NDArray[np.bool_], folds: Floats
+        self, learner: Curves, reference: Curves, unknown: NDArray[np.bool_], folds: Floats
     ) -> dict[str, Floats]:
         """Return how many times the data the learner is worth, with the interval in logarithms."""
         at, error = learner.at, powerlaw.ERROR
@@ -208,9 +211,16 @@ class _CompareBlock:
         of_errors = np.stack([learner.covariance[:, error, error], of_reference])
         steepness = np.abs(powerlaw.log_slope(reference.theta, there, at)[:, 0])
         degrees = np.stack([learner.degrees, reference.degrees])
+        octaves = np.maximum(np.log2(there / reference.fall.largest[:, np.newaxis]), 0.0)
+        top = powerlaw.values(reference.theta, reference.fall.largest[:, np.newaxis], at)
+        reached = powerlaw.values(reference.theta, there, at)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.log(reached / top)
+            added = reached * powerlaw.added_width(self.alpha, reference.rho_law, octaves, change)
+        half = np.hypot(self._half_width(of_errors, degrees), self.model.nonnegative * added[:, 0])
         return {
             "data_multiplier": np.exp(log),
-            "data_multiplier_ci": np.exp(around(log, self._half_width(of_errors, degrees) / steepness)),
+            "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
             "data_multiplier_extrapolated": far(there, folds, self.model.n)[:, 0].astype(float),
         }
 
@@ -218,3 +228,7 @@ class _CompareBlock:
         """Return half the width of intervals of differences, variances of shape (2, ...)."""
         degrees = np.broadcast_to(degrees, variances.shape)
         return np.asarray(t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0)))
+
+
+def _compare(group: Group, *, comparison: _LearnerComparison) -> dict[str, Floats]:
+    return comparison.of_group(group)

@@ -1,4 +1,4 @@
-"""The fit of a block of learning curves, which runs wherever the block is: in memory or in a dask worker."""
+"""The fit of learning curves."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core.packing import Floats, Layout
-from xcurves.kernels import powerlaw, refit, wls
-from xcurves.kernels.backtest import backtest_error, horizon, widened
-from xcurves.kernels.learning import Fit, Model, Sizes, t_quantile
+from xcurves.core.driver import Group
+from xcurves.core.schema import Layout
+from xcurves.kernels import powerlaw, refits, wls
+from xcurves.kernels.learning import Fit, Model, Sizes
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.powerlaw import t_quantile
 from xcurves.learning_curves import error_rates
-from xcurves.learning_curves.intervals import around, backtest_half_width, of_prediction
 
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")
-_FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated")
+_FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated", "n_cuts", "n_sizes_used")
 _PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_law")
 _ALPHA = PARAMETERS.index("alpha")
 _BLOCK = 1024  # curves at once, which bounds the memory
@@ -30,11 +31,9 @@ def parameters_of(model: Model) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class FitBlock:
-    """Learning curves of a block of tasks: errors in, packed results out, percent in between."""
+class Fitter:
+    """How learning curves are fitted: errors in, results out, percent in between."""
 
-    layout: Layout
-    names: list[str]
     model: Model
     by_curve: bool  # curves with one fold at every size have relative weights
     eager: bool  # refuse errors of which no curve can be fitted
@@ -44,49 +43,52 @@ class FitBlock:
     n_resamples: int
     entropy: int
     alpha: float
+    octaves: float | None
 
-    def __call__(self, errors: Floats, at: Floats, *others: Any) -> Floats:
-        """Fit tasks, given errors, shape (..., run, size), N, the standard errors and folds of means, and numbers."""
-        *aggregates, numbers = others
-        count, n_sizes = numbers.size, len(self.model.n)
-        errors = errors.reshape(count, -1, n_sizes)
-        at = np.broadcast_to(at, numbers.shape).ravel().astype(np.float64)
-        aggregates = [each.reshape(count, n_sizes) for each in aggregates]
-        names = [self.names[number] for number in numbers.ravel()]
-        packed = np.empty((count, self.layout.length))
-        for start in range(0, count, _BLOCK):
+    def fit_group(self, group: Group) -> dict[str, Floats]:
+        """Fit tasks, given errors, shape (task, fold, size), N, and the standard errors and folds of means."""
+        errors, at, *aggregates = group.data
+        parts = []
+        for start in range(0, len(errors), _BLOCK):
             some = slice(start, start + _BLOCK)
-            found = self._tasks(errors[some], at[some], [each[some] for each in aggregates], names[some])
-            packed[some] = self.layout.pack(found, [len(names[some])])
+            given = [each[some] for each in aggregates]
+            parts.append(self._tasks(errors[some], at[some], given, group.names[some], group.layout))
+        out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         if self.eager:
-            self._refuse_none(errors, aggregates, packed)
-        return packed.reshape(*numbers.shape, -1)
+            self._refuse_none(errors, aggregates, out["unfit"].astype(np.int8), group.names)
+        return out
 
-    def _refuse_none(self, errors: Floats, aggregates: Sequence[Floats], packed: Floats) -> None:
+    def _refuse_none(
+        self, errors: Floats, aggregates: Sequence[Floats], reasons: NDArray[np.int8], names: Sequence[str]
+    ) -> None:
         """Refuse errors of which no curve can be fitted."""
-        reasons = self.layout.views(packed)["unfit"].astype(np.int8)
         if (reasons != error_rates.FITTED).all():
-            sizes = self._sizes(errors, aggregates, self.names)
+            sizes = self._sizes(errors, aggregates, names)
             for model, tasks in self._models(sizes):
-                names = [self.names[task] for task in tasks]
-                error_rates.refuse_unfit(model, sizes.take(tasks), self.unit, names, reasons[tasks])
+                theirs = [names[task] for task in tasks]
+                used = sizes.where(refits.used_sizes(model.n, sizes.folds > 0, self.octaves)).take(tasks)
+                error_rates.refuse_unfit(model, used, self.unit, theirs, reasons[tasks])
 
-    def _tasks(self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: list[str]) -> dict[str, Floats]:
+    def _tasks(
+        self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: Sequence[str], layout: Layout
+    ) -> dict[str, Floats]:
         """Return the variables of tasks, NaN and 0 for those that cannot be fitted."""
         error_rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
-        out = self.layout.blank(len(names))
+        out = layout.blank(len(names))
         for name in _FLAGS:
             if name in out:
                 out[name][:] = 0
         has = sizes.folds > 0
         out["n_folds"] = sizes.folds
         out["mean_error"] = np.where(has, sizes.means, np.nan) / self.unit.percent
+        used = sizes.where(refits.used_sizes(self.model.n, has, self.octaves))
         for model, tasks in self._models(sizes):
-            reasons = error_rates.unfit(model, sizes.take(tasks), known=self._known(model))
+            beyond = at[tasks] > largest_size(sizes.folds[tasks], model.n)
+            reasons = error_rates.unfit(model, used.take(tasks), known=self._known(model), beyond=beyond)
             out["unfit"][tasks] = reasons
             fitted = tasks[reasons == error_rates.FITTED]
-            found = self._fit(model, at[fitted], sizes.take(fitted)) if fitted.size else {}
+            found = self._fit(model, at[fitted], used.take(fitted), sizes.take(fitted)) if fitted.size else {}
             for name in out.keys() & found.keys():
                 out[name][fitted] = found[name]
         return out
@@ -114,8 +116,8 @@ class FitBlock:
         means = np.where(has, means * self.unit.percent, 0.0)
         return Sizes(folds, means, np.where(folds > 1, variance, np.nan), variance)
 
-    def _fit(self, model: Model, at: Floats, sizes: Sizes) -> dict[str, Floats]:
-        """Fit tasks that can be fitted."""
+    def _fit(self, model: Model, at: Floats, sizes: Sizes, every: Sizes) -> dict[str, Floats]:
+        """Fit tasks that can be fitted to the sizes that are used; backtests know every size."""
         fit = model.fit(at, sizes)
         estimates = powerlaw.parameters(fit.theta, at)
         estimates[fit.at_bound, _ALPHA] = 0
@@ -126,24 +128,33 @@ class FitBlock:
         known = self._known(model)
         quantile = t_quantile(self.alpha, model.degrees(sizes.folds, known=known, at_bound=fit.at_bound))
         stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
-        rho = backtest_error(model, at, sizes)
+        tested = refits.backtest(model, at, every, self.octaves)
         found = {
-            "estimate_ci": around(estimates, quantile[:, np.newaxis] * stderr),
+            "estimate_ci": powerlaw.around(estimates, quantile[:, np.newaxis] * stderr),
             "stderr": stderr,
             "stderr_given_gamma": np.sqrt(np.maximum(given_gamma, 0.0)),
             "covariance": of_parameters,
-            "backtest_error": rho,
+            "backtest_error": tested.combined,
+            "backtest_error_law": tested.law,
+            "backtest_error_last_fall": tested.last_fall,
+            "n_cuts": tested.n_cuts.astype(float),
             "asymptote_at_bound": fit.at_bound.astype(float),
             **self._quality(model, at, sizes, fit),
         }
-        draws = refit.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
+        draws = refits.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
         bounds = None
         if draws:
-            found["estimate_ci"], bounds = refit.refit_percentiles(
+            found["estimate_ci"], bounds = refits.refit_percentiles(
                 model, at, sizes, fit, self.predict_at, draws, self.alpha
             )
         if len(self.predict_at):
-            found |= self._predict(model, at, sizes, fit, covariance, quantile, rho, bounds)
+            fall = powerlaw.last_fall(model.n, sizes.means, sizes.folds > 0)
+            degrees = model.degrees(sizes.folds, known=known, at_bound=fit.at_bound)
+            rho, rho_law = (refits.spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
+            curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
+            options: dict[str, Any] = {"method": "combined", "nonnegative": model.nonnegative, "cap": self.unit.cap}
+            found |= powerlaw.predict(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
+            found["extrapolated"] = far(self.predict_at, sizes.folds, model.n).astype(float)
         if model.nonnegative:
             rates = [0, _ALPHA]  # error_at_n and alpha
             found["estimate_ci"][:, rates] = np.clip(found["estimate_ci"][:, rates], 0.0, self.unit.cap)
@@ -164,34 +175,9 @@ class FitBlock:
             "objective": wls.objective(sizes.folds, sizes.spread, fit.weights, residuals),
             "error_sd": np.where(has, np.sqrt(fit.variance), np.nan),
             "gamma_at_edge": ((model.gamma is None) & at_edge).astype(float),
+            "fitted_from": np.where(has, model.n, np.inf).min(axis=1),
+            "n_sizes_used": has.sum(axis=1).astype(float),
             "at_extrapolated": far(at[:, np.newaxis], sizes.folds, model.n)[:, 0].astype(float),
-        }
-
-    def _predict(
-        self,
-        model: Model,
-        at: Floats,
-        sizes: Sizes,
-        fit: Fit,
-        covariance: Floats,
-        quantile: Floats,
-        rho: Floats,
-        bounds: Floats | None,
-    ) -> dict[str, Floats]:
-        """Return predictions; `bounds` are the percentiles of the bootstrap, if there is one."""
-        n, cap = self.predict_at, self.unit.cap
-        prediction = powerlaw.values(fit.theta, n, at)
-        slopes = powerlaw.gradient(fit.theta, n, at)
-        extra = backtest_half_width(self.alpha, rho, horizon(n, largest_size(sizes.folds, model.n)))
-        in_logs = model.nonnegative
-        interval, law = of_prediction(prediction, slopes, covariance, quantile, extra, cap, in_logs=in_logs)
-        if bounds is not None:
-            interval, law = (widened(prediction, bounds, extra, cap), bounds) if in_logs else (bounds, bounds)
-        return {
-            "prediction": prediction,
-            "prediction_ci": interval,
-            "prediction_ci_given_law": law,
-            "extrapolated": far(n, sizes.folds, model.n).astype(float),
         }
 
     def _in_its_unit(self, found: dict[str, Floats]) -> dict[str, Floats]:
@@ -211,6 +197,11 @@ class FitBlock:
         return {
             name: np.asarray(values / divisors.get(name, 1.0))[cuts.get(name, ...)] for name, values in found.items()
         }
+
+
+def fit_kernel(group: Group, *, fitter: Fitter) -> dict[str, Floats]:
+    """Fit the curves of tasks."""
+    return fitter.fit_group(group)
 
 
 def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:

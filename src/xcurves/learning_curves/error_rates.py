@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from xcurves.core import run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
-from xcurves.core.packing import Floats
 from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.moments import Floats
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
 _UNITS |= dict.fromkeys(("1", "fraction", "proportion", "ratio"), "fraction")
@@ -59,13 +59,14 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
     """Refuse rates that their name or attrs call an accuracy, and nothing that is taken from 1 or 100."""
     called = {"name": errors.name, **{key: errors.attrs.get(key) for key in ("long_name", "standard_name")}}
-    accuracies = {key: str(words) for key, words in called.items() if words is not None and _says_accuracy(str(words))}
+    accuracies = {key: str(words) for key, words in called.items() if words is not None and says_accuracy(str(words))}
     for words in accuracies.values():
         cure = _turn(unit, standard_name="standard_name" in accuracies)
         raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {cure}")
 
 
-def _says_accuracy(words: str) -> bool:
+def says_accuracy(words: str) -> bool:
+    """Return whether words name an accuracy, and not what is taken from 1 or 100."""
     turned = re.search(r"error|(^|[^0-9.])(1|100) ?[-\u2212]", words.lower())
     return turned is None and re.search(r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", words.lower()) is not None
 
@@ -117,7 +118,7 @@ def check_folds(folds: Floats, means: Floats, names: Sequence[str]) -> None:
         raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {folds[task, size]:g}. Correct it")
 
 
-FITTED, NO_ERRORS, FEW_SIZES, ONE_FOLD, NO_SPREAD, BAD_STANDARD_ERROR, ZERO_ERROR, RISING = range(8)
+FITTED, NO_ERRORS, FEW_SIZES, ONE_FOLD, NO_SPREAD, BAD_STANDARD_ERROR, ZERO_ERROR, RISING, BEYOND = range(9)
 REASONS = {
     NO_ERRORS: "no errors",
     FEW_SIZES: "too few sizes",
@@ -126,10 +127,11 @@ REASONS = {
     BAD_STANDARD_ERROR: "standard error not positive",
     ZERO_ERROR: "error not positive",
     RISING: "rising errors",
+    BEYOND: "at is beyond the largest size",
 }
 
 
-def unfit(model: Model, sizes: Sizes, *, known: bool) -> NDArray[np.int8]:
+def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None) -> NDArray[np.int8]:
     """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
     has = sizes.folds > 0
     n_sizes = has.sum(axis=1)
@@ -143,6 +145,7 @@ def unfit(model: Model, sizes: Sizes, *, known: bool) -> NDArray[np.int8]:
         NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
         ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
         RISING: _rising(model, sizes, variance, known=known),
+        BEYOND: np.zeros(len(has), dtype=bool) if beyond is None else beyond,
     }
     return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
 
@@ -205,6 +208,11 @@ def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
         return (
             f"errors has {sizes.means[0, place] / unit.percent:.4g} at size {model.n[place]:g}; relative weights need "
             "errors above 0. Mask it, or fit with asymptote='free', weights='uniform'"
+        )
+    if reason == BEYOND:
+        return (
+            f"at is beyond the largest size, {model.n[last]:g}; a law alone says too little there. "
+            "Fit with at='largest' and call predict(fit, n), which widens its intervals"
         )
     begin, end = sizes.means[0, [first, last]] / unit.percent
     turned = f". If this is accuracy, turn it: {_turn(unit)}" if unit.name != "loss" else ". A loss must fall"

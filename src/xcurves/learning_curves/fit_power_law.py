@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.chunking import coarsen
-from xcurves.core.task_blocks import apply_block
+from xcurves.core.driver import Job, compute, is_lazy
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.learning_curves import error_rates, fit_result
-from xcurves.learning_curves.curvefit import FitBlock
+from xcurves.learning_curves.curvefit import Fitter, fit_kernel
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 from xcurves.learning_curves.options import (
     Asymptote,
@@ -24,12 +24,13 @@ from xcurves.learning_curves.options import (
     check_at,
     check_model,
     check_n,
-    check_resamples,
+    check_octaves,
     is_one,
     spread,
 )
 
 _RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()  # a fit is their argument
+_MOST_RESAMPLES = 1_000_000  # their draws are held at once
 
 
 def fit_power_law(
@@ -41,6 +42,7 @@ def fit_power_law(
     quadratic: bool = False,
     asymptote: Asymptote = "nonnegative",
     weights: Weighting | None = None,
+    octaves: float | Literal["auto"] | None = "auto",
     sigma0_sq: float = 0.02,
     sigma_hat_sq: float | None = None,
     standard_error: xr.DataArray | None = None,
@@ -60,7 +62,7 @@ def fit_power_law(
         folds, NaN where a size has fewer. Further dims (algorithm, task) broadcast, each curve with its own sizes.
     at : float, "largest" or DataArray, default "largest"
         The size N at which error and data-reliance are stated: the largest size of each curve, one number, or one for
-        each label of some further dims.
+        each label of some further dims; none beyond the largest, where `predict` tells the error.
     units : {"percent", "fraction", "loss"}, optional
         The unit of errors, if ``errors.attrs["units"]`` does not say it. Units that are no rate are those of a loss,
         which has no upper end.
@@ -73,6 +75,9 @@ def fit_power_law(
     weights : {"variance-folds", "variance", "relative", "uniform"}, optional
         1 / (F_i σ_i²), 1 / σ_i², 1 / ē_i² or 1 for an error at size i, which has F_i folds of the mean ē_i. By default
         "variance-folds" for curves of which a size has folds, "variance" with `standard_error`, else "relative".
+    octaves : float or None
+        The law is fitted to the sizes of so many last octaves, five sizes at least, or, with None, to all. By default 3
+        with a nonnegative asymptote, None with a free one, as in the paper.
     sigma0_sq : float, default 0.02
         Variance of errors at infinite size, in percent², whatever the units.
     sigma_hat_sq : float, optional
@@ -99,13 +104,15 @@ def fit_power_law(
     Dataset
         With the further dims of `errors` in front, rates in the unit of `errors`: `error_at_n` (e_N) and
         `data_reliance` (β_N) at the coordinate `at`; `gamma`, `alpha`, `eta`, with `quadratic` also `delta`;
-        `backtest_error` (ρ) and `asymptote_at_bound`, see Notes. On (param), which lists the parameters: `estimate_ci`
-        (param, ci_bound), `stderr`, `stderr_given_gamma`, and `covariance` (param, cov_param). On (training): `fitted`,
-        `error_sd` (σ_i), `n_folds`. Scalars: `r_squared` (of mean errors), `objective` (G, Eq. 2). With `predict_at`,
-        on (n): `prediction`, `prediction_ci` and `prediction_ci_given_law` (n, ci_bound), `extrapolated`. The
-        coordinates beside: `mean_error` (training); `gamma_at_edge`, 1 where γ is -0.99 or -0.01, the ends of the grid;
-        `at_extrapolated`, 1 where N lies beyond four times the largest, or below a quarter of the smallest, size of a
-        curve; `unfit`, why a curve is NaN, 0 for fitted ones. A curve whose errors are all equal has γ, α, η NaN.
+        `backtest_error`, `backtest_error_law`, `backtest_error_last_fall`, `n_cuts`, `n_sizes_used` and
+        `asymptote_at_bound`, see Notes. On (param), which lists the parameters: `estimate_ci` (param, ci_bound),
+        `stderr`, `stderr_given_gamma`, and `covariance` (param, cov_param). On (training): `fitted`, `error_sd` (σ_i),
+        `n_folds`. Scalars: `r_squared` (of mean errors), `objective` (G, Eq. 2). With `predict_at`, on (n):
+        `prediction`, `prediction_ci` and `prediction_ci_given_law` (n, ci_bound), `extrapolated`. The coordinates
+        beside: `mean_error` (training); `gamma_at_edge`, 1 where γ is -0.99 or -0.01, the ends of the grid;
+        `at_extrapolated`, 1 where N lies below a quarter of the smallest size of a curve that is used; `fitted_from`,
+        the smallest of these; `unfit`, why a curve is NaN, 0 for fitted ones. A curve whose errors are all equal has γ,
+        α, η NaN.
 
     Raises
     ------
@@ -130,7 +137,11 @@ def fit_power_law(
     plus :math:`\lambda |\gamma + 0.5|` [1]_. The fit is done in percent, whatever the units, since these constants are;
     :math:`\hat\sigma^2` is not let fall below 0.
 
-    Four times the data lower the error by about β_N / 2; e_N - β_N is the error of endless data, by the linear rule.
+    e_N - β_N is the error of endless data, by the linear rule. What more data give is told by `predict`.
+
+    *Sizes.* By default the law is fitted to the sizes of the last three octaves, n ≥ 0.95 N/8 with N the largest size
+    of a curve, but to five sizes at least: real curves are rarely one power law from the first to the last octave. α, η
+    and γ hold for these sizes only; the others enter nothing but earlier backtests.
 
     *Asymptote.* Where least squares gives α < 0 at an exponent, α is 0 there and η alone is fitted. The covariance is
     then that of η and γ; α has no standard error.
@@ -139,19 +150,19 @@ def fit_power_law(
     squares S; variances are S over its degrees of freedom. They need a size more than there are parameters. Where the
     noise is above a fifth of the curve, weights are those of the fitted curve.
 
-    *Backtest.* The curve is fitted to its sizes up to N/2^{j/2}, j = 1, ..., 6, as far as four sizes are left
-    (N/2^j, j = 1, 2, 3, with less than 1.5 sizes per octave), and r = ln(error / prediction) taken at all later sizes,
-    h octaves further: :math:`\rho^2` is the mean over cuts of the mean over sizes of :math:`r^2 / \max(h, 1/2)`. NaN
-    where no cut is possible. A curve with ρ above 0.1 misses its own last octaves by more than 10 % an octave.
+    *Backtest.* The curve is cut at N/2^{j/2}, j = 1, ..., 6, as far as four sizes are left (N/2^j, j = 1, 2, 3, with
+    less than 1.5 sizes per octave), everything is fitted anew to the sizes up to the cut, and
+    r = ln(error / prediction) taken at all later sizes, h octaves further: the square of `backtest_error` is the mean
+    over cuts of the mean over sizes of :math:`r^2 / \max(h, 1/2)`; NaN where no cut is possible. A curve with more
+    than 0.1 misses its own last octaves by more than 10 % an octave. `backtest_error_law` and
+    `backtest_error_last_fall` are those of the two rules that `predict` combines.
 
     *Intervals.* The paper's variances are conditional on γ, `stderr_given_gamma`: intervals by them cover e_N in .89
-    and β_N in .36 of simulated cases, not .95. Those of `estimate_ci` take γ as estimated too (the sandwich with the
+    and β_N in .37 of simulated cases, not .95. Those of `estimate_ci` take γ as estimated too (the sandwich with the
     derivative by γ), by Student's t with :math:`\sum (F_i - 1)` degrees of freedom, residual ones with relative weights
     or where uniform weights leave nothing else, and normal where variances were given; standard errors that are given
-    are multiplied by :math:`\sqrt{\chi^2 / df}` where that exceeds 1. Predictions have the interval
-    :math:`f(n) e^{\pm H}`, :math:`H^2 = (t\, se / f)^2 + z^2 \rho^2 \max(0, \log_2 n / N)`, N being the largest
-    size, for rates up to 1; `prediction_ci_given_law` is without ρ. With a free asymptote both are the law's own,
-    symmetric. The bootstrap redraws means and variances of every size from the fitted curve, and refits without the
+    are multiplied by :math:`\sqrt{\chi^2 / df}` where that exceeds 1. Predictions and their intervals are those of
+    `predict`. The bootstrap redraws means and variances of every size from the fitted curve, and refits without the
     prior. None of them knows the error that the test set itself brings, which all folds share: 28 % on 10,000 images is
     uncertain by 0.45.
 
@@ -172,11 +183,10 @@ def fit_power_law(
     >>> round(fit.error_at_n.item(), 2), round(fit.data_reliance.item(), 2), fit.gamma.item()
     (24.6, 7.95, -0.58)
     >>> fit.curves.predict(1600).prediction.round(2).values.tolist()
-    [20.82]
+    [19.81]
     """
     core = core_dims(errors)
     errors = check_curves(errors, core=core, name="errors", reserved=_RESERVED)
-    errors = coarsen(errors, core)
     unit = error_rates.check_unit(errors, units)
     error_rates.refuse_accuracy(errors, unit)
     aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
@@ -194,38 +204,45 @@ def fit_power_law(
         "prior_strength": prior_strength,
     }
     model = check_model(error_rates.check_sizes(errors), **given)
+    last_octaves = check_octaves(octaves, asymptote)
     predicted = np.empty(0) if predict_at is None else check_n("predict_at", predict_at)
-    block = FitBlock(
-        layout=fit_result.layout_of(model, len(predicted)),
-        names=labels.task_names(errors, core),
+    fitter = Fitter(
         model=replace(model, rescaled=known),
         by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
-        eager=errors.chunks is None,
+        eager=not is_lazy(errors),
         unit=unit,
         known=sigma_hat_sq is not None or known,
         predict_at=predicted,
-        n_resamples=check_resamples(n_resamples),
+        n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
         entropy=validation.check_rng(0 if rng is None and not n_resamples else rng),
         alpha=validation.check_confidence_level(confidence_level),
+        octaves=last_octaves,
     )
     folded = errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)
-    arrays = [folded, spread(where, extra), *aggregates]
-    core_of = [("run", "training"), (), *[("training",)] * len(aggregates)]
-    packed = apply_block(block, arrays, core_of, block.layout.length)
+    job = Job(
+        name="fit_power_law",
+        kernel=fit_kernel,
+        context=Context.of(errors, core=core),
+        layout=fit_result.layout_of(model, len(predicted)),
+        core=("_fold", "training"),
+        options={"fitter": fitter},
+    )
+    variables = compute(job, folded.rename(run="_fold"), spread(where, extra), *aggregates)
     attrs = FIT_POWER_LAW.attrs(
         errors,
-        block.entropy,
+        fitter.entropy,
         confidence_level,
         **({} if isinstance(at, xr.DataArray) else {"at": at}),
         units=unit.name,
         **given,
-        variances="known" if block.known and scheme != "relative" else "estimated",
+        octaves="all" if last_octaves is None else last_octaves,
+        variances="known" if fitter.known and scheme != "relative" else "estimated",
         n_resamples=n_resamples,
     )
-    result = fit_result.assemble(packed, block, errors, where, attrs)
-    if errors.chunks is None:
-        by_folds = not (aggregates or block.known) and scheme != "relative"
-        fit_result.warn_of_fits(result, block.names, folded if by_folds else None)
+    result = fit_result.assemble(variables, fitter, errors, where, attrs)
+    if not is_lazy(errors):
+        by_folds = not (aggregates or fitter.known) and scheme != "relative"
+        fit_result.warn_of_fits(result, job.context.names, folded if by_folds else None)
     return result
 
 

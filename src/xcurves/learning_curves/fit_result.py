@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.packing import Layout
+from xcurves.core.schema import Layout
 from xcurves.kernels import wls
 from xcurves.kernels.learning import Model
-from xcurves.learning_curves.curvefit import FitBlock, parameters_of
+from xcurves.learning_curves.curvefit import Fitter, parameters_of
 from xcurves.learning_curves.error_rates import FITTED, REASONS
 from xcurves.learning_curves.kinds import FIT_POWER_LAW
 
@@ -35,22 +35,26 @@ def layout_of(model: Model, n_predicted: int) -> Layout:
 
 
 def assemble(
-    packed: xr.DataArray, block: FitBlock, errors: xr.DataArray, where: xr.DataArray, attrs: dict[str, Any]
+    variables: Mapping[str, xr.Variable],
+    fitter: Fitter,
+    errors: xr.DataArray,
+    where: xr.DataArray,
+    attrs: dict[str, Any],
 ) -> xr.Dataset:
-    """Return the result of a fit from its packed variables; `where` is N."""
+    """Return the result of a fit from its variables; `where` is N."""
     coords: dict[Hashable, Any] = {
-        **packed.coords,
+        **{name: each for name, each in errors.coords.items() if not {"run", "training"} & set(each.dims)},
         "training": errors["training"],
-        "param": list(parameters_of(block.model)),
-        "cov_param": list(parameters_of(block.model)),
+        "param": list(parameters_of(fitter.model)),
+        "cov_param": list(parameters_of(fitter.model)),
         "at": bare_variable(where),
     }
-    if block.predict_at.size:
-        coords["n"] = ("n", block.predict_at, {"long_name": "training size", **size_units(errors)})
-    units = rate_units(block.unit.written, errors)
-    units["objective"] = "percent^2" if block.model.weights == "uniform" else "1"
-    result = FIT_POWER_LAW.dataset(block.layout.unpack(packed), coords, attrs, errors, units)
-    return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit"])
+    if fitter.predict_at.size:
+        coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
+    units = rate_units(fitter.unit.written, errors)
+    units["objective"] = "percent^2" if fitter.model.weights == "uniform" else "1"
+    result = FIT_POWER_LAW.dataset(variables, coords, attrs, errors, units)
+    return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
 
 
 def bare_variable(array: xr.DataArray) -> xr.Variable:
@@ -86,7 +90,7 @@ def warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray 
     """Give one warning of all in a computed result that a reader would not expect."""
     gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
     fitted = unfit == FITTED
-    said = _say_unfit(unfit, names)
+    said = say_unfit(unfit, names, REASONS, "curve")
     cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
         (np.isnan(gamma) & fitted, lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
         (edge != 0, lambda task: f"gamma is {gamma[task]:g}, {_EDGE}: the curve may not be a power law"),
@@ -104,17 +108,17 @@ def _say(affected: NDArray[np.bool_], names: Sequence[str], say: Callable[[int],
     return names[first] + say(first) + (f" (in {count} curves)" if count > 1 else "")
 
 
-def _say_unfit(unfit: NDArray[np.int8], names: Sequence[str]) -> list[str]:
-    """Return how many curves are not fitted, and which ones for which reason."""
+def say_unfit(unfit: NDArray[np.int8], names: Sequence[str], reasons: Mapping[int, str], thing: str) -> list[str]:
+    """Return how many curves or laws are not fitted, and which ones for which reason."""
     count = int((unfit != FITTED).sum())
     if not count:
         return []
     if len(unfit) == 1:
-        return [f"{REASONS[int(unfit[0])]}; the result is NaN"]
-    reasons = []
-    for code, reason in REASONS.items():
+        return [f"{reasons[int(unfit[0])]}; the result is NaN"]
+    said = []
+    for code, reason in reasons.items():
         theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
         if theirs:
             more = f" and {len(theirs) - _NAMED} more" if len(theirs) > _NAMED else ""
-            reasons.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")
-    return [f"{count} of {len(unfit)} curves are not fitted and NaN: {', '.join(reasons)}"]
+            said.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")
+    return [f"{count} of {len(unfit)} {thing}s are not fitted and NaN: {', '.join(said)}"]

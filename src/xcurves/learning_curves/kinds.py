@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import Part, ResultKind, Var, View
+from xcurves.core.schema import Part, ResultKind, Var, View, captioned
 from xcurves.learning_curves import plots, tables, text
 from xcurves.learning_curves.error_rates import REASONS, applicable_errors
+from xcurves.learning_curves.scaling_kinds import COMPARE_SCALING_LAWS as COMPARE_SCALING_LAWS
+from xcurves.learning_curves.scaling_kinds import FIT_SCALING_LAW as FIT_SCALING_LAW
+from xcurves.learning_curves.scaling_kinds import OPTIMAL_ALLOCATION as OPTIMAL_ALLOCATION
+from xcurves.learning_curves.scaling_kinds import PREDICT_LOSS as PREDICT_LOSS
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
 _SIZE = ("task", "training")
@@ -23,6 +28,7 @@ _PREDICTION_CI = Var((*_N, "ci_bound"), "confidence interval of the predicted er
 _GIVEN_LAW = Var((*_N, "ci_bound"), "confidence interval of the predicted error, if it is a power law", "rate")
 _EXTRAPOLATED = Var(_N, "1 where the size lies far outside the measured ones", dtype=np.int8)
 _OF_PARAM = "that of param"
+_AT = {"at": Var(("task",), "the size N", "training")}
 
 FIT_POWER_LAW = ResultKind(
     name="fit_power_law",
@@ -38,6 +44,11 @@ FIT_POWER_LAW = ResultKind(
         "backtest_error": Var(
             ("task",), "root mean squared log error, per root octave, of predicting the curve's own last octaves"
         ),
+        "backtest_error_law": Var(("task",), "the same of the power law alone"),
+        "backtest_error_last_fall": Var(("task",), "the same of the last fall alone"),
+        "n_cuts": Var(("task",), "number of cuts at which the curve was backtested", dtype=np.int64),
+        "fitted_from": Var(("task",), "smallest size that the power law is fitted to", "training"),
+        "n_sizes_used": Var(("task",), "number of sizes that the power law is fitted to", dtype=np.int64),
         "asymptote_at_bound": Var(("task",), "1 where the asymptotic error is 0, its lower bound", dtype=np.int8),
         "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
         "stderr": Var(_PARAM, "standard error of the parameter, the exponent's uncertainty included", _OF_PARAM),
@@ -65,31 +76,39 @@ FIT_POWER_LAW = ResultKind(
         "prediction_ci_given_law": Var((*_N, "ci_bound"), _GIVEN_LAW.long_name, "rate", when="predict_at"),
         "extrapolated": Var(_N, _EXTRAPOLATED.long_name, dtype=np.int8, when="predict_at"),
     },
-    coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": ()},
-    coord_vars={"at": Var(("task",), "the size N", "training")},
+    coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": (), **_AT},
     core=("run", "training"),
     references=_HOIEM,
-    method="Error was modelled as a power law of the training size, e(n) = alpha + eta n^gamma, fitted by weighted "
-    "least squares (weights: {weights}, asymptote: {asymptote}), and reported as error and data-reliance at one size.",
-    unit="folds",
-    table=tables.fit_table,
-    table_caption="Learning curves: error e_N and data-reliance beta_N at the size N, the parameters, by how much the "
-    "curve misses its own last octaves, as a share of the error for one octave, and what to know of a curve.",
-    sentences=text.fit_sentences,
-    answer=text.fit_answer,
+    method=(
+        "Error was modelled as a power law of the training size, e(n) = alpha + eta n^gamma, fitted by weighted "
+        "least squares (weights: {weights}, asymptote: {asymptote}), and reported as error and data-reliance at one "
+        "size.",
+        "folds",
+    ),
+    table=captioned(
+        tables.fit_table,
+        "Learning curves: error e_N and data-reliance beta_N at the size N, the parameters, by how much the "
+        "curve misses its own last octaves, as a share of the error for one octave, and what to know of a curve.",
+    ),
+    statements=text.fit_statements,
     part=Part("power_law", 3, applicable_errors, refuses=True),
     views={
         "curve": View(
             plots.draw_learning_curves,
-            "Error against training size, so scaled that an exponent of -0.5 is a straight line. Markers are mean "
-            "errors, shades intervals of the curve. A star names curves that miss their own last octaves.",
-            plots.say_curves,
-            overlaid="algorithm",
+            {
+                "": "Mean errors against training size, both axes logarithmic.",
+                "fitted": "Lines: the fitted curve.",
+                "left out": "Open markers: sizes that the curve is not fitted to.",
+                "predicted": "Dashes beyond the last size: what the curve predicts.",
+                "band": "Shades: intervals of the curve.",
+                "asked": "Diamonds: the predictions that were asked for, with their intervals.",
+                "missed": "A star names curves that miss their own last octaves.",
+            },
+            panels={"algorithm": MOST_CURVES},
         ),
         "scatter": View(
             plots.draw_scatter,
             "Error against data-reliance, a point for each learner, with intervals.",
-            plots.say_scatter,
             default=False,
         ),
     },
@@ -103,7 +122,9 @@ PREDICT = ResultKind(
     variables={
         "prediction": _PREDICTION,
         "prediction_ci": _PREDICTION_CI,
+        "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
         "prediction_ci_given_law": _GIVEN_LAW,
+        "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
         "prediction_ci_given_gamma": Var(
             (*_N, "ci_bound"), "confidence interval of the predicted error, given the exponent", "rate"
         ),
@@ -111,21 +132,24 @@ PREDICT = ResultKind(
         "change_ci": Var((*_N, "ci_bound"), "confidence interval of the change of the error", "rate"),
         "change_ratio": Var(_N, "predicted error over that at the size N"),
         "change_ratio_ci": Var((*_N, "ci_bound"), "confidence interval of the ratio of errors"),
+        "difference": Var(_N, "difference to the prediction for the reference", "rate", when="reference"),
+        "difference_ci": Var((*_N, "ci_bound"), "confidence interval of the difference", "rate", when="reference"),
         "extrapolated": _EXTRAPOLATED,
     },
-    coords={"n": (), "ci_bound": CI_BOUNDS},
-    coord_vars={"at": Var(("task",), "the size N", "training")},
+    coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
     rows=("n",),
     core=(),
     references=_HOIEM,
-    method="Errors at other training sizes were predicted from power laws of the training size (rule: {method}), with "
-    "intervals that allow for the error of extrapolation.",
-    unit="folds",
-    table=tables.prediction_table,
-    table_caption="Predicted errors with intervals, and the change from the size N.",
-    sentences=text.prediction_sentences,
-    answer=text.prediction_answer,
-    no_view="The picture of the fit shows its predictions.",
+    method=(
+        "Errors at other training sizes were predicted from power laws and last falls (rule: {method}), with "
+        "intervals that allow for the error of extrapolation.",
+        "folds",
+    ),
+    table=captioned(
+        tables.prediction_table,
+        "Predicted errors with intervals, and the change from the size N.",
+    ),
+    statements=text.prediction_statements,
 )
 
 LEAVE_ONE_SIZE_OUT = ResultKind(
@@ -147,15 +171,17 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     coords={"variant": ()},
     rows=("variant",),
     references=_HOIEM,
-    method="The power law was checked by predicting the mean error at each training size from all other sizes, for "
-    "several variants of the model, compared by a paired randomization test over curves.",
-    unit="curves",
-    table=tables.left_out_table,
-    table_caption="Variants of the learning curve: R², root mean squared error of predicting each size from the "
-    "others, their mean, and p of the comparison with the first variant.",
-    sentences=text.left_out_sentences,
-    answer=text.left_out_answer,
-    no_view="The table has all numbers: a row for each variant, a column for each size.",
+    method=(
+        "The power law was checked by predicting the mean error at each training size from all other sizes, for "
+        "several variants of the model, compared by a paired randomization test over curves.",
+        "curves",
+    ),
+    table=captioned(
+        tables.left_out_table,
+        "Variants of the learning curve: R², root mean squared error of predicting each size from the "
+        "others, their mean, and p of the comparison with the first variant.",
+    ),
+    statements=text.left_out_statements,
 )
 
 COMPARE_LEARNERS = ResultKind(
@@ -176,17 +202,18 @@ COMPARE_LEARNERS = ResultKind(
             ("task",), "1 where the multiplied data lie far outside the reference's measured sizes", dtype=np.int8
         ),
     },
-    coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": ()},
-    coord_vars={"at": Var(("task",), "the size N", "training")},
+    coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
     core=(),
     references=_HOIEM,
-    method="The learning curve of each algorithm, a power law of the training size, was compared with that of the "
-    "reference: differences of error and data-reliance, and the sizes at which the curves cross.",
-    unit="folds",
-    table=tables.learner_table,
-    table_caption="Learners beside the reference: differences with their intervals, the sizes between which none is "
-    "shown and at which the curves cross, and how many times the data the difference is worth.",
-    sentences=text.learner_sentences,
-    answer=text.learner_answer,
-    no_view="The picture of the fit shows the learners together.",
+    method=(
+        "The learning curve of each algorithm, a power law of the training size, was compared with that of the "
+        "reference: differences of error and data-reliance, and the sizes at which the curves cross.",
+        "folds",
+    ),
+    table=captioned(
+        tables.learner_table,
+        "Learners beside the reference: differences with their intervals, the sizes between which none is "
+        "shown and at which the curves cross, and how many times the data the difference is worth.",
+    ),
+    statements=text.learner_statements,
 )

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.packing import Floats, Layout
-from xcurves.core.task_blocks import apply_block
+from xcurves.core.driver import Group, Job, compute
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.moments import Floats
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import FITTED, RISING
 from xcurves.learning_curves.fit_power_law import core_dims
@@ -110,16 +110,24 @@ def leave_one_size_out(
     named = _check_variants(PAPER if variants is None else variants)
     numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     models = {name: check_model(n, **options, **numbers) for name, options in named.items()}
-    pooled = ("algorithm",) if "algorithm" in errors.dims else ()
-    names = labels.task_names(errors.transpose(..., *pooled, *core), core)
+    algorithms = labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
+    learners = [f"algorithm {word}" for word in algorithms] or [""]
     absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
-    shaped = errors.expand_dims(absent).transpose(..., "algorithm", "run", "training")
-    block = _LeaveOutBlock(names, models, unit, shaped.sizes["algorithm"])
-    packed = apply_block(block, [shaped], [("algorithm", "run", "training")], block.layout.length)
-    coords = {**packed.coords, "variant": list(models), "training": errors["training"]}
+    dims = ("_learner", "_fold", "training")
+    shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
+    job = Job(
+        name="leave_one_size_out",
+        kernel=_leave_out,
+        context=Context.of(shaped, core=dims),
+        layout=LEAVE_ONE_SIZE_OUT.layout({"variant": len(models), "training": len(n)}),
+        core=dims,
+        options={"variants": _TriedVariants(models, unit, learners)},
+    )
+    kept = {name: each for name, each in errors.coords.items() if not {"algorithm", "run", "training"} & set(each.dims)}
+    coords = {**kept, "variant": list(models), "training": errors["training"]}
     given = {"variants": str({name: dict(options) for name, options in named.items()}), "units": unit.name, **numbers}
     attrs = LEAVE_ONE_SIZE_OUT.attrs(errors, 0, 0.95, **given)
-    return LEAVE_ONE_SIZE_OUT.dataset(block.layout.unpack(packed), coords, attrs, errors, {"rate": unit.written})
+    return LEAVE_ONE_SIZE_OUT.dataset(compute(job, shaped), coords, attrs, errors, {"rate": unit.written})
 
 
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
@@ -143,24 +151,17 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class _LeaveOutBlock:
-    """Predictions of left-out sizes for a block of tasks, each with the curves of all algorithms."""
+class _TriedVariants:
+    """Predictions of left-out sizes by several models; tasks have the curves of all learners."""
 
-    names: list[str]
     models: dict[str, Model]
     unit: error_rates.Unit
-    n_algorithms: int
+    learners: list[str]
 
-    @property
-    def layout(self) -> Layout:
-        n_sizes = len(next(iter(self.models.values())).n)
-        return LEAVE_ONE_SIZE_OUT.layout({"variant": len(self.models), "training": n_sizes})
-
-    def __call__(self, errors: Floats, numbers: NDArray[np.int64]) -> Floats:
-        """Predict, given errors, shape (..., algorithm, run, size), and numbers of tasks."""
-        places = (numbers.reshape(-1, 1) * self.n_algorithms + np.arange(self.n_algorithms)).ravel()
-        names = [self.names[place] for place in places]
-        errors = errors.reshape(len(names), *errors.shape[-2:])
+    def of_group(self, group: Group) -> dict[str, Floats]:
+        """Predict, given errors, shape (task, learner, fold, size)."""
+        errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
+        names = [_name_of(task, learner) for task in group.names for learner in self.learners]
         error_rates.check_values(errors, self.unit, names)
         sizes = Sizes(*wls.size_statistics(errors * self.unit.percent))
         curves = np.flatnonzero(sizes.folds.any(axis=1))
@@ -168,20 +169,19 @@ class _LeaveOutBlock:
         first = next(iter(self.models.values()))
         reasons = error_rates.unfit(first, kept, known=first.sigma_hat_sq is not None)
         error_rates.refuse_unfit(first, kept, self.unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
-        shape = (numbers.size, self.n_algorithms)
+        shape = (len(group.names), len(self.learners))
         residual = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
         explained = np.full((len(self.models), len(names)), np.nan)
         for i, (variant, model) in enumerate(self.models.items()):
             residual[i, curves] = self._left_out(variant, model, kept, kept_names)
             explained[i, curves] = _explained(model, kept)
         by_task = np.abs(residual).reshape(len(self.models), *shape, -1).swapaxes(0, 1)
-        out = {
+        return {
             "rmse": np.sqrt(_mean(by_task**2, axis=2)) / self.unit.percent,
             "r_squared": _mean(explained.reshape(len(self.models), *shape).swapaxes(0, 1), axis=2),
-            "pvalue": _paired_t(by_task.reshape(numbers.size, len(self.models), -1)),
+            "pvalue": _paired_t(by_task.reshape(len(group.names), len(self.models), -1)),
             "n_curves": sizes.folds.any(axis=1).reshape(shape).sum(axis=1).astype(float),
         }
-        return self.layout.pack(out, numbers.shape)
 
     def _left_out(self, variant: str, model: Model, sizes: Sizes, names: Sequence[str]) -> Floats:
         """Return predicted less mean errors, shape (curve, size), in percent."""
@@ -201,6 +201,16 @@ class _LeaveOutBlock:
             theta = model.fit(at, without).theta
             residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, residual, np.nan)
+
+
+def _leave_out(group: Group, *, variants: _TriedVariants) -> dict[str, Floats]:
+    return variants.of_group(group)
+
+
+def _name_of(task: str, learner: str) -> str:
+    """Return the prefix of messages about one curve."""
+    said = ", ".join(filter(None, (task.removesuffix(": "), learner)))
+    return said and f"{said}: "
 
 
 def _explained(model: Model, sizes: Sizes) -> Floats:

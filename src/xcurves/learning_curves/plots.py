@@ -10,54 +10,72 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.axes import SHADE, Style, label_of, short_level, style_in
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
+from xcurves.core.axes import Style, fill_band, scale_training, short_level, style_in
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.error_rates import REASONS
-from xcurves.learning_curves.prediction_block import predicted_curves
+from xcurves.learning_curves.prediction_kernel import predicted_curves
 from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 200
-_TICKS = 7
+_FARTHER = 4.0  # times the largest size: how far curves are drawn
+_DECADE, _NARROW = 30.0, 3.0  # ratios of errors below which the axis has more ticks than powers of ten
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _LONG = 14  # letters of a name beside which error and data-reliance have no room
 
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
-    """Draw mean errors and fitted curves with intervals against n^-0.5."""
+    """Draw mean errors, fitted curves with intervals and predictions against training size, both axes logarithmic."""
     levels = fit["training"].to_numpy()[_measured(fit)]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
-    right, bar = levels[0] ** -0.5, (4 * levels[-1]) ** -0.5
-    x = np.linspace(min(right / 40, bar), right * 1.03, _POINTS)
-    curves = predicted_curves(fit, x**-2)
+    x = np.geomspace(levels[0], _FARTHER * levels[-1], _POINTS)
+    curves = predicted_curves(fit, x)
     heights = []
     for style, curve, _ in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
-        _draw_curve(ax, x, found, style)
-        errors = curve["mean_error"].sel(training=levels)
-        ax.plot(levels**-0.5, errors, style.marker, color=style.color, **_EDGE)
-        heights += [found["prediction"].to_numpy()[x >= bar], curve["mean_error"].to_numpy()]
-    ax.axvline(bar, color="black", linewidth=0.8, linestyle="--", zorder=1)
-    ax.text(bar, 0.02, " 4 times", transform=ax.get_xaxis_transform(), fontsize="small")
-    ax.set_xlim(0, 1.06 * right)
+        heights += [_draw_curve(ax, x, found, curve, style), _draw_errors(ax, levels, curve, style)]
+    ax.axvline(levels[-1], color="black", linewidth=0.8, linestyle=":", zorder=1)
+    ax.set_yscale("log")
     _leave_room(ax, np.concatenate(heights))
-    _mark_sizes(ax, levels)
+    scale_training(ax, fit["training"].sel(training=levels), log=True)
     units = fit["error_at_n"].attrs.get("units", "1")
     ax.set_ylabel("error" if units == "1" else f"error ({units})")
-    ax.set_xlabel(rf"$n^{{-0.5}}$  (n: {label_of(fit['training'])})")
     _name_curves(fit, ax)
 
 
-def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, style: Style) -> None:
-    """Draw one fitted curve with its interval."""
-    low, high = (found["prediction_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    ax.plot(x, found["prediction"], color=style.color, linestyle=style.linestyle)
-    ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0)
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style) -> Floats:
+    """Draw one curve with its interval from the first size that it is fitted to, dashed beyond the last one."""
+    last = x[-1] / _FARTHER
+    known = x >= curve["fitted_from"].item()
+    low, high = (found["prediction_ci"].sel(ci_bound=bound).to_numpy()[known] for bound in labels.CI_BOUNDS)
+    fill_band(ax, x[known], low, high, style)
+    for beyond, flag in ((x <= last, "fitted"), (x >= last, "predicted")):
+        part = known & beyond
+        if np.isfinite(found["prediction"].to_numpy()[part]).any():
+            dashes = style.linestyle if flag == "fitted" else (0, (2, 2))
+            ax.plot(x[part], found["prediction"][part], color=style.color, linestyle=dashes, gid=flag)
+    if "prediction" in curve and "n" in curve["prediction"].dims:
+        y = curve["prediction"].to_numpy()
+        ends = np.abs(curve["prediction_ci"].transpose("ci_bound", "n").to_numpy() - y)
+        ax.errorbar(curve["n"], y, ends, fmt="D", markersize=4, capsize=3, color=style.color, gid="asked")
+    return np.asarray(found["prediction"].to_numpy()[known])
+
+
+def _draw_errors(ax: Axes, levels: Floats, curve: xr.Dataset, style: Style) -> Floats:
+    """Draw mean errors, open where the curve is not fitted to them."""
+    errors = curve["mean_error"].sel(training=levels).to_numpy()
+    used = levels >= curve["fitted_from"].item()
+    ax.plot(levels[used], errors[used], style.marker, color=style.color, **_EDGE)
+    out = ~used & np.isfinite(errors)
+    if out.any():
+        look: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.color, "gid": "left out"}
+        ax.plot(levels[out], errors[out], style.marker, **look)
+    return errors
 
 
 def _name_curves(fit: xr.Dataset, ax: Axes) -> None:
@@ -65,13 +83,24 @@ def _name_curves(fit: xr.Dataset, ax: Axes) -> None:
     alone = len(ax.figure.axes) == 1
     for style, curve, name in _curves(fit):
         said = name + _legend(curve, short=len(name) > _LONG) if alone else name.removesuffix(": ")
-        ax.plot([], [], label=said or None, **style._asdict(), **_EDGE)
+        missed = "missed" if said.endswith("*") else None
+        ax.plot([], [], label=said or None, gid=missed, **style._asdict(), **_EDGE)
 
 
 def _leave_room(ax: Axes, heights: Floats) -> None:
-    """Leave room on the y axis around what is drawn."""
-    low, high = np.nanmin(heights), np.nanmax(heights)
-    ax.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
+    """Leave room on the y axis around what is drawn, and label it where no power of ten falls within."""
+    heights = heights[heights > 0]
+    if not heights.size:
+        return
+    low, high = heights.min(), heights.max()
+    margin = max(high / low, 1.1) ** 0.1
+    ax.set_ylim(low / margin, high * margin)
+    if high / low < _DECADE:
+        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high / low > _NARROW else range(1, 10)))
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _legend(curve: xr.Dataset, *, short: bool) -> str:
@@ -88,20 +117,6 @@ def _legend(curve: xr.Dataset, *, short: bool) -> str:
 def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
     """Return which sizes have errors of any curve."""
     return np.asarray((fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"]))
-
-
-def _mark_sizes(ax: Axes, levels: Floats) -> None:
-    """Label the x axis with n^-0.5 and, in parentheses, n: endless data, the bar, and measured sizes that have room."""
-    far = 4 * levels[-1]
-    room = levels[0] ** -0.5 / _TICKS
-    marks = [(0.0, r"$\infty$")]
-    for size in (far, *levels[::-1]):
-        if size**-0.5 - marks[-1][0] >= room:
-            marks.append((size**-0.5, short_level(size)))
-    if marks[-1][0] < levels[0] ** -0.5:  # the smallest size has the label
-        marks = [mark for mark in marks if levels[0] ** -0.5 - mark[0] >= room]
-        marks.append((levels[0] ** -0.5, short_level(levels[0])))
-    ax.set_xticks([x for x, _ in marks], [f"{x:.2g}\n({n})" for x, n in marks], fontsize="small")
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
@@ -133,21 +148,3 @@ def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
         curve = fit.isel(algorithm=place)
         if curve["n_folds"].any():
             yield style_in(curve), curve, f"{label}: "
-
-
-def say_curves(fit: xr.Dataset) -> str:
-    """Return what the picture of learning curves shows."""
-    said = [
-        f"{name}error {curve['error_at_n'].item():.4g} at {curve['at'].item():g}, exponent {curve['gamma'].item():.3g}"
-        for _, curve, name in _curves(fit)
-    ]
-    return f"Learning curves with intervals. {joined(said, '; ')}."
-
-
-def say_scatter(fit: xr.Dataset) -> str:
-    """Return what the picture of error against data-reliance shows."""
-    said = [
-        f"{name}error {curve['error_at_n'].item():.4g}, data-reliance {curve['data_reliance'].item():.4g}"
-        for _, curve, name in _curves(fit)
-    ]
-    return f"Scatter chart of error against data-reliance. {joined(said, '; ')}."

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.packing import Floats
+from xcurves.kernels import powerlaw, refits
 from xcurves.kernels.learning import Model
+from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.options import spread
 
-_THETA = "_xcurves_theta"  # no dim of a task has this name
-CURVE_DIMS: list[list[str]] = [["param", "cov_param"], [_THETA], [], ["training"], ["training"], [], []]
+THETA = "_xcurves_theta"  # no dim of a task has this name
 _CORE: dict[str, tuple[str, ...]] = {
     "covariance": ("param", "cov_param"),
     "n_folds": ("training",),
     "error_sd": ("training",),
+    "mean_error": ("training",),
+    "fitted_from": (),
     "backtest_error": (),
+    "backtest_error_law": (),
+    "n_cuts": (),
     "asymptote_at_bound": (),
 }
+N_PARTS = 2 + len(_CORE)  # arrays that `curves_of` returns
 _PLACES = {False: [0, 1, 2], True: [0, 1, 2, 5]}  # of θ among the parameters
 
 
@@ -42,6 +47,26 @@ def check_fit(fit: xr.Dataset) -> None:
     for dim in ("param", "cov_param"):
         if fit.sizes[dim] < least:
             raise ValueError(f"fit has {fit.sizes[dim]} labels of {dim!r}; a whole one has {least} or more. {cure}")
+
+
+def place_of(fit: xr.Dataset, reference: Any) -> int:
+    """Return the place of the algorithm that others are compared with."""
+    if "algorithm" not in fit.dims:
+        raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
+    known = labels.words(fit["algorithm"])
+    if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
+        raise ValueError(
+            f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has {', '.join(known)}"
+            f"{labels.did_you_mean(reference, fit['algorithm'].to_numpy().tolist())}"
+        )
+    if len(known) < 2:
+        raise ValueError(f"fit has one algorithm, {known[0]}; a comparison needs two. Fit them in one array")
+    return fit.indexes["algorithm"].to_list().index(reference)
+
+
+def label_of(reference: Any) -> Any:
+    """Return a label as a plain value."""
+    return reference if isinstance(reference, str) else np.asarray(reference).item()
 
 
 def task_dims_of(fit: xr.Dataset) -> tuple[Hashable, ...]:
@@ -85,35 +110,46 @@ def unit_of(fit: xr.Dataset) -> str:
 
 
 def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
-    """Return covariance, θ, N, folds, σ_i, ρ and whether α is at its bound, dims (..., *CURVE_DIMS)."""
+    """Return θ, N and what else `curves_of_fit` reads, dims (..., *core)."""
     dims = task_dims_of(fit)
     lead = {dim: fit.sizes[dim] for dim in dims}
     names = ["error_at_n", "data_reliance", "gamma", "delta"]
     if "delta" not in fit.data_vars:
         fit = fit.assign(delta=xr.zeros_like(fit["gamma"]))
+    theta = fit[names].to_array(THETA).transpose(*dims, THETA)
     parts = [fit[name].transpose(*dims, *core) for name, core in _CORE.items()]
-    theta = fit[names].to_array(_THETA).transpose(*dims, _THETA)
-    covariance, *others = [each.drop_vars(list(each.coords)) for each in (parts[0], theta, *parts[1:])]
-    return [covariance, others[0], spread(fit["at"], lead), *others[1:]]
+    return [
+        theta.drop_vars(list(theta.coords)),
+        spread(fit["at"], lead),
+        *(each.drop_vars(list(each.coords)) for each in parts),
+    ]
 
 
 class Read(NamedTuple):
-    """What `curves_of` gave to a block, tasks on the first axis."""
+    """What `curves_of` gave to a block, tasks on the first axis; folds of the sizes that the law is fitted to."""
 
-    covariance: Floats
-    theta: Floats
-    at: Floats
+    curves: powerlaw.Curves
     folds: Floats
     sd: Floats
-    rho: Floats
     at_bound: NDArray[np.bool_]
 
 
-def curves_of_fit(arrays: Sequence[Floats], n_tasks: int, n_lead: int) -> Read:
-    """Return what `curves_of` gave to a block."""
-    *found, at_bound = (each.reshape(n_tasks, *each.shape[n_lead:]) for each in arrays)
-    covariance, theta, at, folds, sd, rho = found
-    return Read(covariance, theta, at, folds, sd, rho, at_bound > 0)
+def curves_of_fit(arrays: Sequence[Floats], model: Model, *, known: bool) -> Read:
+    """Return what `curves_of` gave to a kernel."""
+    theta, at, *found = arrays
+    covariance, folds, sd, means, fitted_from, error, error_law, n_cuts, at_bound = found
+    bound = at_bound > 0
+    used = np.where(model.n >= fitted_from[:, np.newaxis], folds, 0.0)
+    curves = powerlaw.Curves(
+        theta,
+        theta_covariance(covariance, quadratic=model.quadratic),
+        at,
+        model.degrees(used, known=known, at_bound=bound),
+        powerlaw.last_fall(model.n, means, folds > 0),
+        refits.spread(error, n_cuts),
+        refits.spread(error_law, n_cuts),
+    )
+    return Read(curves, used, sd, bound)
 
 
 def theta_covariance(covariance: Floats, *, quadratic: bool) -> Floats:

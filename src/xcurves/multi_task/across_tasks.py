@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core import provenance, validation
-from xcurves.core.progress import progress_bar
-from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_training_weights
-from xcurves.multi_task import joining, options
-from xcurves.multi_task.comparison_block import CORRECTIONS, ComparisonBlock
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.labels import DIMS
+from xcurves.core.run_checks import Context
+from xcurves.core.validation import check_curves, within_budget
+from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.multi_task import options
+from xcurves.multi_task.comparison import CORRECTIONS, Comparison, compare_tasks
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import TaskGroups, TaskWeights
-from xcurves.multi_task.run_scores import score_runs
-from xcurves.multi_task.spreads import UNLIKE, task_spread_ratio
+from xcurves.multi_task.options import UNLIKE, TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
 
 
 def across_tasks(
     curves: xr.DataArray,
     *,
-    task: str = "task",
+    task: str | Sequence[str] = "task",
     training_weights: TrainingWeights = None,
     task_weights: TaskWeights | None = None,
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
     higher_is_better: bool = True,
+    margin: float | None = None,
     correction: Literal["holm", "benjamini-hochberg"] = "holm",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
     r"""Compare algorithms over all tasks of a benchmark: on these tasks, and on tasks like these.
@@ -42,13 +44,15 @@ def across_tasks(
     ----------
     curves : DataArray, dims (..., task, algorithm, run, training)
         Scores; NaN along all of `training` where an algorithm lacks a run. Every task has its own grid and its own
-        runs; an algorithm without runs in a task takes no part in it. A score of +inf, such as a time never reached,
-        counts by its rank: `rank_mean` and `prob_greater` stand, and mean differences of its pairs are NaN.
-    task : str, default "task"
-        The dim of tasks.
+        runs; an algorithm without runs in a task takes no part in it. A score of +inf, such as a time not reached
+        within the budget, counts by its rank: `rank_mean` and `prob_greater` stand, and mean differences of its pairs
+        are NaN.
+    task : str or sequence of str, default "task"
+        The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
     training_weights : {None, "final"} or array of weights, dim (training)
-        What makes a run one score: the mean over its task's grid, the last level of the grid, or a weighted sum of
-        levels; nonnegative weights are divided by their sum over the grid.
+        How a curve becomes a number: the mean over its task's levels, the last of them, or weights. Nonnegative
+        weights are divided by their sum; those of both signs (a slope) are used as they are. Weights on a level that a
+        task lacks are an error.
     task_weights : sequence or DataArray, dim (task), optional
         Positive weights, divided by their sum over the tasks that a pair of algorithms has; equal by default.
     task_groups : str, sequence or DataArray, optional
@@ -59,16 +63,19 @@ def across_tasks(
     reference : label, optional
         Compare every other algorithm with this one alone, "other - reference".
     higher_is_better : bool, default True
-        Which end of the scores has rank 1.
+        Which end of the scores is better.
+    margin : float, optional
+        Test too that the first of a pair is not worse than the second by more than this, in score units.
     correction : {"holm", "benjamini-hochberg"}
         How the p-values of single tasks are adjusted over the tasks of a pair.
     n_resamples : int, optional
         Ceiling on the number of reassignments of each test: all distinct ones if they fit, else so many random ones.
         None: all up to a million, else 9,999.
     confidence_level : float, default 0.95
-        Of each interval; intervals are not adjusted for the number of pairs.
-    progress : bool, default False
-        Show a bar while a result in memory is computed.
+        Of each interval by itself, but of all pairs' `difference_ci_simultaneous` together.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+        Of dask-backed curves use dask's own.
     rng : int, Generator or None
         Seed of the random reassignments.
 
@@ -76,12 +83,20 @@ def across_tasks(
     -------
     Dataset
         With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In
-        score units: `difference` (pair), `difference_ci` (pair, task_effect, ci_bound), `task_difference` (pair, task),
-        `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair, task), and `task_sd` (pair), the standard
-        deviation over tasks of true differences. Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`
-        (pair, task_effect), `prob_greater` (pair), `task_pvalue_adjusted` (pair, task), `interaction_pvalue` (pair),
-        `rank_mean` (algorithm). Counts: `n_tasks` (pair), `n_resamples` (pair, task_effect), `n_runs` (task,
-        algorithm). `task_weights` (task) if they are given. NaN where something cannot be said.
+        score units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect,
+        ci_bound), `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair,
+        task), and `task_sd` (pair), the standard deviation over tasks, or families, of true differences, with
+        `task_sd_ci` (pair, ci_bound). Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`,
+        `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the smallest adjusted p that is possible (pair,
+        task_effect); `may_be_best` (algorithm, task_effect), 1 where no other algorithm is shown to be better, NaN with
+        a `reference`; `prob_greater` (pair); `share_better` (pair), the share of tasks, or families, in which the first
+        is better, ties left out, with `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task);
+        `interaction_pvalue` and `rank_pvalue_adjusted` (pair); `rank_mean` (algorithm) and `place_ci` (algorithm,
+        ci_bound). Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm).
+        `task_weights` (task) if they are given. With a `margin` also `margin_pvalue`, `margin_pvalue_adjusted` (Holm,
+        over pairs) and, in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much
+        better the first is: p is at most ``1 - confidence_level`` where it is above ``-margin``. NaN where something
+        cannot be said.
 
     Raises
     ------
@@ -94,8 +109,9 @@ def across_tasks(
     Warns
     -----
     UserWarning
-        If runs differ more than ten times as much in one task as in another and scores were not normalized: the
-        mean difference then is that of few tasks. If no pair has families enough for the random claim.
+        If two runs of a task have the same score at every level, as copied data have. If runs differ more than
+        ten times as much in one task as in another and scores were not normalized: the mean difference then is that of
+        few tasks. If no pair has families enough for the random claim.
 
     Notes
     -----
@@ -108,9 +124,17 @@ def across_tasks(
 
     is recomputed (Janssen 1997). *random*, a claim about tasks like these: the signs of whole tasks, or families, are
     flipped. It is exact for independent differences that are symmetric about 0; its interval is that of the subset
-    means (Hartigan 1969). p-values are adjusted over pairs by Holm (fixed) and by step-down max-\|T\| (random,
-    Westfall & Young 1993). The interaction test asks whether the difference varies over tasks more than
-    runs do by chance.
+    means (Hartigan 1969). p-values of differences and of `prob_greater` are adjusted over pairs by Holm (fixed) and by
+    step-down max-\|T\| (random, Westfall & Young 1993); intervals that hold for all ``K`` pairs together are those of a
+    level of :math:`1 - \alpha / K`. The interaction test asks whether the difference varies over tasks more than runs
+    do by chance.
+
+    `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
+    skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better with
+    so many runs, by the binomial distribution: noise pulls it towards one half, and equal means do not make it one
+    half. `place_ci` goes from one more than the number of algorithms with a better mean rank to the number of all less
+    those with a worse one, as far as flips show it for all pairs together [4]_. Mean ranks of a pair depend on who else
+    takes part, `prob_greater` does not [5]_.
 
     References
     ----------
@@ -119,6 +143,11 @@ def across_tasks(
     .. [2] Hartigan, J. A. (1969). Using subsample values as typical values. J. Am. Stat. Assoc. 64, 1303-1317.
        doi:10.1080/01621459.1969.10501057
     .. [3] Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
+    .. [4] Mogstad, M., Romano, J. P., Shaikh, A. M. & Wilhelm, D. (2024). Inference for ranks with applications to
+       mobility across neighbourhoods and academic achievement across countries. Rev. Econ. Stud. 91, 476-518.
+       doi:10.1093/restud/rdad006
+    .. [5] Benavoli, A., Corani, G. & Mangili, F. (2016). Should we really use post-hoc tests based on mean-ranks?
+       J. Mach. Learn. Res. 17(5), 1-10.
 
     Examples
     --------
@@ -134,45 +163,58 @@ def across_tasks(
     ('new - old', 0.0078125)
     """
     curves = check_curves(curves, reserved=ACROSS_TASKS.reserved())
-    task = options.check_task(curves, task)
+    run_checks.warn_of_copies(curves)
+    curves, task = options.check_task(curves, task)
+    curves, _ = within_budget(curves, DIMS)
     weights = options.check_task_weights(curves, task, task_weights)
     asked = check_training_weights(curves, training_weights)
     levels = asked if isinstance(asked, xr.DataArray) else None
     validation.check_choice("correction", correction, tuple(CORRECTIONS))
-    joined = joining.Joined.of(curves, task, reference, task_groups)
-    sizes = {"pair": len(joined.pairs), "task_effect": 2, "ci_bound": 2, joining.TASKS: curves.sizes[task]}
-    block = ComparisonBlock(
-        ACROSS_TASKS.layout(sizes | {"algorithm": curves.sizes["algorithm"]}),
-        **joined.options(n_resamples, paired, confidence_level, rng),
-        weights=weights or [1.0] * curves.sizes[task],
-        higher_is_better=validation.check_flag("higher_is_better", higher_is_better),
-        correction=correction,
-        progress=progress_bar(validation.check_flag("progress", progress) and curves.chunks is None, "deals"),
-    )
-    scores = score_runs(joined.ordered, task, levels, final=isinstance(training_weights, str))
-    packed = joining.apply(block, scores, task, block.layout.length)
-    variables = joined.unpack(block.layout, packed)
-    coords = {**packed.coords, **joined.coords}
-    if weights is not None:
-        variables["task_weights"] = xr.Variable(task, weights)
-    if levels is not None:
-        variables["training_weights"] = levels.variable
-        coords["training"] = curves["training"].variable
-    attrs = ACROSS_TASKS.attrs(
+    groups = options.check_task_groups(curves, task, task_groups)
+    core = (task, "algorithm", "run")
+    numbers = number_of_run(curves, asked, unreached=True).transpose(..., *core)
+    context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
+    comparison = Comparison.of(
         curves,
-        block.entropy,
-        confidence_level,
-        task=task,
-        training_weights=training_weights if isinstance(training_weights, str) else None,
-        task_groups=joined.groups.name,
-        paired=paired,
-        reference=reference,
-        higher_is_better=higher_is_better,
+        replace(context, names=[]),
+        task,
+        reference,
+        groups.numbers,
+        weights=weights or [1.0] * curves.sizes[task],
+        all_pairs=reference is None,
+        higher_is_better=validation.check_flag("higher_is_better", higher_is_better),
+        margin=validation.check_margin(margin),
         correction=correction,
-        n_resamples=n_resamples,
+        progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
     )
-    result = ACROSS_TASKS.dataset(variables, coords, attrs, curves)
-    if curves.chunks is None:
+    given = {} if weights is None else {"task_weights": xr.Variable(task, weights)}
+    result = per_task(
+        ACROSS_TASKS,
+        compare_tasks,
+        numbers,
+        context=context,
+        core=core,
+        joined=task,
+        sizes={"pair": len(comparison.pairs)},
+        when=["margin"] * (margin is not None),
+        options={"tasks": comparison},
+        attrs={
+            "task": task,
+            "training_weights": training_weights if isinstance(training_weights, str) else None,
+            "task_groups": groups.name,
+            "paired": paired,
+            "reference": reference,
+            "higher_is_better": higher_is_better,
+            "margin": margin,
+            "correction": correction,
+            "n_resamples": n_resamples,
+        },
+        coords=labels.pair_coords(curves, reference)
+        | groups.coord
+        | ({} if levels is None else {"training": curves["training"].variable}),
+        given=given | ({} if levels is None else {"training_weights": levels.variable}),
+    )
+    if not is_lazy(curves):
         _warn(result)
     return result
 
@@ -181,7 +223,9 @@ def _warn(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
     names = ACROSS_TASKS.task_names(result.isel({result.attrs["task"]: 0}, drop=True))
     ratios = np.atleast_1d(task_spread_ratio(result)).ravel()
-    for place in np.flatnonzero(ratios > UNLIKE)[:1]:
+    every = list(labels.tasks_of(result, "difference"))
+    carried = [len(carrying_tasks(one)) <= one.sizes[result.attrs["task"]] / 4 for one in every]
+    for place in np.flatnonzero((ratios > UNLIKE) & carried)[:1]:
         if "normalize(" not in result.attrs["history"]:
             provenance.warn(
                 f"{names[place]}runs differ {ratios[place]:.0f} times as much in one {result.attrs['task']} as in "

@@ -8,9 +8,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
+from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.matrices import n_pair_columns
-from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task import plots, profile_plots, profile_text, tables, text
 
 _PAIR = ("task", "pair")
@@ -50,65 +51,89 @@ ACROSS_TASKS = ResultKind(
     variables={
         "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
+        "difference_ci_simultaneous": Var(
+            (*_CLAIM, "ci_bound"), "confidence interval of the mean difference, for all pairs together", "score"
+        ),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
+        "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
+        "may_be_best": Var(("task", "algorithm", "task_effect"), "1 where no other algorithm is shown to be better"),
         "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
+        "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),
         "prob_greater_pvalue": Var(_CLAIM, "randomization p-value of that probability"),
+        "share_better": Var(_PAIR, "share of tasks, or families, without ties in which the first is better"),
+        "share_better_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that share"),
         "task_difference": Var(_TASK, "difference of mean scores in the task", "score"),
         "task_difference_ci": Var((*_TASK, "ci_bound"), "confidence interval of the difference in the task", "score"),
         "task_pvalue_adjusted": Var(_TASK, "randomization p-value of the task, adjusted over tasks"),
         "task_stderr": Var(_TASK, "standard error of the difference in the task", "score"),
-        "task_sd": Var(_PAIR, "standard deviation over tasks of true differences", "score"),
+        "task_sd": Var(_PAIR, "standard deviation over tasks, or families, of true differences", "score"),
+        "task_sd_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that standard deviation", "score"),
         "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
         "rank_mean": Var(("task", "algorithm"), "mean rank over the tasks that have all algorithms, 1 the best"),
+        "place_ci": Var(
+            ("task", "algorithm", "ci_bound"), "confidence interval of the place by mean rank on tasks like these"
+        ),
+        "rank_pvalue_adjusted": Var(_PAIR, "randomization p-value of the difference of mean ranks, adjusted"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
+        "n_ties": Var(_PAIR, "tasks, or families, in which both score the same", dtype=np.int64),
         "n_resamples": Var(_CLAIM, "number of reassignments evaluated", dtype=np.int64),
         "n_runs": Var(("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64),
+        "margin_pvalue_adjusted": Var(_CLAIM, "p-value of being worse by the margin or more, adjusted", when="margin"),
+        "margin_pvalue": Var(_CLAIM, "randomization p-value of being worse by the margin or more", when="margin"),
+        "margin_limit": Var(_CLAIM, "one-sided lower limit of how much better the first is", "score", when="margin"),
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
         "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
-    coords={"pair": (), "task_effect": tables.TASK_CLAIMS, "ci_bound": CI_BOUNDS},
-    coord_vars=PAIR_COORDS,
+    coords={"pair": (), "task_effect": tables.TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "task_effect"),
     references=_REFERENCES,
-    method="Algorithms were compared over tasks by the mean over tasks of the difference of mean scores, with two "
-    "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
-    "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
-    "pairs by the step-down maximum). P-values of single tasks were adjusted over tasks within a pair by "
-    "{correction}.",
-    unit="whole runs within a task (for these tasks), whole tasks (for tasks like these)",
-    table=tables.across_table,
-    table_caption="Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
-    "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and the "
-    "standard deviation of true differences over tasks.",
-    sentences=text.across_sentences,
-    answer=text.across_answer,
+    method=(
+        "Algorithms were compared over tasks by the mean over tasks of the difference of mean scores; the score of a "
+        "run is its mean over training, unless weights are given (training_weights={training_weights}). There are two "
+        "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
+        "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
+        "pairs by the step-down maximum). Intervals hold the shifts of a pair that its test does not reject. P-values "
+        "of single tasks were adjusted over tasks within a pair by {correction}.",
+        "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
+    ),
+    table=captioned(
+        tables.across_table,
+        "Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
+        "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and "
+        "the "
+        "standard deviation of true differences over tasks.",
+    ),
+    statements=text.across_statements,
     part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
     views={
         "forest": View(
-            plots.draw_forest,
-            "Difference in every task, sorted, with its interval; a bar without ends is plus or minus a standard "
-            "error, where runs are too few for an interval; black where shown, adjusted over tasks. Diamonds: the mean "
-            "for these tasks (filled) and for tasks like these (open); of many pairs and tasks they stand alone.",
-            plots.say_forest,
-            rows=plots.forest_rows,
-            columns=n_pair_columns,
+            Drawing(plots.draw_forest, rows=plots.forest_rows, columns=n_pair_columns),
+            {
+                "task": "Difference of mean scores in every task, sorted, with its interval.",
+                "shown": "Black: shown, adjusted over tasks.",
+                "standard error": "Grey bars: plus or minus a standard error, where runs are too few for an interval.",
+                "fixed mean": "Filled diamonds: the mean over tasks, with its interval for these tasks.",
+                "random mean": "Open diamonds: the same for tasks like these.",
+                "arrow": "Arrows mark sides without a limit.",
+                "cells": "Difference of mean scores over tasks, that of the row less that of the column.",
+                "bold": "Bold: shown on tasks like these, adjusted over pairs.",
+            },
         ),
         "ranks": View(
-            plots.draw_ranks,
-            "Mean ranks over the tasks that have all algorithms, 1 the best. A line joins algorithms of which no two "
-            "are shown to differ on tasks like these.",
-            plots.say_ranks,
-            rows=plots.rank_rows,
+            Drawing(plots.draw_ranks, rows=plots.n_algorithms, suits=plots.several),
+            {
+                "": "Mean ranks over the tasks that have all algorithms, 1 the best.",
+                "joined": "A bar joins algorithms of which no two are shown to differ in mean rank on tasks like these.",
+            },
             default=False,
         ),
         "prob_greater": View(
-            plots.draw_improvement,
-            "Probability that the algorithm of the row scores higher than that of the column, mean over tasks; bold "
-            "where shown to differ from one half on these tasks.",
-            plots.say_improvement,
-            rows=plots.n_algorithms,
-            columns=plots.n_algorithms,
+            Drawing(plots.draw_improvement, rows=plots.n_algorithms, columns=plots.n_algorithms, suits=plots.several),
+            {
+                "": "Probability that the algorithm of the row scores higher than that of the column, mean over tasks.",
+                "bold": "Bold: shown to differ from one half on tasks like these, adjusted over pairs.",
+            },
             default=False,
         ),
     },
@@ -121,7 +146,11 @@ PROFILE_ACROSS_TASKS = ResultKind(
     argument="curves",
     variables={
         "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
+        "difference_ci": Var((*_FRACTION, "ci_bound"), "confidence interval of the mean difference by itself", "score"),
         "difference_band": Var((*_FRACTION, "ci_bound"), "simultaneous band of the mean difference", "score"),
+        "band_method": Var(
+            _PAIR, "how the band was made: 0 not at all, 1 by residuals, 2 by subset means", dtype=np.int8
+        ),
         "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over fractions of the budget"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
         "mean_curve": Var(
@@ -133,33 +162,39 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
     },
-    coords={"pair": (), "budget_fraction": (), "ci_bound": CI_BOUNDS},
-    coord_vars=PAIR_COORDS,
+    coords={"pair": (), "budget_fraction": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "budget_fraction"),
     references=_REFERENCES[2:],
-    method="Algorithms were compared at fractions of each task's training budget by the mean over tasks of their "
-    "differences; p-values and bands hold for all fractions together, by turning the signs of whole tasks.",
-    unit="whole tasks",
-    table=tables.aggregate_table,
-    table_caption="Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
-    "hold for all fractions together and for tasks like these.",
-    sentences=profile_text.aggregate_sentences,
-    answer=profile_text.aggregate_answer,
+    method=(
+        "Algorithms were compared at fractions of each task's training budget by the mean over tasks of their "
+        "differences; p-values and bands hold for all fractions together, by turning the signs of whole tasks.",
+        "whole tasks",
+    ),
+    table=captioned(
+        tables.aggregate_table,
+        "Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
+        "hold for all fractions together and for tasks like these.",
+    ),
+    statements=profile_text.aggregate_statements,
     part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS, opens=True),
     views={
         "mean_curve": View(
             profile_plots.draw_mean_curves,
-            "Mean curves over tasks against the share of each task's budget, with bands that hold along the whole "
-            "curve for these tasks. Bars at the foot: where a pair differs on tasks like these.",
-            profile_plots.say_mean_curves,
-            overlaid="algorithm",
+            {
+                "": "Mean curves over tasks against the share of each task's budget.",
+                "band": "The bands hold along the whole curve, for these tasks.",
+                "bars": "Bars at the foot: where a pair differs on tasks like these.",
+            },
+            panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
             profile_plots.draw_aggregate_differences,
-            "Mean differences over tasks with bands that hold at all fractions together, for tasks like these.",
-            profile_plots.say_aggregate_differences,
-            overlaid="pair",
+            {
+                "": "Mean differences over tasks against the share of each task's budget.",
+                "band": "The bands hold at all fractions together, for tasks like these.",
+            },
             default=False,
+            panels={"pair": MOST_CURVES},
         ),
     },
 )

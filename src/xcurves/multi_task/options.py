@@ -1,8 +1,9 @@
-"""The options that methods over several tasks share, checked."""
+"""The options that methods over several tasks share, checked; and how much runs differ in one task and in another."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from xcurves.core import labels, validation
+from xcurves.kernels.moments import Floats
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
 GROUP = "task_group"
+UNLIKE = 10.0  # times that runs may differ more in one task than in another
 
 
 class TaskFamilies(NamedTuple):
@@ -35,17 +38,33 @@ class TaskFamilies(NamedTuple):
     coord: dict[Hashable, Any]
 
 
-def check_task(curves: xr.DataArray, task: str) -> str:
-    """Return the dim of tasks, which curves must have."""
+def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.DataArray, str]:
+    """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
     extra = labels.extra_dims(curves)
-    named = isinstance(task, str)
-    if named and task in extra:
-        return task
-    if named and task in labels.DIMS:
+    if not isinstance(task, str) and isinstance(task, Sequence) and len(set(task)) > 1 and set(task) <= set(extra):
+        return _joined_tasks(curves, list(task), extra), "task"
+    if isinstance(task, str) and task in extra:
+        return curves, task
+    if task == "task" and len(extra) == 1:
+        return curves, str(extra[0])
+    if isinstance(task, str) and task in labels.DIMS:
         raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
     cure = f". Name one: task={extra[0]!r}" if extra else ". Add one: curves.expand_dims(task=['name'])"
     cure = labels.did_you_mean(task, extra) or cure
     raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}")
+
+
+def _joined_tasks(curves: xr.DataArray, dims: list[str], extra: Sequence[Hashable]) -> xr.DataArray:
+    """Return curves with one dim of tasks, which keeps the labels of each of its dims as a coordinate."""
+    labelled = list(product(*(curves[dim].to_numpy().tolist() for dim in dims)))
+    kept: dict[str, Any] = {
+        dim: ("task", np.array(each)) for dim, each in zip(dims, zip(*labelled, strict=True), strict=True)
+    }
+    joined = curves.stack({"task": dims}, create_index=False).drop_vars(dims, errors="ignore")  # noqa: PD013  # of xarray
+    names = [", ".join(map(str, each)) for each in labelled]
+    return joined.assign_coords(task=names, **kept).transpose(
+        ..., "task", *(dim for dim in curves.dims if dim not in extra)
+    )
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
@@ -116,3 +135,34 @@ def _by_label(curves: xr.DataArray, task: str, given: xr.DataArray, argument: st
     if lacking:
         raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
     return given.to_numpy()[[place[label] for label in wanted]]
+
+
+def run_sd(result: xr.Dataset) -> xr.DataArray:
+    """Return how much runs differ in each task, the mean over pairs of the root mean square of both spreads."""
+    counts = result["n_runs"].where(result["n_runs"] > 0)
+    a, b = (_of(counts, result[side]) for side in ("algorithm_a", "algorithm_b"))
+    return (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
+
+
+def _of(counts: xr.DataArray, algorithms: xr.DataArray) -> xr.DataArray:
+    """Return the counts of one algorithm of every pair, by place: pandas finds no label with a lone surrogate."""
+    names = counts["algorithm"].to_numpy().tolist()
+    places = [names.index(label) for label in algorithms.to_numpy().tolist()]
+    return counts.isel(algorithm=xr.DataArray(places, dims=algorithms.dims))
+
+
+def task_spread_ratio(result: xr.Dataset) -> Floats:
+    """Return how many times as much runs differ in one task as in another, of tasks in which they do."""
+    sd = run_sd(result)
+    task = result.attrs["task"]
+    return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
+
+
+def carrying_tasks(result: xr.Dataset) -> list[object]:
+    """Return the fewest tasks that make up nine tenths of all differences, those of one benchmark."""
+    task = result.attrs["task"]
+    sizes = np.nan_to_num(abs(result["task_difference"]).mean("pair").to_numpy())
+    largest = np.argsort(-sizes, kind="stable")
+    n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
+    names: list[object] = result[task].to_numpy()[largest[:n]].tolist()
+    return names

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.core import run_checks, validation
-from xcurves.core.packing import Floats
-from xcurves.core.progress import progress_bar
+from xcurves.core import labels, run_checks, validation
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import task_profiles
-from xcurves.kernels.shuffles import DEFAULT_RESAMPLES
-from xcurves.multi_task import joining, options
-from xcurves.multi_task.comparison_block import TaskBlock
+from xcurves.kernels import task_flips, training_bands
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.multi_task import options
+from xcurves.multi_task.comparison import JoinedTasks, compare_tasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups
 from xcurves.multi_task.run_scores import score_fractions
@@ -28,13 +28,13 @@ def profile_across_tasks(
     curves: xr.DataArray,
     *,
     fractions: int | Sequence[float] = 20,
-    task: str = "task",
+    task: str | Sequence[str] = "task",
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
     r"""Compare algorithms along the budget, over all tasks of a benchmark.
@@ -46,8 +46,8 @@ def profile_across_tasks(
     fractions : int or sequence of float, default 20
         Fractions of a task's budget, its last level: so many equal steps, or increasing numbers in (0, 1]. Scores
         between two levels of the task's grid are on the line between them.
-    task : str, default "task"
-        The dim of tasks.
+    task : str or sequence of str, default "task"
+        The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
     task_groups : str, sequence or DataArray, optional
         Families of tasks, as for `across_tasks`.
     paired : bool, default False
@@ -60,19 +60,22 @@ def profile_across_tasks(
         by default.
     confidence_level : float, default 0.95
         Of each band.
-    progress : bool, default False
-        Show a bar over pairs while a result in memory is computed.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+        Of dask-backed curves use dask's own.
     rng : int, Generator or None
         Seed of the random flips and signs.
 
     Returns
     -------
     Dataset
-        With the extra dims of `curves` but `task` in front. For tasks like these: `difference` (pair, budget_fraction)
-        and `difference_band` (pair, budget_fraction, ci_bound) in score units, `pvalue` and `pvalue_adjusted` (pair,
-        budget_fraction). For these tasks, in score units: `mean_curve` (algorithm, budget_fraction) over the tasks that
-        have all algorithms and `mean_curve_band` (algorithm, budget_fraction, ci_bound). Counts: `n_tasks` and
-        `n_resamples` (pair). NaN at fractions below the first level of a task.
+        With the extra dims of `curves` but `task` in front. For tasks like these, in score units: `difference` (pair,
+        budget_fraction), its `difference_ci` at the fraction by itself and `difference_band` at all fractions together
+        (pair, budget_fraction, ci_bound); `pvalue` and `pvalue_adjusted` (pair, budget_fraction); `band_method` (pair),
+        how the band was made: 0 not at all, 1 by residuals, 2 by subset means. For these tasks, in score units:
+        `mean_curve` (algorithm, budget_fraction) over the tasks that have all algorithms and `mean_curve_band`
+        (algorithm, budget_fraction, ci_bound). Counts: `n_tasks` and `n_resamples` (pair). NaN at fractions below the
+        first level of a task.
 
     Raises
     ------
@@ -84,9 +87,12 @@ def profile_across_tasks(
     Notes
     -----
     The signs of whole tasks or families are flipped, one vector for all fractions; p is adjusted over fractions by
-    step-down max-\|T\|. The band of the difference is :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical
-    value of the largest \|T\| over ``f`` of the differences less their mean; left out of fewer than four families.
-    With four or five it is finite although no p of at most .05 exists.
+    step-down max-\|T\|. `difference_ci` is the exact interval of the subset means, as in `across_tasks`. The band of
+    six families or more that weigh alike, the heaviest at most 1.5 times the lightest, is
+    :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the
+    differences less their mean. Of unlike families that band would hold as seldom as .62, since a heavy family pulls
+    the mean towards itself: their band is that of subset means at a level of :math:`1 - \alpha / K` for ``K``
+    fractions, NaN where no p is so small.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
@@ -111,55 +117,56 @@ def profile_across_tasks(
     [0.25, 0.5, 0.75, 1.0]
     """
     curves = check_curves(curves, reserved=PROFILE_ACROSS_TASKS.reserved())
-    task = options.check_task(curves, task)
+    curves, task = options.check_task(curves, task)
     at = check_fractions("fractions", fractions)
-    joined = joining.Joined.of(curves, task, reference, task_groups)
-    sizes = {"pair": len(joined.pairs), "ci_bound": 2, "budget_fraction": len(at)}
-    block = _ProfileBlock(
-        PROFILE_ACROSS_TASKS.layout(sizes | {"algorithm": curves.sizes["algorithm"]}),
-        **joined.options(n_resamples, paired, confidence_level, rng),
-        progress=progress_bar(validation.check_flag("progress", progress) and curves.chunks is None, "pairs", "pair"),
-    )
-    scores = score_fractions(joined.ordered, task, at)
-    packed = joining.apply(block, scores, task, block.layout.length, ["budget_fraction"])
-    of_fractions = ("budget_fraction", at, {"long_name": "fraction of the training budget", "units": "1"})
-    attrs = PROFILE_ACROSS_TASKS.attrs(
+    groups = options.check_task_groups(curves, task, task_groups)
+    core = (task, "algorithm", "run", "budget_fraction")
+    scores = score_fractions(curves, at).transpose(..., *core)
+    context = Context.of(scores, n_resamples, paired, confidence_level, rng, core=core)
+    profile = _Profile.of(
         curves,
-        block.entropy,
-        confidence_level,
-        task=task,
-        task_groups=joined.groups.name,
-        paired=paired,
-        reference=reference,
-        n_resamples=n_resamples,
+        replace(context, names=[]),
+        task,
+        reference,
+        groups.numbers,
+        progress=validation.check_progress(progress, "pairs", "pair", lazy=is_lazy(curves)),
     )
-    coords = {name: coord for name, coord in joined.coords.items() if task not in getattr(coord, "dims", coord[0])}
-    variables = joined.unpack(block.layout, packed)
-    return PROFILE_ACROSS_TASKS.dataset(
-        variables, {**packed.coords, **coords, "budget_fraction": of_fractions}, attrs, curves
+    result = per_task(
+        PROFILE_ACROSS_TASKS,
+        compare_tasks,
+        scores,
+        context=context,
+        core=core,
+        sizes={"pair": len(profile.pairs)},
+        options={"tasks": profile},
+        attrs={
+            "task": task,
+            "task_groups": groups.name,
+            "paired": paired,
+            "reference": reference,
+            "n_resamples": n_resamples,
+        },
+        coords={
+            **labels.pair_coords(curves, reference),
+            "budget_fraction": ("budget_fraction", at, {"long_name": "fraction of the training budget", "units": "1"}),
+        },
     )
+    flags = {"flag_values": np.arange(3, dtype=np.int8), "flag_meanings": "none residuals subset_means"}
+    result["band_method"].attrs |= flags
+    return result
 
 
 @dataclass(frozen=True)
-class _ProfileBlock(TaskBlock):
-    """`profile_across_tasks` in a block of what is left when the tasks are joined."""
+class _Profile(JoinedTasks):
+    """What `profile_across_tasks` says of one benchmark."""
 
     progress: Callable[..., Iterable[Any]]
 
-    def __call__(self, scores: Floats, numbers: NDArray[np.intp]) -> Floats:
-        """Compare pairs, given scores of shape (..., task, algorithm, run, fraction)."""
-        out = self.layout.blank(numbers.size)
-        for name in ("n_tasks", "n_resamples"):
-            out[name][:] = 0
-        for place, own in enumerate(scores.reshape(numbers.size, *scores.shape[-4:])):
-            name = self.names[numbers.ravel()[place]]
-            self.check_matched(own, name)
-            run_checks.check_size(own, [f"{name}{each}: " for each in self.tasks])
-            self._profile({name: values[place] for name, values in out.items()}, own)
-        return self.layout.pack(out, numbers.shape)
-
-    def _profile(self, out: dict[str, Floats], scores: Floats) -> None:
+    def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction)."""
+        run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks])
+        for count_of in ("n_tasks", "n_resamples", "band_method"):
+            out[count_of][:] = 0
         has = np.asarray(~np.isnan(scores).all(axis=-1))
         begun = np.asarray(~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2)))
         count = has.sum(axis=-1)
@@ -172,18 +179,23 @@ class _ProfileBlock(TaskBlock):
                 continue
             d = np.where(here[:, np.newaxis], means[:, a] - means[:, b], np.nan)[:, begun].T / here.sum()
             w = self.family_sums(np.where(here, 1 / here.sum(), np.nan))
-            x, plan = self.flips(self.family_sums(d))
-            found = task_profiles.profile_difference(x, w[~np.isnan(w)], plan, self.alpha)
-            out["n_resamples"][number] = plan.n_flips
-            for name in ("difference", "difference_band", "pvalue", "pvalue_adjusted"):
+            kept, plan = self.flips(w[np.newaxis])
+            found = task_flips.profile_difference(
+                self.family_sums(d)[:, kept], w[~np.isnan(w)], plan, self.context.alpha
+            )
+            out["n_resamples"][number] = plan.n_resamples
+            for name in ("difference", "difference_ci", "difference_band", "pvalue", "pvalue_adjusted"):
                 out[name][number][begun] = found[name]
+            out["band_method"][number] = found["band_method"]
         complete = (count > 0).all(axis=1)
         if not complete.any():
             return
         front = np.argsort(~has, axis=-1, kind="stable")[..., np.newaxis]
         compact = np.take_along_axis(scores, front, axis=2)[complete][..., begun]
-        n_replicates = DEFAULT_RESAMPLES if self.n_resamples is None else self.n_resamples
+        n_replicates = DEFAULT_RESAMPLES if self.context.n_resamples is None else self.context.n_resamples
         for algorithm in range(scores.shape[1]):
-            own = task_profiles.mean_curve(compact[:, algorithm], n_replicates, self.alpha, self.entropy)
+            own = training_bands.mean_curve(
+                compact[:, algorithm], n_replicates, self.context.alpha, self.context.entropy
+            )
             for name, values in own.items():
                 out[name][algorithm][begun] = values

@@ -8,15 +8,16 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.axes import SHADE, style_in, wrapped
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
+from xcurves.core.axes import fill_band, style_in, wrapped
+from xcurves.core.curve_differences import draw_pairs_along
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW = 6  # pairs that have bars
-_ROW = 0.07  # of the height of the panel, for a bar
+_ROW = 0.09  # of the height of the panel, for a bar
+_DARK = "0.25"
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
@@ -26,7 +27,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
         own = result.isel(algorithm=place)
         style = style_in(own)
         low, high = (own["mean_curve_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
-        ax.fill_between(at, low, high, color=style.color, alpha=SHADE, linewidth=0)
+        fill_band(ax, at, low, high, style)
         ax.plot(at, own["mean_curve"], linestyle=style.linestyle, marker=style.marker, markersize=3.5,
                 color=style.color, label=str(name))  # fmt: skip
     _mark_pairs(result, at, ax)
@@ -49,9 +50,9 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     if len(places) > _FEW:
         return
     for number, place in enumerate(places):
-        y, color = low - row * (number + 0.75), style_in(result.isel(pair=place), "pair").color
+        y, color = low - row * (number + 0.75), _DARK  # pairs have fewer colours than there are pairs; names tell them
         marked = at[shown[place]]
-        ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5)
+        ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5, gid="bars")
         ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
                 fontsize="x-small", color=color)  # fmt: skip
     if len(places):
@@ -61,39 +62,5 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the mean difference of every pair with its band."""
-    at = 100 * result["budget_fraction"].to_numpy()
-    ax.axhline(0, color="0.6", linewidth=1)
-    for place, name in enumerate(result["pair"].to_numpy().tolist()):
-        own = result.isel(pair=place)
-        style = style_in(own, "pair")
-        low, high = (own["difference_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
-        ax.fill_between(at, low, high, color=style.color, alpha=SHADE, linewidth=0)
-        ax.plot(at, own["difference"], linestyle=style.linestyle, color=style.color, label=str(name))
+    draw_pairs_along(result, ax, 100 * result["budget_fraction"].to_numpy(), "difference", "difference_band")
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(_label("mean difference of scores", result["difference"]))
-
-
-def say_mean_curves(result: xr.Dataset) -> str:
-    """Return what the picture of mean curves shows."""
-    last = result["mean_curve"].isel(budget_fraction=-1)
-    said = [f"{each['algorithm'].item()} {each.item():.3g}" for each in last]
-    return f"Mean curves over tasks against the share of the budget; at its end {joined(said)}. {_say_pairs(result)}"
-
-
-def say_aggregate_differences(result: xr.Dataset) -> str:
-    """Return what the picture of differences shows."""
-    last = result["difference"].isel(budget_fraction=-1)
-    said = [f"{each['pair'].item()} {each.item():.3g}" for each in last]
-    return (
-        f"Mean differences over tasks against the share of the budget; at its end {joined(said)}. {_say_pairs(result)}"
-    )
-
-
-def _say_pairs(result: xr.Dataset) -> str:
-    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
-    marked = [
-        f"{pair} at {np.count_nonzero(own)} of {len(own)} fractions"
-        for pair, own in zip(result["pair"].to_numpy().tolist(), shown, strict=True)
-        if own.any()
-    ]
-    return f"Shown to differ: {joined(marked, '; ') or 'no pair'}."

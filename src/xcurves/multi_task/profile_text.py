@@ -8,14 +8,19 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
-from xcurves.multi_task.text import MOST_PAIRS, benchmarks, pairs_by_size, pairs_of
+from xcurves.core.schema import Statement, statements
+from xcurves.core.wording import joined, pvalue
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.multi_task.text import benchmarks, pairs_by_size, pairs_of
+
+_FEW = 3  # pairs of which each has a sentence
+_NAMED = 2  # pairs that an answer names
 
 
 def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield where every pair differs, then what the bands mean."""
-    for one, name in benchmarks(result, "n_tasks"):
+    for one, name in benchmarks(result, "n_tasks") if result["n_tasks"].size <= _FEW else []:
         for pair in pairs_of(one):
             yield name + _profile_claim(pair)
     yield (
@@ -26,8 +31,17 @@ def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
     begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
     if begun.size and begun[0] > result["budget_fraction"][0]:
         yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
-    if result["difference_band"].isnull().all() and result["difference"].notnull().any():
-        yield "Of fewer than four tasks or families no band is given: it would cover too seldom."
+    method = result["band_method"].where(result["n_tasks"] > 0)
+    if (method == NO_BAND).any():
+        yield (
+            "Of so few tasks or families no band of the difference holds at all fractions together; the interval at a "
+            "fraction by itself is result['difference_ci']."
+        )
+    if (method == SUBSET_MEANS).any():
+        yield (
+            "Families of tasks are unlike in weight, or few: the band of the difference is that of subset means, at a "
+            "level divided by the number of fractions."
+        )
     if result["mean_curve_band"].isnull().all():
         yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
 
@@ -38,8 +52,8 @@ def aggregate_answer(result: xr.Dataset) -> str:
     if len(pairs) == 1:
         return pairs[0][0] + _profile_claim(pairs[0][1])
     said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
-    shown = [joined(said, "; ", MOST_PAIRS)] * bool(said)
-    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction of the budget"]
+    shown = [f"{joined(said, '; ', _NAMED)}{' pairs' * (len(said) > _NAMED)}"] * bool(said)
+    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction"]
     return f"Over tasks, {'; '.join([*shown, *rest * (len(said) < len(pairs))])}."
 
 
@@ -50,7 +64,7 @@ def _profile_claim(pair: xr.Dataset) -> str:
     if smallest != smallest:
         return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
     verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    return f"Over {n} tasks {verdict} (smallest adjusted p = {smallest:.2g})."
+    return f"Over {n} tasks {verdict} (smallest adjusted {pvalue(smallest)})."
 
 
 def _where(pair: xr.Dataset) -> str:
@@ -74,3 +88,8 @@ def _stretches(at: Floats, marked: Floats) -> str:
         for start, stop in edges.reshape(-1, 2).tolist()
     ]
     return joined(parts)
+
+
+def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield where pairs differ, every pair, and what the bands mean."""
+    return statements(aggregate_answer(result), aggregate_sentences(result))

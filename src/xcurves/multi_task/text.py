@@ -3,91 +3,319 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import comb
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined, span
-from xcurves.multi_task.spreads import UNLIKE, run_sd, task_spread_ratio
+from xcurves.core.schema import Statement
+from xcurves.core.verdicts import Pairs, say_against, say_best, say_floor
+from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, pvalue, span
+from xcurves.kernels.moments import Floats
+from xcurves.multi_task.options import UNLIKE, carrying_tasks, task_spread_ratio
 
-CLAIMS_IN_WORDS = (
-    "For these tasks (fixed): had other runs been made on these very tasks. For tasks like these (random): had other "
-    "tasks been drawn from where these come from; it is the wider claim, and needs differences that are symmetric "
-    "about their mean."
-)
-MOST_PAIRS = 4  # that an answer names
-_MANY = 3  # pairs of which each gets one sentence
-_LISTED = 40  # tasks that a summary lists
-ADJUSTED = "p is adjusted for the number of pairs (fixed: Holm; random: step-down max-|T|); intervals are not."
+_SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
+_MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 
 
-def across_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield the answer of every pair, then what the claims mean and what they rest on."""
-    task = result.attrs["task"]
-    many = result["difference"].size > _MANY
-    if many:
-        yield across_answer(result)
-    for one, name in benchmarks(result, "difference"):
-        for pair in pairs_of(one):
-            yield name + (_main_claim(pair, task) if many else _pair_claim(pair, task))
-            yield from _left_out(pair, name, task)
-        yield from _ranks(one, name)
-        yield from _scales(one, name, task)
-    if many:
-        yield (
-            f"How much one pair differs over {task}s, and in how many {task}s it is shown to: "
-            f"result.sel(pair=[{result['pair'].to_numpy().tolist()[0]!r}]).curves.summary()."
-        )
+def across_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield who is best over tasks, for tasks like these and for these; what cannot be shown; then pairs and ranks."""
+    task, found = result.attrs["task"], list(benchmarks(result, "difference"))
+    for one, name in found[:_MOST_NAMED]:
+        yield from (Statement("answer", f"{name}{text}") for text in _answers(one, task))
+    if len(found) > _MOST_NAMED:
+        yield Statement("answer", f"And {len(found) - _MOST_NAMED} more: the table has all.")
+    for one, name in found if len(found) == 1 else []:
+        yield from (Statement("detail", f"{name}{text}") for text in _details(one, task))
+    level = percent(result.attrs["confidence_level"])
     if result.sizes["pair"] > 1:
-        yield ADJUSTED
-    yield CLAIMS_IN_WORDS
+        yield Statement(
+            "detail",
+            f"p is adjusted over pairs (these {task}s: Holm; {task}s like these: step-down max-|T|); the {level} "
+            "intervals of sentences hold for all pairs together, those of the table for each pair by itself.",
+        )
+    yield Statement(
+        "detail",
+        f"For these {task}s: had other runs been made on them. For {task}s like these: had other {task}s been drawn "
+        "from where these come from; this needs differences that are symmetric about their mean.",
+    )
     if "task_groups" in result.attrs:
         families = result.attrs["task_groups"]
-        yield f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
-    yield from _each_task(result, task)
+        said = (
+            f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
+        )
+        yield Statement("detail", said)
 
 
-def _each_task(result: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield a line for each task of a single pair; of many, how to get them."""
-    if task not in result["task_difference"].dims or result["difference"].size > 1:
-        yield f"Each {task} by itself: .curves.plot('forest'), or result['task_difference'] with interval and p."
+def _answers(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield who is best in one benchmark, by both claims; what cannot be shown; whether other measures agree."""
+    alpha, n_pairs = provenance.alpha_of(one), one.sizes["pair"]
+    lower = not one.attrs.get("higher_is_better", 1)
+    adjusted = {claim: one["pvalue_adjusted"].sel(task_effect=claim) for claim in ("random", "fixed")}
+    first = "random" if adjusted["random"].notnull().any() or adjusted["fixed"].isnull().all() else "fixed"
+    on = {"random": f"on {task}s like these", "fixed": f"on these very {task}s"}
+    n = span({int(each) for each in one["n_tasks"].to_numpy() if each} or {0})
+    what = f"{'weighted ' * ('task_weights' in one)}mean over {n} {task}s"
+    if one["difference"].isnull().all():
+        yield _no_difference(one, task)
+    elif "reference" in one.attrs and n_pairs > 1:
+        yield say_against(_pairs(one, first), alpha, what=f"{what}, {on[first]}")
+    else:
+        yield say_best(_pairs(one, first), alpha, what=what, lower_is_better=lower, on=on[first])
+        if first == "random" and adjusted["fixed"].notnull().any():
+            yield _for_these(one, alpha, on["fixed"], lower=lower)
+        elif first == "random":
+            yield f"Of these very {task}s alone there is no claim: in some, an algorithm has a single run."
+    yield from _floors(one, task, alpha)
+    yield from _scales(one, task)
+    if n_pairs > 1 or one["difference"].notnull().all():
+        yield from _disagreement(one, task, lower=lower)
+
+
+def _pairs(one: xr.Dataset, claim: str) -> Pairs:
+    own = one.sel(task_effect=claim)
+    return Pairs.of(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
+
+
+def _no_difference(one: xr.Dataset, task: str) -> str:
+    """Return why there is no mean difference."""
+    if one["n_tasks"].any():
+        return "There is no mean difference, because some runs score +inf."
+    return f"Nothing can be said: no two algorithms have a {task} in common."
+
+
+def _for_these(one: xr.Dataset, alpha: float, on: str, *, lower: bool) -> str:
+    """Return over how many algorithms the best is shown to be better on these very tasks."""
+    pairs = _pairs(one, "fixed").turned() if lower else _pairs(one, "fixed")
+    leads = pairs.leads(pairs.best())
+    shown = [lead for lead in leads if lead.size > 0 and provenance.significant(lead.p, alpha)]
+    word = "lower" if lower else "higher"
+    if len(leads) == 1:
+        said = "it is shown" if shown else "it is not shown"
+        return f"{on.capitalize()} {said} {word} ({interval(leads[0].low, leads[0].high)}; {pvalue(leads[0].p)})."
+    of = "all" if len(shown) == len(leads) else f"{len(shown)} of"
+    return f"{on.capitalize()} it is shown {word} than {of} {len(leads)} others."
+
+
+def _floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
+    """Yield which claims could not be shown, whatever the scores."""
+    for claim, whom, few, more in (
+        ("random", f"{task}s like these", f"{span(one['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"),
+        ("fixed", f"these very {task}s", _runs(one), "run more"),
+    ):
+        own = one.sel(task_effect=claim)
+        least = own["pvalue_adjusted_least"].to_numpy()
+        tested = np.where(np.isnan(least), np.nan, own["pvalue"].to_numpy())
+        for text in say_floor(least, tested, alpha, few, more):
+            yield f"For {whom}: {text[:1].lower()}{text[1:]}"
+
+
+def _runs(one: xr.Dataset) -> str:
+    counts = {int(n) for n in one["n_runs"].to_numpy().ravel() if n}
+    return f"{span(counts or {0})} {'run' if counts == {1} else 'runs'} a side"
+
+
+def _scales(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield which tasks the mean difference is that of, where few carry it because runs differ far more in them."""
+    if task not in one.dims or "normalize(" in one.attrs.get("history", ""):
         return
-    correction = _correction(result)
-    yield f"Each {task} by itself, {result['pair'].item()}, p adjusted ({correction}); also .curves.plot('forest'):"
-    own = result.stack(_one=list(result["difference"].dims), create_index=False).isel(_one=0)
-    known = own.isel({task: own["task_difference"].notnull().to_numpy()}).sortby("task_difference", ascending=False)
-    for place in range(min(known.sizes[task], _LISTED)):
-        one = known.isel({task: place})
-        low, high = one["task_difference_ci"].to_numpy()
-        limits = f"{_score(low)} to {_score(high)}" if np.isfinite([low, high]).all() else "without limits"
-        p = one["task_pvalue_adjusted"].item()
-        said = f"({limits}), p = {p:.2g}" if p == p else "(a single run)"
-        yield f"{one[task].item()}: {_score(one['task_difference'].item())} {said}."
-    if known.sizes[task] > _LISTED:
-        yield f"And {known.sizes[task] - _LISTED} more {task}s: result['task_difference']."
+    ratio, carrying = task_spread_ratio(one).item(), carrying_tasks(one)
+    if ratio > UNLIKE and len(carrying) <= one.sizes[task] / 4:
+        yield (
+            f"The mean difference is that of {listed(carrying, _MOST_NAMED)}: runs differ {number(ratio, 2)} times as "
+            f"much in one {task} as in another; normalize scores, or read the probability of scoring higher."
+        )
 
 
-def across_answer(result: xr.Dataset) -> str:
-    """Return the answer in one sentence."""
-    pairs = pairs_by_size(result, "difference")
-    if len(pairs) == 1:
-        return pairs[0][0] + _main_claim(pairs[0][1], result.attrs["task"])
-    alpha = provenance.alpha_of(result)
-    shown = [f"{name}{_direction(pair)}" for name, pair in pairs if _shown(pair, "random", alpha)]
-    n_here = sum(_shown(pair, "fixed", alpha) for _, pair in pairs)
-    level = f" ({100 * result.attrs['confidence_level']:g} % intervals)" if shown else ""
-    said = f"On tasks like these, {joined(shown, '; ', MOST_PAIRS) or 'no pair is shown to differ'}{level}"
-    return f"{said}: {len(shown)} of {len(pairs)} pairs; on these very {result.attrs['task']}s {n_here}."
+def _disagreement(one: xr.Dataset, task: str, *, lower: bool) -> Iterator[str]:
+    """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
+    pairs = _pairs(one, "random").turned() if lower else _pairs(one, "random")
+    best, theta = pairs.best(), one["prob_greater"].to_numpy() - 0.5
+    by_theta = pairs._replace(difference=-theta if lower else theta).best()
+    named = {"the probability of scoring higher": by_theta}
+    if one["rank_mean"].notnull().any():
+        ranks = one["rank_mean"].fillna(np.inf).to_numpy()
+        named = {"mean ranks": one["algorithm"].to_numpy().tolist()[int(ranks.argmin())]} | named
+    others = {how: name for how, name in named.items() if name is not None and str(name) != str(best)}
+    if best is None or not others:
+        return
+    rival = next(iter(others.values()))
+    said = "; ".join(f"{how} name{'' if how.endswith('ranks') else 's'} {name}" for how, name in others.items())
+    carried = _carrier(one, task, best, rival, lower=lower)
+    yield f"The mean names {best}, {said}{carried}."
 
 
-def pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
-    """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
-    named = [(name, pair) for one, name in benchmarks(result, variable) for pair in pairs_of(one)]
-    largest = [float(abs(pair["difference"]).max()) for _, pair in named]
-    return [named[place] for place in np.argsort(-np.array(largest), kind="stable")]
+def _carrier(one: xr.Dataset, task: str, best: object, rival: object, *, lower: bool) -> str:
+    """Return which task carries the lead of the best by the mean over another algorithm."""
+    if task not in one.dims:
+        return ""
+    for place in range(one.sizes["pair"]):
+        pair = one.isel(pair=place)
+        sides = [pair["algorithm_a"].item(), pair["algorithm_b"].item()]
+        if {best, rival} == set(sides):
+            sign = (1 if sides[0] == best else -1) * (-1 if lower else 1)
+            leads = sign * pair["task_difference"].fillna(0.0).to_numpy()
+            most = int(leads.argmax())
+            if leads.sum() > 0 and leads[most] >= leads.sum() / 2:
+                return f": {pair[task].to_numpy()[most]} carries the lead over {rival}"
+    return ""
+
+
+def _details(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield what is said of a single pair, or the ranks of many algorithms."""
+    if one.sizes["pair"] == 1:
+        pair = one.isel(pair=0)
+        for each in (_by_task, _spread, _chance, _share):
+            yield from each(pair, task)
+    else:
+        yield from _may_be_best(one, task)
+        yield from _ranks(one, task)
+    yield from _margins(one, task)
+    yield from _skewed(one, task)
+    yield from _infinite(one)
+    yield from _left_out(one, task)
+
+
+def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield of which pairs the first is shown not to be worse by more than the margin."""
+    if "margin_pvalue_adjusted" not in one:
+        return
+    margin = number(one.attrs["margin"])
+    for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
+        p = one["margin_pvalue_adjusted"].sel(task_effect=claim)
+        shown = provenance.significant(p.to_numpy(), provenance.alpha_of(one))
+        sides = zip(one["algorithm_a"].to_numpy().tolist(), one["algorithm_b"].to_numpy().tolist(), shown, strict=True)
+        said = [f"{a} than {b}" for a, b, marked in sides if marked] or ["no first of a pair"]
+        known = p.to_numpy()[~np.isnan(p.to_numpy())]
+        smallest = f" (smallest adjusted {pvalue(known.min())})" if known.size else ""
+        yield f"On {on} shown not to be worse by more than {margin}: {listed(said, _MOST_NAMED)}{smallest}."
+
+
+def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield which pairs differ so skewly over tasks that the interval for tasks like these misses more often."""
+    if not all(_has_all(pair, task) for pair in pairs_of(one)):
+        return
+    d = one["task_difference"].transpose("pair", task).to_numpy()
+    for sign, side in ((1, "above"), (-1, "below")):
+        pairs = [
+            name
+            for name, row in zip(one["pair"].to_numpy().tolist(), d, strict=True)
+            if sign * _skewness(row) > _SKEWED
+        ]
+        if pairs:
+            yield (
+                f"Differences are skewed over {task}s ({listed(pairs, _MOST_NAMED)}): the interval for {task}s like "
+                f"these holds less often than it says; true means that it misses lie {side} it."
+            )
+
+
+def _skewness(values: Floats) -> float:
+    """Return the skewness of the numbers that are known, 0 of fewer than three or of equal ones."""
+    known = values[np.isfinite(values)]
+    apart = known - known.mean() if known.size > 2 else np.zeros(1)
+    spread = (apart**2).mean()
+    return float((apart**3).mean() / spread**1.5) if spread > 0 else 0.0
+
+
+def _infinite(one: xr.Dataset) -> Iterator[str]:
+    """Yield which pairs have no mean difference, because some of their runs never ended."""
+    touched = one["difference"].isnull() & (one["n_tasks"] > 0)
+    if touched.any() and one["difference"].notnull().any():
+        names = one["pair"].to_numpy()[touched.to_numpy()].tolist()
+        yield f"No mean difference, because some runs score +inf: {listed(names, _MOST_NAMED)}."
+
+
+def _may_be_best(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield over which algorithms none is shown to be better, on tasks like these."""
+    best = one["may_be_best"].sel(task_effect="random")
+    names = one["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
+    if len(names) > 1 and best.sizes["algorithm"] > 2:
+        yield f"On {task}s like these no algorithm is shown to be better than {listed(names)}."
+
+
+def _ranks(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the mean ranks of more than two algorithms."""
+    if one["rank_mean"].notnull().any():
+        ranks = one["rank_mean"].sortby(one["rank_mean"])
+        said = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
+        yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(said)}."
+
+
+def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield in how many tasks a difference is shown."""
+    if not _has_all(pair, task) or pair["difference"].isnull():
+        return
+    sign = 1 if pair["difference"].item() >= 0 else -1
+    p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
+    if np.isfinite(p).any():
+        shown = provenance.significant(p, provenance.alpha_of(pair))
+        higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
+        by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
+        first = pair["algorithm_a" if sign > 0 else "algorithm_b"].item()
+        yield (
+            f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {higher}, lower in {lower} "
+            f"({_runs(pair)}; {by} over {task}s)."
+        )
+
+
+def _has_all(pair: xr.Dataset, task: str) -> bool:
+    """Return whether all tasks that were compared are there, not a selection of them."""
+    return task in pair.dims and np.count_nonzero(pair["task_difference"].notnull()) == pair["n_tasks"].item()
+
+
+def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield how much the true difference varies over tasks, beside how much runs do."""
+    tau, p = pair["task_sd"].item(), pair["interaction_pvalue"].item()
+    if tau != tau or not _has_all(pair, task):
+        return
+    error = np.sqrt(np.nanmean(pair["task_stderr"].to_numpy() ** 2))
+    low, high = ends_of(pair["task_sd_ci"])
+    varies = ""
+    if p == p:
+        shown = provenance.significant(p, provenance.alpha_of(pair)) and low > 0
+        varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown ({pvalue(p)})"
+    unit = "families of " if "task_groups" in pair.attrs else ""
+    yield (
+        f"Over {unit}{task}s the standard deviation of the true difference is estimated at {number(tau, 2)} "
+        f"({interval(low, high, 2)}); its standard error within one {task} is {number(error, 2)}{varies}."
+    )
+
+
+def _chance(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the mean probability that the one scores higher than the other."""
+    theta = pair["prob_greater"].item()
+    if theta != theta:
+        return
+    first, second = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if theta < 0.5:
+        first, second, theta = second, first, 1 - theta
+    fixed, random = (pvalue(pair["prob_greater_pvalue"].sel(task_effect=claim).item()) for claim in ("fixed", "random"))
+    yield (
+        f"A run of {first} scores higher than one of {second} with probability {number(theta, 2)}, mean over {task}s "
+        f"({fixed} for these, {random} for {task}s like these)."
+    )
+
+
+def _share(pair: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield in what share of tasks the first is better."""
+    share = pair["share_better"].item()
+    if share == share:
+        unit = "families of " if "task_groups" in pair.attrs else ""
+        ends = " to ".join(number(100 * end, 2) for end in ends_of(pair["share_better_ci"]))
+        yield (
+            f"With so many runs {pair['algorithm_a'].item()} scores better than {pair['algorithm_b'].item()} in "
+            f"{percent(share, 2)} of {unit}{task}s like these ({ends} %)."
+        )
+
+
+def _left_out(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the tasks that pairs lack."""
+    if task not in one["task_difference"].dims:
+        return
+    missing = one["task_difference"].isnull().any("pair") & one["n_runs"].notnull().any("algorithm")
+    if missing.any() and one["difference"].notnull().any():
+        names = one[task].to_numpy()[missing.to_numpy()].tolist()
+        yield f"Some pairs are without {listed(names, _MOST_NAMED)}, where one of the two has no run or none is finite."
 
 
 def benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
@@ -100,184 +328,8 @@ def pairs_of(result: xr.Dataset) -> Iterator[xr.Dataset]:
     return (result.isel(pair=place) for place in range(result.sizes["pair"]))
 
 
-def _pair_claim(pair: xr.Dataset, task: str) -> str:
-    """Return all that is said of one pair."""
-    if pair["difference"].isnull():
-        return " ".join([_no_claim(pair, task), *_chance(pair, task)])
-    return " ".join([_main_claim(pair, task), *_by_task(pair, task), *_spread(pair, task), *_chance(pair, task)])
-
-
-def _main_claim(pair: xr.Dataset, task: str) -> str:
-    """Return the estimate with both claims."""
-    n = pair["n_tasks"].item()
-    if pair["difference"].isnull():
-        return _no_claim(pair, task)
-    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    value = pair["difference"].item()
-    first, second = (a, b) if value >= 0 else (b, a)
-    fixed, random = (_interval(pair, claim, value) for claim in ("fixed", "random"))
-    level = f"{100 * pair.attrs['confidence_level']:g} %"
-    mean = "weighted average" if "task_weights" in pair else "average"
-    here = (
-        f"{level} interval {fixed}, {_p(pair, 'fixed')}"
-        if pair["pvalue"].sel(task_effect="fixed").notnull()
-        else f"no claim for these {task}s alone: in some, one of the two has a single run"
-    )
-    return (
-        f"Over these {n} {task}s {first} scores {_score(abs(value))} higher than {second} on {mean} ({here}). "
-        f"For {task}s like these: {random}, {_p(pair, 'random')}."
-    )
-
-
-def _no_claim(pair: xr.Dataset, task: str) -> str:
-    """Return why there is no mean difference."""
-    if pair["n_tasks"].item():
-        return f"{pair['pair'].item()}: no mean difference, because some runs score +inf."
-    return f"{pair['pair'].item()}: nothing can be said; they have no {task} in common."
-
-
-def _interval(pair: xr.Dataset, claim: str, value: float) -> str:
-    """Return an interval of the difference, turned so that the estimate is positive."""
-    low, high = pair["difference_ci"].sel(task_effect=claim).to_numpy()
-    low, high = (low, high) if value >= 0 else (-high, -low)
-    return "without limits" if np.isinf([low, high]).all() else f"{_score(low)} to {_score(high)}"
-
-
-def _score(value: float, digits: int = 3) -> str:
-    """Return a difference in units of the score in so many digits; larger ones up to a million in whole numbers."""
-    return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < 1e6 else f"{value:.{digits}g}"
-
-
-def _p(pair: xr.Dataset, claim: str) -> str:
-    adjusted, raw = (pair[name].sel(task_effect=claim).item() for name in ("pvalue_adjusted", "pvalue"))
-    if adjusted == adjusted:
-        return f"{'adjusted ' if adjusted != raw else ''}p = {adjusted:.2g}"
-    return f"p = {raw:.2g}, which with so few can never be small enough" if raw == raw else "no p"
-
-
-def _shown(pair: xr.Dataset, claim: str, alpha: float) -> bool:
-    return bool(provenance.significant(pair["pvalue_adjusted"].sel(task_effect=claim).item(), alpha))
-
-
-def _direction(pair: xr.Dataset) -> str:
-    """Return which algorithm of a pair scores higher and by how much, with the interval for tasks like these."""
-    a, b, value = pair["algorithm_a"].item(), pair["algorithm_b"].item(), pair["difference"].item()
-    first, second = (a, b) if value >= 0 else (b, a)
-    return f"{first} higher than {second} by {_score(abs(value))} ({_interval(pair, 'random', value)})"
-
-
-def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield in how many tasks a difference is shown, or that none can be."""
-    if not _has_all(pair, task):
-        return
-    alpha = provenance.alpha_of(pair)
-    sign = 1 if pair["difference"].item() >= 0 else -1
-    p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
-    runs, n = _runs(pair), pair["n_tasks"].item()
-    if not np.isfinite(p).any():
-        return
-    if _smallest(pair) > alpha:
-        yield f"With {runs} and {n} {task}s no single {task} can be shown: its adjusted p cannot reach {alpha:g}."
-        return
-    shown = provenance.significant(p, alpha)
-    higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
-    yield f"Of {n} {task}s it is shown higher in {higher}, lower in {lower} ({runs}; {_correction(pair)} over {task}s)."
-
-
-def _has_all(pair: xr.Dataset, task: str) -> bool:
-    """Return whether all tasks that were compared are there, not a selection of them."""
-    return task in pair.dims and np.count_nonzero(pair["task_difference"].notnull()) == pair["n_tasks"].item()
-
-
-def _correction(pair: xr.Dataset) -> str:
-    return {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
-
-
-def _sizes(pair: xr.Dataset) -> Floats:
-    """Return the numbers of runs of both algorithms in their common tasks, shape (task, 2)."""
-    counts = [pair["n_runs"].sel(algorithm=pair[name].item()).to_numpy() for name in ("algorithm_a", "algorithm_b")]
-    sizes = np.stack(counts, axis=-1)
-    return np.asarray(sizes[sizes.min(axis=-1) > 0])
-
-
-def _runs(pair: xr.Dataset) -> str:
-    counts = set(_sizes(pair).ravel().tolist())
-    return f"{span(counts)} {'run' if counts == {1} else 'runs'} a side"
-
-
-def _smallest(pair: xr.Dataset) -> float:
-    """Return the smallest adjusted p that a single task could have, were all others as clear."""
-    paired, limit = bool(pair.attrs.get("paired", 0)), pair.attrs.get("n_resamples")
-    own = []
-    for a, b in _sizes(pair).astype(int).tolist():
-        if min(a, b) > 1:
-            total = 2**a if paired else comb(a + b, a)
-            most = 1_000_000 if limit is None else limit
-            random = 9_999 if limit is None else limit
-            own.append((2 if a == b else 1) / total if total <= most else 1 / (random + 1))
-    return min(1.0, min(own) * (len(own) if _correction(pair) == "Holm" else 1)) if own else np.inf
-
-
-def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield how much the true difference varies over tasks, beside how much runs do."""
-    tau, p = pair["task_sd"].item(), pair["interaction_pvalue"].item()
-    if tau != tau or not _has_all(pair, task):
-        return
-    error = np.sqrt(np.nanmean(pair["task_stderr"].to_numpy() ** 2))
-    varies = ""
-    if p == p:
-        shown = provenance.significant(p, provenance.alpha_of(pair))
-        varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown (p = {p:.2g})"
-    yield (
-        f"Over {task}s the true difference has a standard deviation of {_score(tau, 2)}, its standard error within one "
-        f"{task} is {_score(error, 2)}{varies}."
-    )
-
-
-def _chance(pair: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield the mean probability that the one scores higher than the other."""
-    theta = pair["prob_greater"].item()
-    if theta != theta:
-        return
-    first, second = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    if theta < 0.5:
-        first, second, theta = second, first, 1 - theta
-    p = [f"{pair['prob_greater_pvalue'].sel(task_effect=claim).item():.2g}" for claim in ("fixed", "random")]
-    yield (
-        f"A run of {first} scores higher than one of {second} with probability {theta:.2f}, mean over {task}s "
-        f"(p = {p[0]} for these, {p[1]} for {task}s like these)."
-    )
-
-
-def _left_out(pair: xr.Dataset, name: str, task: str) -> Iterator[str]:
-    """Yield the tasks that a pair lacks."""
-    if not _has_all(pair, task):
-        return
-    missing = pair[task].to_numpy()[pair["task_difference"].isnull().to_numpy()]
-    if missing.size and pair["difference"].notnull():
-        said = joined([str(label) for label in missing.tolist()])
-        of_all = f"{len(missing)} of {pair.sizes[task]} {task}s"
-        yield f"{name}{pair['pair'].item()}: without {said}, where one of the two has no run ({of_all})."
-
-
-def _ranks(result: xr.Dataset, name: str) -> Iterator[str]:
-    """Yield the mean ranks of more than two algorithms."""
-    if result.sizes["algorithm"] < 3 or result["rank_mean"].isnull().all():
-        return
-    ranks = result["rank_mean"].sortby(result["rank_mean"])
-    said = [f"{each['algorithm'].item()} {each.item():.2f}" for each in ranks]
-    yield f"{name}Mean ranks over the {result.attrs['task']}s that have all, 1 the best: {joined(said)}."
-
-
-def _scales(result: xr.Dataset, name: str, task: str) -> Iterator[str]:
-    """Yield a caution if runs differ much more in some tasks than in others."""
-    if task not in result.dims:
-        return
-    ratio = task_spread_ratio(result).item()
-    if ratio > UNLIKE and "normalize(" not in result.attrs.get("history", ""):
-        sd = run_sd(result)
-        most = sd[task].to_numpy()[int(np.nanargmax(sd.to_numpy()))]
-        yield (
-            f"{name}Caution: runs differ {ratio:.0f} times as much in one {task} as in another (most in {most}), so "
-            "the mean difference is that of few. Normalize scores, or read the probability, which has no scale."
-        )
+def pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
+    """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
+    named = [(name, pair) for one, name in benchmarks(result, variable) for pair in pairs_of(one)]
+    largest: Floats = np.array([float(abs(pair["difference"]).max()) for _, pair in named])
+    return [named[place] for place in np.argsort(-largest, kind="stable")]

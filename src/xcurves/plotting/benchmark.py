@@ -35,8 +35,6 @@ def plot_benchmark(
     target: float | None = None,
     figsize: tuple[float, float] | None = None,
     colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-    labels: Mapping[Any, str] | None = None,
-    order: Sequence[Any] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
@@ -54,8 +52,8 @@ def plot_benchmark(
         is no such panel.
     figsize : (float, float), optional
         Width and height of the figure in inches.
-    colors, labels, order : mapping or sequence, optional
-        As of `plot`. At most eight algorithms are drawn: name them by `order`.
+    colors : mapping or sequence, optional
+        As of `plot`. At most eight algorithms are drawn.
     n_resamples, confidence_level, rng : int, float, and int, Generator or None
         Of `performance_cdf`, `across_tasks` and `profile_across_tasks`.
 
@@ -104,10 +102,12 @@ def plot_benchmark(
     curves = check_curves(curves).compute()
     run_checks.check_scored(curves)
     run_checks.check_drawable(curves)
-    look = Look(colors, labels, order)
-    n_drawn = look.of(curves).sizes["algorithm"]
+    look = Look(colors)
+    n_drawn = curves.sizes["algorithm"]
     if n_drawn > MOST_CURVES:
-        raise ValueError(f"order must name at most {MOST_CURVES} algorithms; got {n_drawn}. Name some: order=[...]")
+        raise ValueError(
+            f"a figure has at most {MOST_CURVES} algorithms; got {n_drawn}. Select some: .sel(algorithm=[...])"
+        )
     options: dict[str, Any] = {"confidence_level": confidence_level, "rng": validation.check_rng(rng)}
     last = align(curves, "final").max("training", keep_attrs=True)  # of the one level that a task has
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core.sentences import joined
+from xcurves.core.wording import joined
 
-CURVES_CAPTION = (
-    "Each run is a thin line, the mean of an algorithm's runs a thick one with markers. Bands: percentile intervals of "
-    "the mean when whole runs are resampled, for each level by itself. With few runs they are too short: conclude "
-    "from tests, not from bands."
-)
+CURVES_CAPTION = {
+    "run": "Each run is a thin line.",
+    "mean": "Thick lines with markers: the mean of an algorithm's runs.",
+    "band": "Bands: percentile intervals of the mean when whole runs are resampled, for each level by itself. With few "
+    "runs they are too short: conclude from tests, not from bands.",
+}
 
 
 def curves_alternative(curves: xr.DataArray) -> str:

@@ -11,10 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.axes import MOST_CURVES, SHADE, Style, drawable, label_of, scale_training, style_in, wrapped
-from xcurves.core.packing import Floats
+from xcurves.core.axes import MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
 from xcurves.core.validation import check_curves
+from xcurves.core.wording import label_of
 from xcurves.kernels import bootstrap
+from xcurves.kernels.moments import Floats
 from xcurves.plotting.facets import check_dims, split
 from xcurves.plotting.look import Look
 from xcurves.plotting.panels import Canvas, Cell, draw_cells
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 N_RESAMPLES = 2_000
 _MOST = 10**6  # resamples of a band, which are held in memory
+_MEAN = 200  # levels of a mean of runs that have their own levels
 _MARKED = 10  # markers along a mean
 _THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
 
@@ -52,7 +54,7 @@ def plot_curves(
     rng: validation.Rng,
 ) -> Axes | NDArray[Any]:
     """Draw curves, in a panel for each task, and warn of those without a mean."""
-    array = check_curves(data).compute()
+    array = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(array)
     band = Band(
         validation.check_count("n_resamples", n_resamples, most=_MOST) or N_RESAMPLES,
@@ -76,43 +78,70 @@ def plot_curves(
 
 def draw_curves(curves: xr.DataArray, ax: Axes, band: Band) -> None:
     """Draw the curves of one task, dims (algorithm, run, training), on one Axes."""
-    here = curves.isel(training=curves.notnull().any(["algorithm", "run"]).to_numpy())
     ax.set_ylabel(wrapped(label_of(curves)))
-    if not here.sizes["training"]:
+    drawn = {place: Runs.of(curves.isel(algorithm=place)) for place in range(curves.sizes["algorithm"])}
+    drawn = {place: runs for place, runs in drawn.items() if runs.lines}
+    if not drawn:
         ax.set_xlabel(label_of(curves["training"]))
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
         return
-    training = here["training"].to_numpy()
-    has = here.notnull().any("run").to_numpy()
-    scale_training(ax, here["training"], [training[levels] for levels in has if levels.any()])
-    for place, name in enumerate(here["algorithm"].to_numpy().tolist()):
-        runs = here.isel(algorithm=place).to_numpy()
-        runs = runs[~np.isnan(runs).all(axis=1)]
-        if len(runs):
-            style = style_in(here.isel(algorithm=place))
-            _draw_runs(training, runs, ax, style)
-            _draw_mean(training, runs, ax, place, str(name), style, band)
+    known = np.unique(np.concatenate([levels for runs in drawn.values() for levels, _ in runs.lines]))
+    training = xr.DataArray(known, name="training", attrs=curves["training"].attrs)
+    scale_training(ax, training, [runs.scale for runs in drawn.values()])
+    for place, runs in drawn.items():
+        part = curves.isel(algorithm=place)
+        style = style_in(part)
+        _draw_runs(runs, ax, style)
+        _draw_mean(runs, ax, place, str(part["algorithm"].item()), style, band)
     ax.margins(x=0.02)
 
 
-def _draw_runs(training: Floats, runs: Floats, ax: Axes, style: Style) -> None:
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one algorithm: the levels and scores of each, and all scores at the levels of their mean."""
+
+    lines: list[tuple[Floats, Floats]]
+    scale: Floats
+    levels: Floats
+    shared: Floats
+
+    @classmethod
+    def of(cls, part: xr.DataArray) -> Runs:
+        """Return the runs of an array of dims (run, training) or (run, evaluation) that have a score.
+
+        Their mean is at the levels that all have, or, where each has its own, at levels between the last start and
+        the first end: elsewhere it would be the mean of fewer runs.
+        """
+        scores = part.to_numpy()
+        scores, own = scores[~np.isnan(scores).all(axis=1)], part["training"].ndim > 1
+        levels = np.broadcast_to(part["training"].to_numpy(), part.shape)[~np.isnan(part.to_numpy()).all(axis=1)]
+        lines = [(level[has], run[has]) for level, run in zip(levels, scores, strict=True) for has in [~np.isnan(run)]]
+        if not lines or not own:
+            common = ~np.isnan(scores).any(axis=0)
+            known = part["training"].to_numpy()
+            return cls(lines, known[~np.isnan(scores).all(axis=0)], known[common], scores[:, common])
+        low, high = max(level[0] for level, _ in lines), min(level[-1] for level, _ in lines)
+        grid = np.linspace(low, high, _MEAN) if low < high else np.array([low] if low == high else [])
+        scale = np.linspace(min(level[0] for level, _ in lines), max(level[-1] for level, _ in lines), 3)
+        return cls(lines, scale, grid, np.array([np.interp(grid, *line) for line in lines]))
+
+
+def _draw_runs(runs: Runs, ax: Axes, style: Style) -> None:
     """Draw each run through the levels that it has, up to its last one."""
-    for run in runs:
-        has = ~np.isnan(run)
-        dot = "." if np.count_nonzero(has) == 1 else None
-        alpha = max(_FAINT, min(1, 2 / len(runs)) * _THIN)
-        look: dict[str, Any] = {"linewidth": 0.7, "alpha": alpha, "marker": dot, "zorder": 1.5}
-        ax.plot(training[has], run[has], color=style.color, linestyle="-", **look)
+    for levels, scores in runs.lines:
+        dot = "." if len(levels) == 1 else None
+        alpha = max(_FAINT, min(1, 2 / len(runs.lines)) * _THIN)
+        look: dict[str, Any] = {"linewidth": 0.7, "alpha": alpha, "marker": dot, "zorder": 1.5, "gid": "run"}
+        ax.plot(levels, scores, color=style.color, linestyle="-", **look)
 
 
-def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, style: Style, band: Band) -> None:
-    """Draw the mean and its band at the levels that all runs have; elsewhere it would be the mean of fewer runs."""
-    common = ~np.isnan(runs).any(axis=0)
-    levels, shared = training[common], runs[:, common]
+def _draw_mean(runs: Runs, ax: Axes, place: int, name: str, style: Style, band: Band) -> None:
+    """Draw the mean and its band."""
+    levels, shared = runs.levels, runs.shared
     if len(shared) > 1 and len(levels):
         low, high = band.of(shared)
         shade: dict[str, Any] = {"color": style.color, "alpha": SHADE, "zorder": 2}
-        ax.fill_between(levels, low, high, linewidth=0, **shade)
+        ax.fill_between(levels, low, high, linewidth=0, gid="band", **shade)
         if len(levels) == 1:
             ax.vlines(levels, low, high, linewidth=6, **shade)
     ax.plot(
@@ -121,6 +150,7 @@ def _draw_mean(training: Floats, runs: Floats, ax: Axes, place: int, name: str, 
         markevery=_marked(levels, ax, place),
         label=name,
         zorder=2.5,
+        gid="mean",
         **_look(style, float(ax.xaxis.label.get_fontsize())),
     )
 
@@ -142,9 +172,14 @@ def _look(style: Style, points: float) -> dict[str, Any]:
 
 def warn_of_no_mean(curves: xr.DataArray) -> None:
     """Warn once of algorithms whose runs share no level, so that no mean can be drawn."""
-    has = curves.notnull()
-    present = has.any("training")
-    common = (has | ~present).all("run").any("training") | ~present.any("run")
+    has, last = curves.notnull(), str(curves.dims[-1])
+    present = has.any(last)
+    if last == "training":
+        common = (has | ~present).all("run").any(last)
+    else:
+        levels = curves["training"].where(has)
+        common = levels.min(last).max("run") <= levels.max(last).min("run")
+    common = common | ~present.any("run")
     algorithms = labels.words(curves["algorithm"])
     names = [f"{task}algorithm {name}" for task in labels.task_names(curves) for name in algorithms]
     provenance.warn_of(

@@ -23,6 +23,9 @@ from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ROWS_OF_CURVES = 9  # as high as a picture of curves
+_MOST_TASKS, _MOST_PANELS = 4, 30  # that are drawn each in a panel, where a view has one for many
+
 
 def plot(
     data: xr.DataArray | xr.Dataset | xr.DataTree,
@@ -34,8 +37,6 @@ def plot(
     col_wrap: int | None = None,
     figsize: tuple[float, float] | None = None,
     colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-    labels: Mapping[Any, str] | None = None,
-    order: Sequence[Any] | None = None,
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     rng: validation.Rng = None,
@@ -58,10 +59,6 @@ def plot(
         Width and height of the figure in inches.
     colors : mapping or sequence, optional
         Colours of algorithms or pairs, by label or in the order of algorithms.
-    labels : mapping, optional
-        What to write in place of labels of algorithms, pairs and tasks.
-    order : sequence, optional
-        The algorithms to draw, in this order; they keep their colours. Of pairs, those of two such algorithms.
     n_resamples, confidence_level : int and float, optional
         Of curves: number of resamples and confidence level of the bands; 2,000 and 0.95 if left out.
     rng : int, Generator or None
@@ -91,7 +88,7 @@ def plot(
     Notes
     -----
     An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm`
-    coordinate. ``order=["sac", "td3"]`` draws some of them, with the same colours. Of more than eight algorithms or
+    coordinate. Select and rename them as any labels: ``.sel``, ``.assign_coords``. Of more than eight algorithms or
     pairs, curves have a panel each. Up to four curves are named at their ends, others in a legend beside the panels.
 
     Of curves: ``"runs"``, each run as a thin line up to its last level; the mean of an algorithm's runs as a thick
@@ -99,28 +96,9 @@ def plot(
     are drawn at the levels that all runs of the algorithm have in the task: beyond them the mean would be that of
     some runs only. A single run has no band. With few runs bootstrap intervals are too short: conclude from tests.
 
-    Of `randomized_anova`: ``"f"``, each F ratio over its critical value, with both error terms, on the null
-    distribution where `keep_null` kept it; of more than four tasks, a row for each task. Of `pairwise` and `contrast`:
-    ``"difference"`` and ``"estimate"``, with their intervals, with arrows for unbounded sides, and p.
-
-    Of `ss_profile`: ``"fraction"``, the share of each level in the observed simple sum of squares, shaded where chance
-    gives as much (which may be more than 1), with a bar under the levels that differ by `pvalue_adjusted`; and
-    ``"cumulative"``, the running sums of the three profiles. Both by default; of more than four tasks, a row of cells
-    for each task.
-
-    Of `fit_power_law`, all algorithms on one Axes: ``"curve"`` (the default), error against n^-0.5, where an exponent
-    of -0.5 gives a straight line, with n in parentheses, mean errors as circles, intervals of the curve, and a bar at
-    four times the largest measured size; and ``"scatter"``, error against data-reliance, with intervals.
-
-    Of `performance_cdf`, algorithms in one panel: ``"inverse_cdf"`` (score against probability, with pointwise
-    intervals; the default), ``"cdf"`` and ``"profile"`` (share of trials at or below, or above, a score, with the band
-    or, of a bootstrap, pointwise intervals), ``"statistics"`` (a panel for each, with intervals as far as they are
-    finite; on one Axes, those on the scale of scores), and of curves ``"training"`` (each statistic against training,
-    with the bands of ``simultaneous="training"`` or with intervals of each level). Of `compare_distributions`:
-    ``"prob_greater"`` (the default) and ``"quantile_difference"``.
-
-    Of `type_i_error`, `power` and `runs_needed`: ``"rate"``, the share of rejections against the first
-    setting that varies, with exact intervals, and the nominal level, or the power wanted, dotted.
+    Of a result: the views of its kind, which the gallery shows; the message for an unknown view lists them. Differences
+    and intervals have arrows on unbounded sides. Of more than four tasks, many views have one panel with a row for each
+    task.
 
     Of an analysis, `view` names the group to draw; by default all groups that have a picture are drawn, below each
     other, tasks side by side.
@@ -136,7 +114,7 @@ def plot(
     ('training (games)', 'symlog')
     """
     canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize))
-    look = Look(colors, labels, order)
+    look = Look(colors)
     of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
         return _plot_tree(data, view, canvas, look, of_curves)
@@ -167,7 +145,7 @@ def _plot_tree(
 
     def cell(name: str, panel: Panel[Any]) -> Cell:
         more = of_curves if name == "curves" else {}
-        shown = None if name == "curves" else _default_views(kind_of(panel.data))[0]
+        shown = None if name == "curves" else _default_views(kind_of(panel.data), panel.data)[0]
         return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, **look._asdict(), **more))
 
     columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
@@ -197,9 +175,8 @@ def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
 def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
-    names = _check_view(views, _default_views(kind), view)
-    along = views[names[0]].along
-    if along is not None and along not in data.dims:
+    names = _check_view(views, _default_views(kind, data), view)
+    for along in (dim for dim in views[names[0]].axes if dim not in data.dims):
         raise ValueError(
             f"view {view!r} needs a result with the dim {along!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
         )
@@ -212,25 +189,29 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
         grid = Grid(1, len(names), len(names))  # of many tasks
-    rows, columns = (max(largest(getattr(each[0], what), each[2]) for each in drawn) for what in ("rows", "columns"))
+    rows, columns = (
+        max(largest(getattr(each[0].drawing, what), each[2]) for each in drawn) for what in ("rows", "columns")
+    )
+    curves_too = bool(rows) and any(each[0].drawing.rows is None for each in drawn)
+    rows = max(rows, _ROWS_OF_CURVES * curves_too)
     room = Room(grid, rows, columns, canvas.figsize)
     if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
         room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
     size = room.size()
     if size is None and canvas.ax is None:
         of_pairs = "pair" in data.dims and (columns or "pair" in dims)
-        overlaid = "pair" if of_pairs else drawn[0][0].overlaid if drawn[0][0].overlaid in dims else None
+        overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
         refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
         raise ValueError(f"{refusal}; .curves.table() has all numbers")
     cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]
-    shared = drawn[0][0].overlaid in dims
-    title = drawn[0][0].title
+    shared = bool(_apart(drawn[0][0], dims))
+    title = drawn[0][0].drawing.title
     return draw_cells(
         cells,
         room.grid,
         size or (0, 0),
         canvas,
-        shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 else "none",
+        shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 and not rows else "none",
         named=data if shared else None,
         title=title(data) if title else "",
     )
@@ -242,21 +223,28 @@ def _panels(
     """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
     dims = dims_with_panels(kind, view, data)
     if canvas.ax is not None:
-        dims = [dim for dim in dims if dim not in (view.overlaid, *view.panels)] if not view.many else dims
+        dims = [dim for dim in dims if dim not in view.panels] if not view.many else dims
     n_panels = int(np.prod([data.sizes[dim] for dim in dims]))
     asked = canvas.col is not None or canvas.row is not None
-    if view.many and not asked and n_panels > (1 if canvas.ax is not None else view.most_panels):
+    n_tasks = int(np.prod([data.sizes[dim] for dim in dims if dim not in view.panels]))
+    too_many = n_panels > 1 if canvas.ax is not None else n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS
+    if view.many and not asked and too_many:
         return view.many, [], [Panel("", data)]
     dims = check_dims(dims, canvas.col, canvas.row, "result")
     return view, dims, split(data, dims)
+
+
+def _apart(view: View, dims: Collection[Hashable]) -> list[str]:
+    """Return the dims that have panels because their labels are too many for one."""
+    return [dim for dim, most in view.panels.items() if most > 1 and dim in dims]
 
 
 def _drawing(kind: ResultKind, view: View, result: xr.Dataset) -> Any:
     return lambda ax: ask(kind, result, lambda result: view.draw(result, ax), "plot")
 
 
-def _default_views(kind: ResultKind) -> tuple[str, ...]:
-    return tuple(name for name, view in kind.views.items() if view.default)
+def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
+    return tuple(name for name, view in kind.views.items() if view.default and view.drawing.suits(data))
 
 
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:

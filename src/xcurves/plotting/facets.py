@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import MOST_CURVES, say_task
+from xcurves.core.axes import say_task
 from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import Labelled
 
@@ -74,10 +74,8 @@ def import_pyplot() -> Any:
 
 def dims_with_panels(kind: ResultKind, view: View, data: xr.Dataset) -> list[Hashable]:
     """Return the dims of which each label has a panel of its own in a view."""
-    tasks = [dim for dim in kind.panel_dims(data) if dim != view.along]
-    own = [dim for dim in view.panels if data.sizes.get(dim, 1) > 1]
-    many = [view.overlaid] if data.sizes.get(view.overlaid, 0) > MOST_CURVES else []
-    return [*tasks, *own, *many]
+    tasks = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
+    return [*tasks, *(dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most)]
 
 
 def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:

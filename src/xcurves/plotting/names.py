@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xcurves.core.axes import longest_line
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -50,14 +52,14 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     box, letter = ax.get_window_extent(), _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
-    placed = _spread(y, _LINE * letter)
+    placed = _spread(y, _LINE * letter * (1 + any("\n" in name for name in handles)))
     if np.abs(placed - y).max() > _FAR * letter or placed.min() < box.y0 or placed.max() > box.y1:
         return False
     heights = ax.transAxes.inverted().transform(np.column_stack([x, placed]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
         ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
                     color=line.get_color(), fontsize=_points(ax), annotation_clip=False)  # fmt: skip
-    longest = max(map(len, handles)) * LETTER * _points(ax) / 72
+    longest = longest_line(handles) * LETTER * _points(ax) / 72
     _widen(figure, longest, widest)
     return True
 
@@ -86,12 +88,13 @@ def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> No
     ax = panels[0]
     width, height = figure.get_size_inches()
     points = _points(ax)
-    longest = max(len(str(handle.get_label())) for handle in handles) * LETTER * points / 72 + 4 * points / 72
+    names = [str(handle.get_label()) for handle in handles]
+    longest = longest_line(names) * LETTER * points / 72 + 4 * points / 72
     if width < _NARROW or _has_beside(panels):
         columns = max(1, int(0.95 * width / longest))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, **{**_STYLE, "fontsize": points})
         return
-    columns = ceil(len(handles) * _LINE * points / 72 / (0.95 * height))
+    columns = ceil("\n".join(names).count("\n") * _LINE * points / 72 / (0.95 * height) + 0.1)
     legend = {"handles": handles, "ncols": columns, **_STYLE, "fontsize": points}
     if len(panels) == 1:
         ax.legend(**legend, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core.axes import longest_line, wrapped
 from xcurves.plotting.facets import Grid, arrange
 from xcurves.plotting.names import LETTER, name_curves
 from xcurves.plotting.room import LARGEST, most_columns
@@ -62,12 +62,13 @@ def draw_cells(
         return canvas.ax
     with grid.letters(size):
         axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
-        panels = _draw_all(cells, axes)
+        letters = 72 / (LETTER * _points(axes[0]))
+        panels = _draw_all(cells, axes, letters * size[0] / grid.n_columns)
         for ax in panels:
             _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
         _label_outer(axes, cells, grid, shared=shared != "none")
         if title:
-            _add_title(panels, title)
+            _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
         name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
@@ -98,8 +99,8 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
     return np.array([ax])
 
 
-def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any]) -> list[Axes]:
-    """Draw cells in Axes, and remove those of no cell."""
+def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any], letters: float = np.inf) -> list[Axes]:
+    """Draw cells in Axes, and remove those of no cell; a line of a title has so many letters."""
     panels = []
     for cell, ax in zip(cells, axes, strict=True):
         if cell is None:
@@ -107,7 +108,7 @@ def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any]) -> list[Axes]:
             continue
         cell.draw(ax)
         if cell.title:
-            ax.set_title(cell.title, fontsize="medium")
+            ax.set_title(wrapped(cell.title, letters), fontsize="medium")
         panels.append(ax)
     return panels
 
@@ -143,6 +144,10 @@ def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *
             ax.tick_params(labelbottom=True)
 
 
+def _points(ax: Axes) -> float:
+    return float(ax.xaxis.label.get_fontsize())
+
+
 def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
     """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
     figure: Any = panels[0].figure
@@ -171,14 +176,12 @@ def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:
 def _break(label: Text, share: float) -> None:
     """Write a label in lines of at most such a share of its length."""
     if share < 1:
-        lines = label.get_text().split("\n")
-        most = max(1, int(share * max(map(len, lines))))
-        label.set_text("\n".join(fill(line, most) for line in lines))
+        label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
 
 
 def _inches(label: Text) -> float:
     """Return about how long a label is."""
-    return max(map(len, label.get_text().split("\n"))) * LETTER * float(label.get_fontsize()) / 72
+    return longest_line([label.get_text()]) * LETTER * float(label.get_fontsize()) / 72
 
 
 def _add_title(panels: Sequence[Axes], title: str) -> None:

@@ -15,7 +15,7 @@ _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
 _SMALL = 0.75  # of the least sizes, where a size is asked for: its letters are small
-_FEW = {"algorithm": "8 algorithms: order=[...]", "pair": "4 algorithms: order=[...]"}
+_FEW = {"algorithm": "8 algorithms: .sel(algorithm=[...])", "pair": "6 pairs: .sel(pair=[...])"}
 
 Size = tuple[float, float]
 

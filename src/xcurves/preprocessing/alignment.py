@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import grid_advice, labels, provenance
-from xcurves.core.validation import check_choice, check_curves
+from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.kernels import ragged
 from xcurves.preprocessing import budgets, grids
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
@@ -29,11 +30,12 @@ def align(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and is ignored.
-    on : {"intersection", "union", "final"} or sequence of float
+        Scores, NaN where a run has none. A run that is NaN along all of `training` is absent and is ignored. Or runs
+        with their own levels, dims (..., algorithm, run, evaluation), as ``to_dataarray(levels="run")`` makes them.
+    on : {"intersection", "union", "final"}, sequence of float or int
         The grid of each task: the levels that every run of the task has; those that any has; the last level that
         every run has, for runs of different lengths; or the levels given, the same for
-        all tasks.
+        all tasks. A whole number means as many equal steps of each task's budget, with ``relative_to="budget"``.
     method : {None, "previous", "linear", "nearest", "mean"}
         How a run gets a score at a level. None: only its score at exactly this level. "previous": its last score up to
         the level. "linear": linear interpolation between its neighbouring scores. "nearest": its nearest score, the
@@ -89,10 +91,11 @@ def align(
     >>> scores.curves.align(2, relative_to="budget").sel(algorithm="a").to_numpy()
     array([[2., 3.]])
     """
-    if relative_to is not None:
-        return _relative(check_curves(curves), on, method, tolerance, relative_to)
+    if relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool)):
+        relative_to = "budget" if relative_to is None else relative_to
+        return _relative(check_curves(curves, own_levels=True), on, method, tolerance, relative_to)
     asked = grids.check_asked(on, method, tolerance)
-    curves = check_curves(curves)
+    curves = check_curves(curves, own_levels=True)
     names = labels.task_names(curves)
     levels = _levels(curves, asked, len(names))
     levels, lines = grids.leave_out_disjoint(
@@ -109,7 +112,7 @@ def align(
         aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*labels.extra_dims(curves), "training"]))
     lines += grids.dropped(asked, levels, names) if asked.method is None else []
     if curves.chunks is None and asked.may_lack:
-        present = curves.notnull().any("training").to_numpy().reshape(len(names), *curves.shape[-3:-1])
+        present = curves.notnull().any(str(curves.dims[-1])).to_numpy().reshape(len(names), *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
@@ -131,6 +134,8 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
     """Return the levels of every task, in one computation; none where the grid does not depend on them."""
     if not asked.needs_levels:
         return GridLevels.none(n_tasks)
+    if has_own_levels(curves):
+        return grids.levels_of_rows(_rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"]))
     has = curves.notnull()
     in_any = has.any(["algorithm", "run"])
     in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
@@ -148,33 +153,22 @@ def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
 
 def _rows(curves: xr.DataArray) -> ragged.Rows:
     """Return curves as rows, numbered in C order."""
-    return ragged.rows_of(curves.to_numpy().reshape(-1, curves.sizes["training"]), curves["training"].to_numpy())
+    shape = (-1, curves.shape[-1])
+    levels = curves["training"].to_numpy()
+    return ragged.rows_of(curves.to_numpy().reshape(shape), levels if levels.ndim == 1 else levels.reshape(shape))
 
 
 def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
     """Return scores at the levels of a grid, lazily if the curves are."""
-    if asked.method is None:
+    if asked.method is None and not has_own_levels(curves):
         return curves.reindex(training=grid)
-    levels = curves["training"].to_numpy()
 
-    def block(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels)
-        n_curves = prod(scores.shape[:-1])
-        made = ragged.at_levels(rows, n_curves, grid, asked.method, asked.tolerance)
+    def block(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1]))
+        made = ragged.at_levels(rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
-    made: xr.DataArray = xr.apply_ufunc(
-        block,
-        curves,
-        input_core_dims=[["training"]],
-        output_core_dims=[["training"]],
-        exclude_dims={"training"},
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"training": len(grid)}, "allow_rechunk": True},
-        keep_attrs=True,
-    )
-    return made.assign_coords(training=("training", grid, curves["training"].attrs))
+    return grids.at_levels(curves, block, grid, curves["training"].attrs)
 
 
 def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:

@@ -10,8 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.packing import Floats
 from xcurves.kernels import ragged
+from xcurves.kernels.moments import Floats
+from xcurves.preprocessing import grids
 
 _SHOWN = 20
 
@@ -39,27 +40,16 @@ def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance
 
     A fraction before the start of some run of a task is left out of the task's grid.
     """
-    at, levels = np.array(fractions), curves["training"].to_numpy()
+    at = np.array(fractions)
 
-    def block(scores: Floats) -> Floats:
-        flat = scores.reshape(-1, *scores.shape[-3:])
-        made = np.stack([_at_fractions(task, levels, at, tolerance) for task in flat])
+    def block(scores: Floats, levels: Floats) -> Floats:
+        tasks = scores.reshape(-1, *scores.shape[-3:])
+        own = levels.reshape(tasks.shape) if levels.ndim > 1 else [levels] * len(tasks)
+        made = np.stack([_at_fractions(*task, at, tolerance) for task in zip(tasks, own, strict=True)])
         return made.reshape(*scores.shape[:-1], len(at))
 
-    core = list(labels.DIMS)
-    made: xr.DataArray = xr.apply_ufunc(
-        block,
-        curves,
-        input_core_dims=[core],
-        output_core_dims=[core],
-        exclude_dims={"training"},
-        dask="parallelized",
-        output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"training": len(at)}, "allow_rechunk": True},
-        keep_attrs=True,
-    )
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
-    made = made.assign_coords(training=("training", at, attrs))
+    made = grids.at_levels(curves, block, at, attrs, core=["algorithm", "run"])
     lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
     step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
@@ -68,28 +58,27 @@ def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance
 def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float | None) -> Floats:
     """Return one task, shape (algorithm, run, level), at fractions."""
     flat = scores.reshape(-1, scores.shape[-1])
-    has = ~np.isnan(flat)
-    present = has.any(axis=1)
+    rows = ragged.rows_of(flat, levels.reshape(-1, scores.shape[-1]))
     out = np.full((len(flat), len(at)), np.nan)
-    if present.any():
-        budget = levels[has.shape[1] - 1 - has[present, ::-1].argmax(axis=1)].min()
+    if len(rows.level):
+        present, _, ends = ragged.ranges(rows)
+        budget = ends.min()
         wanted = at * budget
-        near = levels[np.abs(wanted[:, np.newaxis] - levels).argmin(axis=1)]
+        known = np.unique(rows.level)
+        after = np.searchsorted(known, wanted).clip(1, len(known) - 1) if len(known) > 1 else np.zeros(len(at), int)
+        near = np.where(wanted - known[after - 1] < known[after] - wanted, known[after - 1], known[after])
         wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)  # 0.1 · 30 is not 3
         if budget > 0:
-            out = ragged.at_levels(ragged.rows_of(flat, levels), len(flat), wanted, "linear", tolerance)
+            out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
     return out.reshape(*scores.shape[:2], len(at))
 
 
 def _shortened(curves: xr.DataArray) -> list[str]:
     """Return the tasks in which a run ends before 90 % of the longest: it may have crashed."""
-    names, levels = labels.task_names(curves), curves["training"].to_numpy()
-    has = curves.transpose(..., *labels.DIMS).notnull().to_numpy().reshape(len(names), -1, len(levels))
-    last = levels[len(levels) - 1 - has[..., ::-1].argmax(axis=-1)]
-    there = has.any(axis=-1)
-    shortest, longest = (np.where(there, last, far).T for far in (np.inf, -np.inf))
-    ends = zip(names, shortest.min(axis=0), longest.max(axis=0), strict=True)
+    last = curves["training"].where(curves.notnull()).max(str(curves.dims[-1])).transpose(..., "algorithm", "run")
+    shortest, longest = last.min(["algorithm", "run"]), last.max(["algorithm", "run"])
+    ends = zip(labels.task_names(curves), shortest.to_numpy().ravel(), longest.to_numpy().ravel(), strict=True)
     return [
         f"{name}the budget is {short:.6g}, where its shortest run ends; its longest run ends at {long:.6g}"
         for name, short, long in ends
@@ -100,7 +89,7 @@ def _shortened(curves: xr.DataArray) -> list[str]:
 def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
     """Return which tasks lack fractions; warn of those that are left without any score."""
     names = labels.task_names(curves)
-    there = curves.notnull().any(labels.DIMS).to_numpy().reshape(len(names))
+    there = curves.notnull().any(curves.dims[-3:]).to_numpy().reshape(len(names))
     kept = made.notnull().any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
     at = made["training"].to_numpy()
     empty = there & ~kept.any(axis=1)

@@ -10,12 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.dim_advice import SYNONYMS, USUAL_EXTRAS
-from xcurves.core.labels import DIMS, did_you_mean, shown
+from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, shown
 from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
+_LARGEST = int(np.finfo(np.float64).max)
 _EXACT = 2**53  # floats hold every whole number up to it
+_MOST = 50  # labels of a column that could be a dim
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -32,6 +33,9 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     except ImportError:
         package = type(frame).__module__.partition(".")[0]
         raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
+    except Exception as error:  # Arrow's own, of types that pandas does not have
+        why = " ".join(str(error).split())
+        raise TypeError(f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String") from None
     return converted
 
 
@@ -55,33 +59,41 @@ def listed(argument: str, given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def names_of(extra: str | Sequence[str]) -> list[str]:
-    """Return the columns of further dims, none of them the name of another dim."""
-    names = listed("extra", extra)
+def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
+    """Return the columns of further dims, or of coordinates, none of them the name of another dim."""
+    names = listed(argument, given)
     for name in names:
-        _check_name("extra", name)
-    taken = [name for name in names if name in DIMS or names.count(name) > 1]
+        _check_name(argument, name)
+    taken = [name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1]
     if taken:
-        raise ValueError(f"extra={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)")
+        raise ValueError(
+            f"{argument}={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)"
+        )
     return names
 
 
-def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], duplicates: str) -> None:
-    """Refuse a frame that cannot become curves without guessing; `columns` are those of the dims."""
+def check_frame(
+    frame: pd.DataFrame, value: str, columns: Mapping[str, str], kept: Sequence[str], duplicates: str
+) -> None:
+    """Refuse a frame that cannot become curves without guessing.
+
+    `columns` are those of the dims, `kept` those of coordinates.
+    """
     check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
     asked = {"value": value, **columns}
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
-    for key, column in asked.items():
-        _check_name(key if key in ("value", *DIMS) else "extra", column)
-    for key, column in asked.items():
-        argument = key if key in ("value", *DIMS) else "extra"
+    named = [(key if key in ("value", *DIMS) else "extra", key, column) for key, column in asked.items()]
+    for argument, _, column in named:
+        _check_name(argument, column)
+    named += [("coords", name, name) for name in kept]
+    for argument, key, column in named:
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
-            cure = _cure_of_missing(frame, key, asked)
+            cure = _cure_of_missing(frame, key, asked) if argument != "coords" else did_you_mean(column, frame.columns)
             raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
-        if list(asked.values()).count(column) > 1:
+        if [*asked.values(), *kept].count(column) > 1:
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
@@ -91,7 +103,7 @@ def check_frame(frame: pd.DataFrame, value: str, columns: Mapping[str, str], dup
             _check_numeric(argument, frame[asked[argument]], units)
     if "training" in asked:
         _check_exact(frame[asked["training"]], units)
-    for argument, column in columns.items():
+    for argument, column in [*columns.items(), *(("coords", name) for name in kept)]:
         missing = frame[column].isna()
         if missing.any():
             raise ValueError(
@@ -117,6 +129,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     free = [name for name in frame if name not in there]
     if near := did_you_mean(column, free):
         return near
+    if key in ("algorithm", "run") and "name" in free:
+        return ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
     missing = [name for name, wanted in asked.items() if wanted not in frame and name != "value"]
     usual = usual_columns(free, missing)
     if key != "value" and (key if key in DIMS else "extra") in usual:
@@ -134,6 +148,7 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
     if key == "training":
         return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
+    rest += label_columns(frame, there)
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
@@ -152,6 +167,22 @@ def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]
     return found
 
 
+def label_columns(frame: pd.DataFrame, used: Sequence[Any], *, whole_numbers: bool = False) -> list[Any]:
+    """Return the columns that are not used and hold labels: text or categories, or also whole numbers."""
+    rest = frame[[name for name in frame if name not in used]]
+    words = [name for name in rest if not (pd.api.types.is_numeric_dtype(rest[name]) or rest[name].dtype.kind in "mM")]
+    whole = [name for name in rest if pd.api.types.is_integer_dtype(rest[name])] if whole_numbers else []
+    few = {name: _n_labels(rest[name]) for name in [*words, *whole]}
+    return [name for name, count in few.items() if 1 < count <= _MOST]
+
+
+def _n_labels(column: pd.Series[Any]) -> int:
+    try:
+        return int(column.nunique())
+    except TypeError:  # lists and mappings are no labels
+        return 0
+
+
 def _assign(column: str, value: str) -> str:
     """Return code that adds a column, whatever its name."""
     if not isinstance(column, str):
@@ -164,6 +195,8 @@ def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) 
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
+    if any(isinstance(value, int) and abs(value) > _LARGEST for value in column):
+        raise TypeError(f"{argument} column {column.name!r} has whole numbers beyond the largest float. Correct it")
     numbers = pd.to_numeric(column.astype(str), errors="coerce")
     strange = column[numbers.isna() & column.notna()]
     first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
@@ -220,8 +253,14 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories().cat
         return _plain(used.categories), np.asarray(used.codes, dtype=np.int64)
-    codes, uniques = pd.factorize(column)
-    index = pd.Index(uniques)
+    try:
+        codes, uniques = pd.factorize(column)
+    except (TypeError, NotImplementedError):  # of lists and mappings, NotImplementedError from Arrow
+        raise TypeError(
+            f"column {column.name!r} has labels of type {type(column.iloc[0]).__name__}; labels are text or numbers. "
+            f"Convert: frame[{column.name!r}].astype(str)"
+        ) from None
+    index = pd.Index(uniques, name=column.name)
     try:
         order = np.asarray(index.argsort())
     except TypeError:
@@ -240,6 +279,12 @@ def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
     """Return labels as a numpy array that every archive can hold."""
     plain = labels.to_numpy(dtype=getattr(labels.dtype, "numpy_dtype", None))
     words = plain.dtype == object and all(isinstance(label, str) for label in plain)
+    if plain.dtype == object and not words and not all(isinstance(label, bool | float) for label in plain):
+        kind = "int of over 64 bits" if isinstance(plain[0], int) else type(plain[0]).__name__
+        raise TypeError(
+            f"column {labels.name!r} has labels of type {kind}; labels are text or numbers. "
+            f"Convert: frame[{labels.name!r}].astype(str)"
+        )
     return plain.astype(str) if words else plain
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import grid_advice, labels, provenance
-from xcurves.kernels.ragged import Rows, at_levels
-from xcurves.preprocessing import grids, repeated_rows
+from xcurves.core import grid_advice, labels, provenance, run_checks
+from xcurves.core.validation import check_choice
+from xcurves.kernels.ragged import Rows, at_levels, own_levels
+from xcurves.preprocessing import grids
+from xcurves.preprocessing import rows as frame_rows
 from xcurves.preprocessing.columns import (
     Duplicates,
     as_pandas,
@@ -25,19 +28,21 @@ from xcurves.preprocessing.columns import (
     warn_of_blanks,
 )
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
-from xcurves.preprocessing.independence import warn_of_episodes
 
-_ONE_RUN = "_xcurves_run"  # no column has this name
+_REPEAT = "_xcurves_repeat"  # no column has this name
+_CELLS = 10  # most cells of the union of levels for each score
 
 
 def to_dataarray(
     frame: pd.DataFrame | Any,
     value: str,
     *,
-    algorithm: str = "algorithm",
+    algorithm: str | None = "algorithm",
     run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
+    coords: str | Sequence[str] = (),
+    levels: Literal["union", "run"] = "union",
     on: On | None = None,
     method: AlignMethod | None = None,
     tolerance: float | None = None,
@@ -53,12 +58,18 @@ def to_dataarray(
         units and names; strings and numbers in ``frame.attrs`` go to ``attrs``.
     value : str
         Column of the scores; a row without a score is a gap.
-    algorithm, run, training : str, the last two optional
-        Columns that become the dims of these names. With ``training=None`` scores have no training (trials); with
-        ``run=None`` each algorithm has one curve and there is no dim run. Labels that differ only in spaces around
-        them stay two, with a warning.
+    algorithm, run, training : str, optional
+        Columns that become the dims of these names; None for no such dim. With ``training=None`` scores have no
+        training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run. Labels
+        that differ only in spaces around them stay two, with a warning.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
+    coords : str or sequence of str, optional
+        Columns that become coordinates of runs, such as the model size and the tokens of a scaling law, or the look at
+        which a run was added. With ``run=None`` each combination of them is a run, and each repeat of it another.
+    levels : {"union", "run"}
+        "union": all runs have the levels of any run, NaN where a run has no score. "run": each run keeps its own
+        levels along the dim `evaluation`; use it for runs that were evaluated at different times.
     on : {"intersection", "union", "final"} or sequence of float, optional
         As in `align`: the grid that every run is brought to, before the dense array is made. Use it for runs with many
         different levels: without it, the array has every level of any run.
@@ -73,6 +84,8 @@ def to_dataarray(
     Returns
     -------
     DataArray, dims (\*extra, algorithm, run, training)
+        With ``levels="run"``, dims (\*extra, algorithm, run, evaluation) with the coordinate `training` on all of them,
+        both NaN after a run's last score.
         Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
         frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
         given, units. ``attrs["history"]`` says what was dropped or chosen.
@@ -84,8 +97,8 @@ def to_dataarray(
     TypeError
         If `value` or `training` is not numeric.
     ValueError
-        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; and what
-        `align` refuses.
+        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; if the
+        levels of all runs would take more than ten cells for each score; and what `align` refuses.
     MemoryError
         If the dense array, with every level of any run, does not fit in memory; the message says its sizes.
     ImportError
@@ -94,9 +107,11 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that differ only in spaces around them; if the column of runs seems to hold
-        episodes: by its name, because its labels start again in each value of an unused column ``seed``, ``run``,
-        ``run_id`` or ``replicate``, because each run has one level, or because there are over 50 runs for each level.
+        With `on`, as `align`; of labels that differ only in spaces around them; if a column of labels that is not used
+        differs within a run; if two runs of a task have the same score at every level, as copied data have; if the
+        column of runs seems to hold episodes: by its name, because its labels start again in each value of an unused
+        column ``seed``, ``run``, ``run_id`` or ``replicate``, because each run has one level, or because there are over
+        50 runs for each level.
 
     Examples
     --------
@@ -109,43 +124,56 @@ def to_dataarray(
     array([[ 2., nan,  6.]])
     >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
     array([[2., 3.]])
+
+    Each run with its own levels, and the points of a scaling law:
+
+    >>> frame.curves.to_dataarray("return", **names, levels="run").training.sel(algorithm="td3").to_numpy()
+    array([[  0., 200.]])
+    >>> points = pd.DataFrame({"size": [1e6, 1e7], "tokens": [2e7, 2e8], "loss": [3.9, 3.1]})
+    >>> losses = points.curves.to_dataarray("loss", algorithm=None, run=None, training=None, coords=["size", "tokens"])
+    >>> losses.dims, losses.tokens.dims
+    (('run',), ('run',))
     """
     frame = as_pandas(frame)
-    further = {name: name for name in names_of(extra)} | {"algorithm": algorithm}
-    dim_of_levels = {} if training is None else {"training": training}
-    if run is None:
-        check_frame(frame, value, further | dim_of_levels, duplicates)
-        options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
-        of_one_run = frame.assign(**{_ONE_RUN: 0})
-        curves = to_dataarray(
-            of_one_run, value, algorithm=algorithm, run=_ONE_RUN, training=training, extra=extra, **options
-        )
-        return curves.isel(run=0, drop=True)
-    asked = _check_asked(on, method, tolerance, training)
-    columns = further | {"run": run} | dim_of_levels
-    check_frame(frame, value, columns, duplicates)
-    runs, curve = _runs(frame, columns)
+    kept = names_of(coords, "coords")
+    dims = {**{name: name for name in names_of(extra)}, "algorithm": algorithm, "run": run, "training": training}
+    columns = {dim: column for dim, column in dims.items() if column is not None}
+    check_frame(frame, value, columns, kept, duplicates)
+    asked = _check_asked(on, method, tolerance, training, levels)
+    runs, curve = _runs(frame, dims, kept)
+    used = [value, *columns.values(), *kept]
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
-    order = repeated_rows.order_of(curve, level)
+    order = frame_rows.order_of(curve, level)
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     if duplicates == "raise":
-        keys = [column for column in columns.values() if column != _ONE_RUN]
-        repeated_rows.refuse(frame[keys], order, every, "extra=" if run != _ONE_RUN else "run=")
-    rows = repeated_rows.one_each(every, duplicates)
-    if training is not None and run != _ONE_RUN:
-        warn_of_episodes(frame, columns, rows)
-    if asked is None:
-        grid = np.unique(every.level)
-        scores, lines = _dense(rows, runs, grid), list[str]()
+        keys, option = list(columns.values()), "extra=" if run is not None else "run="
+        explain = partial(frame_rows.explain_repeats, frame, keys, used, names_of(extra), run or "")
+        frame_rows.refuse_repeats(frame[keys], order, every, option, explain)
+    rows = frame_rows.one_each(every, duplicates)
+    if training is not None and run is not None:
+        frame_rows.warn_of_episodes(frame, columns, rows)
+        frame_rows.warn_of_mixed_runs(frame, curve, used, run)
+    lines: list[str] = []
+    if levels == "run":
+        curves = _at_own_levels(rows, runs)
     else:
-        grid, scores, lines = _aligned(rows, runs, asked)
-    curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1)).rename(value)
-    curves = curves.isel(training=0, drop=True) if training is None else curves
-    for dim, column in columns.items():
-        curves[dim].attrs = _about(frame, column)
+        if asked is None:
+            grid = np.unique(every.level)
+            scores = _dense(rows, runs, grid)
+        else:
+            grid, scores, lines = _aligned(rows, runs, asked)
+        curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1))
+    curves = curves.isel(
+        {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}, drop=True
+    )
+    curves = curves.rename(value)
+    for name, column in {**columns, **dict(zip(kept, kept, strict=True))}.items():
+        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
-    curves.attrs = carried | _about(frame, value)
-    for line in repeated_rows.say_kept(every, rows, duplicates) + lines:
+    curves.attrs = carried | _said_of(frame, value)  # without a long_name of its own: another name is that of axes
+    if training is not None:
+        run_checks.warn_of_copies(curves.expand_dims([dim for dim in ("algorithm", "run") if dim not in curves.dims]))
+    for line in frame_rows.say_kept(every, rows, duplicates) + lines:
         curves = provenance.record(curves, line)
     return curves
 
@@ -154,10 +182,12 @@ def to_dataset(
     frame: pd.DataFrame | Any,
     values: Sequence[str],
     *,
-    algorithm: str = "algorithm",
+    algorithm: str | None = "algorithm",
     run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
+    coords: str | Sequence[str] = (),
+    levels: Literal["union", "run"] = "union",
     on: On | None = None,
     method: AlignMethod | None = None,
     tolerance: float | None = None,
@@ -173,8 +203,10 @@ def to_dataset(
         Columns of scores. A row may lack some of them.
     algorithm, run, training : str, the last two optional
         Columns that become the dims of these names, as for `to_dataarray`.
-    extra : str or sequence of str, optional
-        Columns that become further dims.
+    extra, coords : str or sequence of str, optional
+        Columns that become further dims, and coordinates of runs.
+    levels : {"union", "run"}
+        As for `to_dataarray`: the levels of any run, or each run's own. These need the same rows in all columns.
     on : {"intersection", "union", "final"} or sequence of float, optional
         As in `align`; each column of scores is aligned by itself.
     method : {None, "previous", "linear", "nearest", "mean"}
@@ -213,36 +245,90 @@ def to_dataset(
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
     make = partial(to_dataarray, as_pandas(frame), algorithm=algorithm, run=run, training=training, extra=extra)
-    options: dict[str, Any] = {"on": on, "method": method, "tolerance": tolerance, "duplicates": duplicates}
+    options: dict[str, Any] = {"coords": coords, "levels": levels, "on": on, "method": method}
+    options |= {"tolerance": tolerance, "duplicates": duplicates}
     columns = [make(name, **options) for name in names]
     return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
 
 
 def _check_asked(
-    on: On | None, method: AlignMethod | None, tolerance: float | None, training: str | None
+    on: On | None, method: AlignMethod | None, tolerance: float | None, training: str | None, levels: str
 ) -> Asked | None:
+    check_choice("levels", levels, ("union", "run"))
+    given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
     if on is None and (method is not None or tolerance is not None):
-        given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
         raise ValueError(f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]")
-    if on is not None and training is None:
-        raise ValueError("on= needs a column of training; got training=None. Name it: training='step'")
+    if training is None and (on is not None or levels == "run"):
+        what = "on=" if on is not None else "levels='run'"
+        raise ValueError(f"{what} needs a column of training; got training=None. Name it: training='step'")
+    if on is not None and levels == "run":
+        raise ValueError("levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out")
     return None if on is None else grids.check_asked(on, method, tolerance)
 
 
-def _runs(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[xr.DataArray, NDArray[np.int64]]:
+def _runs(
+    frame: pd.DataFrame, dims: Mapping[str, str | None], kept: Sequence[str]
+) -> tuple[xr.DataArray, NDArray[np.int64]]:
     """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
-    coded = {dim: label_codes(frame[column]) for dim, column in columns.items() if dim != "training"}
+    columns = [column for column in dims.values() if column is not None]
+    coded: dict[str, tuple[NDArray[Any], NDArray[np.int64]]] = {}
+    for dim, column in dims.items():
+        if column is not None and dim != "training":
+            coded[dim] = label_codes(frame[column])
+            warn_of_blanks(column, coded[dim][0])
+        elif dim == "run" and kept:
+            coded[dim] = _points(frame, columns, kept)
     coords = {dim: values for dim, (values, _) in coded.items()}
-    for dim, values in coords.items():
-        warn_of_blanks(columns[dim], values)
-    runs = xr.DataArray(np.zeros([len(values) for values in coords.values()]), coords, list(coords))
-    return runs, np.ravel_multi_index([codes for _, codes in coded.values()], runs.shape)
+    names = [dim for dim in dims if dim != "training"]
+    nothing = np.zeros(len(frame), dtype=np.int64)
+    codes = {dim: coded[dim][1] if dim in coded else nothing for dim in names}
+    runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
+    curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
+    return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
 
 
-def _about(frame: pd.DataFrame, column: str) -> dict[str, str]:
+def _points(frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return numbers of runs, one for each combination of coordinates and its repeats, and the number of each row."""
+    repeat = frame.groupby([*columns, *kept], observed=True).cumcount()
+    points = frame[list(kept)].assign(**{_REPEAT: repeat}).groupby([*kept, _REPEAT], observed=True)
+    codes = np.asarray(points.ngroup(), dtype=np.int64)
+    return np.arange(codes.max() + 1), codes
+
+
+def _coordinate(
+    column: pd.Series[Any], run: NDArray[np.int64], curve: NDArray[np.int64], runs: xr.DataArray
+) -> tuple[Sequence[Hashable], Any]:
+    """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
+    values = pd.Series(column.array)
+    dims: Sequence[Hashable]
+    for dims, codes in ((["run"], run), (runs.dims, curve)):
+        shape = [runs.sizes[dim] for dim in dims]
+        groups = values.groupby(codes)
+        if groups.nunique().max() <= 1:
+            made = groups.first().reindex(range(prod(shape))).to_numpy()
+            words = made.dtype == object and all(isinstance(each, str) for each in made)
+            return dims, (made.astype(str) if words else made).reshape(shape)
+    first = curve[np.isin(curve, np.flatnonzero(groups.nunique().reindex(range(runs.size)) > 1))][0]
+    at = dict(zip(runs.dims, np.unravel_index(first, runs.shape), strict=True))
+    said = ", ".join(f"{dim} {labels.words(runs[dim])[place]}" for dim, place in at.items() if dim in runs.coords)
+    raise ValueError(
+        f"coords column {column.name!r} has several values in one run, first {said}. Name the column in which they "
+        "differ in extra=, or leave it out of coords="
+    )
+
+
+def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
+    """Return scores with each run's own levels, (*extra, algorithm, run, evaluation)."""
+    scores, levels = own_levels(rows, runs.size)
+    shape = (*runs.shape, scores.shape[1])
+    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(data=scores.reshape(shape))
+    return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
+
+
+def _said_of(frame: pd.DataFrame, column: str) -> dict[str, str]:
+    """Return what the attrs of a frame say of a column."""
     told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
-    by_column = {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
-    return {"long_name": column} | by_column
+    return {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
 
 
 def _lasts(told: object) -> bool:
@@ -251,6 +337,7 @@ def _lasts(told: object) -> bool:
 
 
 def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    _check_union(rows, runs, len(grid))
     try:
         return at_levels(rows, runs.size, grid, None, None)
     except MemoryError:
@@ -258,6 +345,20 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
         raise MemoryError(
             f"curves of {sizes} do not fit in memory. Bring runs to fewer levels, on=[...], method=..., or select tasks"
         ) from None
+
+
+def _check_union(rows: Rows, runs: xr.DataArray, n_levels: int) -> None:
+    """Refuse runs whose levels differ so that the union of each task's levels has many more cells than rows."""
+    if runs.size * n_levels <= _CELLS * len(rows.curve):
+        return
+    per_task = runs.sizes["algorithm"] * runs.sizes["run"]
+    pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
+    n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
+    if n_cells > _CELLS * len(rows.curve):
+        raise ValueError(
+            f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} cells. "
+            "Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], method='linear'"
+        )
 
 
 def _aligned(

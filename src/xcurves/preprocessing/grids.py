@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from math import prod
 from numbers import Real
@@ -93,8 +93,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
         raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
     if grid.ndim == 0:
         raise ValueError(
-            f"on={labels.shown(on)} is a number of levels, which needs relative_to='budget'. Add it, or give the "
-            "levels: on=[...]"
+            f"on={labels.shown(on)} is one level. Give a whole number of steps, or a list of levels: on=[...]"
         )
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise ValueError(
@@ -113,6 +112,30 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
     counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
     return GridLevels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
+
+
+def at_levels(
+    curves: xr.DataArray,
+    block: Callable[..., NDArray[np.float64]],
+    at: NDArray[np.float64],
+    attrs: Mapping[str, Any],
+    core: Sequence[str] = (),
+) -> xr.DataArray:
+    """Return what `block` makes of scores and their levels, with the new levels `at`; lazily if the curves are lazy."""
+    last, levels = str(curves.dims[-1]), curves["training"]
+    made: xr.DataArray = xr.apply_ufunc(
+        block,
+        curves.drop_vars("training"),
+        levels.variable,
+        input_core_dims=[[*core, last], [last] if levels.ndim == 1 else [*core, last]],
+        output_core_dims=[[*core, "training"]],
+        exclude_dims={last},
+        dask="parallelized",
+        output_dtypes=[np.float64],
+        dask_gufunc_kwargs={"output_sizes": {"training": len(at)}, "allow_rechunk": True},
+        keep_attrs=True,
+    )
+    return made.assign_coords(training=("training", at, dict(attrs)))
 
 
 def leave_out_disjoint(

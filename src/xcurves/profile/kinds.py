@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 
 from xcurves.core.applicability import comparable
-from xcurves.core.labels import EFFECTS
+from xcurves.core.curve_differences import view_along_training
+from xcurves.core.labels import CI_BOUNDS, EFFECTS
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import Part, ResultKind, Var, View
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.profile import plots, tables, text
 
 _BY_LEVEL = ("task", "effect", "training")
@@ -52,13 +53,24 @@ SS_PROFILE = ResultKind(
         "interval_pvalue_adjusted": Var(
             _INTERVAL, "randomization p-value adjusted over intervals", when="interval tests"
         ),
+        "curve_difference": Var(("task", "pair", "training"), "difference of mean scores", "score", when="few pairs"),
+        "curve_difference_band": Var(
+            ("task", "pair", "training", "ci_bound"),
+            "band of the difference for all pairs and levels together",
+            "score",
+            when="few pairs",
+        ),
         "equivalent": Var(_LEVEL, "1 where every pairwise difference is shown to be within the margin", when="margin"),
         "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
         "n_resamples": Var(("task",), "number of reassignments evaluated", dtype=np.int64),
         "n_assignments": Var(("task",), "number of distinct assignments"),
     },
-    coords={"effect": ("simple", *EFFECTS), "interval": ()},
-    coord_vars={
+    coords={
+        "effect": ("simple", *EFFECTS),
+        "interval": (),
+        "pair": (),
+        "ci_bound": CI_BOUNDS,
+        **PAIR_COORDS,
         "interval_left": Var(("interval",), "left end of the interval", "training"),
         "interval_right": Var(("interval",), "right end of the interval", "training"),
     },
@@ -68,43 +80,47 @@ SS_PROFILE = ResultKind(
         "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
         "Maris & Oostenveld (2007), J. Neurosci. Methods 164, 177-190, doi:10.1016/j.jneumeth.2007.03.024",
     ),
-    method="The levels of training at which algorithms differ were found from the simple sums of squares of the split-"
-    "plot analysis of variance, with p-values from reassigning whole runs, adjusted over levels by the maximum of "
-    "the shuffled statistics.",
-    unit="whole runs",
-    table=tables.profile_table,
-    table_caption="Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
-    "the level by itself and adjusted over levels.",
-    sentences=text.profile_sentences,
-    answer=text.profile_answer,
-    caution=text.profile_caution,
-    digest=tables.profile_digest,
+    method=(
+        "The levels of training at which algorithms differ were found from the simple sums of squares of the split-"
+        "plot analysis of variance, with p-values from reassigning whole runs, adjusted over levels by the maximum of "
+        "the shuffled statistics.",
+        "whole runs",
+    ),
+    table=captioned(
+        tables.profile_table,
+        "Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
+        "the level by itself and adjusted over levels.",
+    ),
+    statements=text.profile_statements,
+    digest=captioned(
+        tables.profile_digest,
+        "First and last training level at which the curves are shown to differ, adjusted over levels; a row for each "
+        "task.",
+    ),
     part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress"), opens=True),
     views={
+        "curve_difference": view_along_training("all pairs and levels together"),
         "fraction": View(
             plots.draw_fraction,
-            "Share of each training level in the observed difference; grey is what chance gives, and a bar at the "
-            "bottom marks levels that differ.",
-            plots.say_fraction,
+            {
+                "": "Share of each training level in the observed difference.",
+                "chance": "Grey is what chance gives.",
+                "bars": "A bar at the bottom marks levels that differ.",
+            },
             many=View(
-                plots.draw_fraction_of_tasks,
-                "Share of each training level in the observed difference, a row of cells for each task; a dot marks "
-                "levels that differ.",
-                plots.say_fraction_of_tasks,
-                rows=plots.n_rows,
-                columns=plots.n_levels,
+                Drawing(plots.draw_fraction_of_tasks, rows=plots.n_rows, columns=plots.n_levels),
+                {
+                    "": "Share of each training level in the observed difference, a row of cells for each task.",
+                    "bold": "A dot marks levels that differ.",
+                },
             ),
         ),
         "cumulative": View(
             plots.draw_cumulative,
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
-            plots.say_cumulative,
             many=View(
-                plots.draw_cumulative_of_tasks,
+                Drawing(plots.draw_cumulative_of_tasks, rows=plots.n_rows, columns=plots.n_levels),
                 "Cumulative share of the simple profile, a row of cells for each task.",
-                plots.say_cumulative_of_tasks,
-                rows=plots.n_rows,
-                columns=plots.n_levels,
             ),
         ),
     },

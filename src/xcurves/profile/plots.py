@@ -9,10 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import OTHER_COLOURS, label_of, scale_training, short_level, wrapped
+from xcurves.core.axes import scale_training, short_level, wrapped
 from xcurves.core.matrices import by_task, draw_cells, task_labels
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 _FEW = 60  # levels that get a marker each
 _CELLS = 20  # levels whose cells are as wide as columns
 _BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
-_STYLES = {
-    "simple": (OTHER_COLOURS[0], "-"),
-    "algorithm": (OTHER_COLOURS[1], "--"),
-    "interaction": (OTHER_COLOURS[2], ":"),
-}
+_STYLES = {"simple": ("black", "-"), "algorithm": ("0.35", "--"), "interaction": ("0.35", ":")}
 
 
 def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
@@ -39,7 +35,8 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
     for name, (alpha, what) in _BANDS.items():
         if name in here:
             upper = simple[name].to_numpy() / total
-            ax.fill_between(training, lower, upper, color="0.5", alpha=alpha, linewidth=0, label=f"null band, {what}")
+            ax.fill_between(training, lower, upper, color="0.5", alpha=alpha, linewidth=0, label=f"null band, {what}",
+                            gid="chance")  # fmt: skip
             lower = upper
     marker = "o" if len(training) <= _FEW else None
     ax.plot(training, simple["fraction"], style, color=color, marker=marker, markersize=3, label="simple")
@@ -101,50 +98,7 @@ def _mark(ax: Axes, training: NDArray[np.float64], marked: NDArray[np.bool_]) ->
         return
     place = np.full(len(training), np.nan)
     place[marked] = 0.02
-    (bar,) = ax.plot(training, place, "s-", color="black", linewidth=4, markersize=4, label="differ (adjusted)")
+    (bar,) = ax.plot(training, place, "s-", color="black", linewidth=4, markersize=4, label="differ (adjusted)",
+                     gid="bars")  # fmt: skip
     bar.set_transform(ax.get_xaxis_transform())
     bar.set_solid_capstyle("butt")
-
-
-def say_fraction(result: xr.Dataset) -> str:
-    """Return what the picture of the simple profile shows."""
-    fraction = result["fraction"].sel(effect="simple").dropna("training")
-    if not fraction.size:
-        return "Empty chart: the mean curves are equal."
-    most = fraction.isel(training=int(fraction.to_numpy().argmax()))
-    said = (
-        f"Line chart of the share of each training level in the simple sum of squares: largest at "
-        f"{most['training'].item():g} with {most.item():.3g}."
-    )
-    if "pvalue_adjusted" not in result:
-        return said
-    marked = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
-    found = [f"{level:g}" for level in result["training"].to_numpy()[marked]]
-    return f"{said} Marked as differing: {joined(found) or 'no level'}."
-
-
-def say_cumulative(result: xr.Dataset) -> str:
-    """Return what the picture of the cumulative shares shows."""
-    said = []
-    for effect in result["effect"].to_numpy().tolist():
-        share = result["cumulative_fraction"].sel(effect=effect).dropna("training")
-        if share.size:
-            half = share["training"].to_numpy()[int((share.to_numpy() >= 0.5 - 1e-12).argmax())]
-            said.append(f"{effect} reaches one half at {half:g}")
-    return f"Line chart of cumulative shares. {joined(said, '; ') or 'The mean curves are equal'}."
-
-
-def say_fraction_of_tasks(result: xr.Dataset) -> str:
-    """Return what the cells of the simple profiles show."""
-    fraction = result["fraction"].sel(effect="simple").fillna(-1)
-    most = by_task(fraction, "training").argmax(axis=1)
-    at = zip(task_labels(fraction, ["training"]), result["training"].to_numpy()[most], strict=True)
-    return f"Cells of tasks by training levels. Largest share: {joined([f'{task} at {x:g}' for task, x in at], '; ')}."
-
-
-def say_cumulative_of_tasks(result: xr.Dataset) -> str:
-    """Return what the cells of the running sums show."""
-    share = by_task(result["cumulative_fraction"].sel(effect="simple"), "training")
-    half = result["training"].to_numpy()[(share >= 0.5 - 1e-12).argmax(axis=1)]
-    at = zip(task_labels(result["cumulative_fraction"], ["effect", "training"]), half, strict=True)
-    return f"Cells of tasks by training levels. One half by: {joined([f'{task} {x:g}' for task, x in at], '; ')}."

@@ -9,13 +9,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.progress import progress_bar
-from xcurves.core.task_blocks import apply_block, block_options, in_given_order, in_label_order
+from xcurves.core.curve_differences import MOST_PAIRS
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.labels import pairs_in_label_order
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import levels
+from xcurves.kernels import level_tests
 from xcurves.profile.intervals import Intervals, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
-from xcurves.profile.profile_block import ProfileBlock
+from xcurves.profile.profile_kernel import ProfileOptions, profile_kernel
 
 
 def ss_profile(
@@ -29,7 +31,7 @@ def ss_profile(
     paired: bool = False,
     confidence_level: float = 0.95,
     batch: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
     r"""Find where along training the algorithms differ, and by how much, with p-values.
@@ -59,8 +61,9 @@ def ss_profile(
         One minus the significance level of bands, clusters, marks and `equivalent`.
     batch : int, optional
         Largest number of reassignments multiplied at once, at most 256; changes no p-value.
-    progress : bool, default False
-        Show a tqdm bar (extra ``progress``); for dask-backed curves use dask's own.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+        Of dask-backed curves use dask's own.
     rng : int, Generator or None
         Seed of the random reassignments.
 
@@ -80,6 +83,9 @@ def ss_profile(
         * With `intervals`, on (effect, interval) `interval_fraction`, on (interval) `interval_pvalue` and
           `interval_pvalue_adjusted` of the simple profile; NaN for an interval without levels or differences. The ends
           are coordinates `interval_left` and `interval_right`.
+        * Of at most eight pairs of algorithms, on (pair, training) `curve_difference` of mean scores (first minus
+          second) and `curve_difference_band` (ci_bound), which holds for all pairs and levels together; infinite where
+          runs are too few.
         * With `margin`, on (training) `equivalent`, 0 or 1 (NaN where all scores are equal or a task has no scores).
         * Coordinates `n_runs` (algorithm), `n_resamples` and `n_assignments`.
 
@@ -144,51 +150,53 @@ def ss_profile(
     curves = check_curves(curves, reserved=SS_PROFILE.reserved())
     n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
-    ordered = in_label_order(curves)
-    lazy = curves.chunks is not None
+    context = Context.of(curves, n_resamples, paired, confidence_level, rng, least=0)
+    lazy = is_lazy(curves)
+    pairs = pairs_in_label_order(curves)
+    few = n_resamples != 0 and 0 < len(pairs) <= MOST_PAIRS
     training = curves["training"]
     stretches = check_intervals(intervals, training.to_numpy())
-    margin = _check_margin(margin, n_resamples)
-    asked = {
-        "inference": n_resamples != 0,
-        "intervals": len(stretches) > 0,
-        "interval tests": len(stretches) > 0 and n_resamples != 0,
-        "margin": margin is not None,
-    }
-    sizes = {"effect": 3, "training": training.size, "interval": len(stretches), "algorithm": curves.sizes["algorithm"]}
-    block = ProfileBlock(
-        SS_PROFILE.layout(sizes, *(option for option, wanted in asked.items() if wanted)),
-        **block_options(curves, ordered, n_resamples, paired, confidence_level, rng, least=0),
+    options = ProfileOptions(
         stretches=stretches,
-        margin=margin,
-        rules=levels.Rules(
-            alpha=validation.check_confidence_level(confidence_level),
+        margin=_check_margin(margin, n_resamples),
+        rules=level_tests.Rules(
+            alpha=context.alpha,
             step_down=validation.check_flag("step_down", step_down),
             threshold=_check_positive("cluster_threshold", cluster_threshold, "Leave it out for the default"),
         ),
         batch=validation.check_count("batch", batch),
         training=training.to_numpy(),
-        progress=progress_bar(validation.check_flag("progress", progress) and not lazy),
+        progress=validation.check_progress(progress, lazy=lazy),
+        inference=n_resamples != 0,
+        pairs=pairs if few else None,
     )
-    packed = apply_block(block, [ordered], [labels.DIMS], block.layout.length)
-    attrs = SS_PROFILE.attrs(
+    asked = {
+        "inference": options.inference,
+        "intervals": len(stretches) > 0,
+        "interval tests": len(stretches) > 0 and options.inference,
+        "margin": margin is not None,
+        "few pairs": few,
+    }
+    result = per_task(
+        SS_PROFILE,
+        profile_kernel,
         curves,
-        block.entropy,
-        confidence_level,
-        n_resamples=n_resamples,
-        paired=paired,
-        step_down=step_down,
-        margin=margin,
-        cluster_threshold=cluster_threshold,
+        context=context,
+        sizes={"interval": len(stretches), "pair": len(pairs)},
+        when=[option for option, wanted in asked.items() if wanted],
+        options={"options": options},
+        attrs={
+            "n_resamples": n_resamples,
+            "paired": paired,
+            "step_down": step_down,
+            "margin": options.margin,
+            "cluster_threshold": cluster_threshold,
+        },
+        coords=(stretches.coords(training) if len(stretches) else {}) | (labels.pair_coords(curves) if few else {}),
     )
-    variables = block.layout.unpack(packed)
-    variables["n_runs"] = in_given_order(variables["n_runs"], ordered, curves)
-    coords = {**packed.coords, "algorithm": curves["algorithm"], "training": training}
-    coords |= stretches.coords(training) if len(stretches) else {}
-    result = SS_PROFILE.dataset(variables, coords, attrs, curves)
     result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
-        _warn(result, block)
+        _warn(result, context, options)
         provenance.record_exact_rng(result, rng)
     return result
 
@@ -208,31 +216,31 @@ def _check_margin(margin: float | None, n_resamples: int | None) -> float | None
     return margin
 
 
-def _warn(result: xr.Dataset, block: ProfileBlock) -> None:
+def _warn(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
-    in_grid = ~np.isnan(ss.reshape(len(block.names), -1))
+    in_grid = ~np.isnan(ss.reshape(len(context.names), -1))
     profiled = np.asarray(in_grid.any(axis=1))
-    provenance.warn_of(~profiled, block.names, lambda _: "no run has a value; the result is NaN")
-    if len(block.stretches):
-        holds = block.stretches.hold(np.arange(in_grid.shape[1]))
+    provenance.warn_of(~profiled, context.names, lambda _: "no run has a value; the result is NaN")
+    if len(options.stretches):
+        holds = options.stretches.hold(np.arange(in_grid.shape[1]))
         empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
-        where = [name + interval for name in block.names for interval in block.stretches.names()]
+        where = [name + interval for name in context.names for interval in options.stretches.names()]
         provenance.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
-    if block.inference:
-        _warn_of_tests(result, block, in_grid)
+    if options.inference:
+        _warn_of_tests(result, context, in_grid)
 
 
-def _warn_of_tests(result: xr.Dataset, block: ProfileBlock, in_grid: NDArray[np.bool_]) -> None:
+def _warn_of_tests(result: xr.Dataset, context: Context, in_grid: NDArray[np.bool_]) -> None:
     f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
     undefined = in_grid & np.isnan(f)
     if undefined.any():
-        where = [f"{name}training {level:g}: " for name in block.names for level in result["training"].to_numpy()]
+        where = [f"{name}training {level:g}: " for name in context.names for level in result["training"].to_numpy()]
         equal = undefined.ravel()
         provenance.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
     n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_reachable(result).ravel()
     provenance.warn_of(
-        in_grid.any(axis=1) & (smallest > block.alpha + 1e-12),
-        block.names,
+        in_grid.any(axis=1) & (smallest > context.alpha + 1e-12),
+        context.names,
         lambda task: f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}",
     )

@@ -23,16 +23,8 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns, ["training"])
 
 
-def profile_digest(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
-    """Return a row for each task: first and last level that differ, and where half of the difference is reached."""
+def profile_digest(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each task: first and last level that differ."""
     names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
     columns = {said: result[name] for name, said in names.items() if name in result}
-    if "last_significant" in result:
-        cumulative = result["fraction_corrected"].cumsum("training")
-        half = (cumulative >= 0.5 - 1e-12).idxmax("training")
-        shown = result["last_significant"].notnull() & result["fraction_corrected"].notnull().any("training")
-        columns["half of the difference by"] = half.where(shown)
-    return frame_of(columns), (
-        "First and last training level at which the curves are shown to differ, adjusted over levels, and the level by "
-        "which half of the difference is reached, less what noise adds; a row for each task."
-    )
+    return frame_of(columns)

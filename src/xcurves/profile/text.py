@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
-from xcurves.core.sentences import unadjusted_over_tasks
+from xcurves.core.schema import Statement, statements
+from xcurves.core.wording import number, pvalue, unadjusted_over_tasks
 
 _LIMITS = (
-    "A level that is not named is not shown to be equal. Where the curves still differ is known with this confidence, "
-    "where a difference ends is not: that takes a margin. The edges of a cluster are no estimate of onset or end."
+    "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
 )
 _UNTESTED = "Nothing was tested: the profile is descriptive."
+_FEW = 3  # tasks of which each has sentences
 _LISTED = 6  # stretches of levels that a sentence lists
 
 
@@ -30,7 +31,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
             continue
         if "pvalue_adjusted" in task:
             yield name + _differ(here)
-            yield from (name + sentence for sentence in (*_clusters(here), *_reached(here)))
+            yield from (name + sentence for sentence in (*_clusters(here), *_equal(here)))
         else:
             yield name + _UNTESTED
         if "interval_fraction" in task:
@@ -44,20 +45,10 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         yield from unadjusted_over_tasks(len(names))
 
 
-def _reached(task: xr.Dataset) -> Iterator[str]:
-    """Yield where half of the difference is reached, less what noise adds to it, if some level is shown to differ."""
+def _equal(task: xr.Dataset) -> Iterator[str]:
+    """Yield that mean curves are equal, where they are."""
     if task["fraction"].isnull().any():
         yield "The mean curves are equal at every training level."
-        return
-    shares = task["fraction_corrected"].to_numpy()
-    if np.isnan(task["last_significant"].item()) or np.isnan(shares).any():
-        return
-    cumulative = shares.cumsum()
-    half, most = (_amount(task["training"].to_numpy()[np.argmax(cumulative >= share - 1e-12)]) for share in (0.5, 0.9))
-    yield (
-        f"Half of the difference between the curves (simple sum of squares, less what noise adds) is reached by "
-        f"training {half}, nine tenths by {most}."
-    )
 
 
 def _differ(task: xr.Dataset) -> str:
@@ -67,30 +58,30 @@ def _differ(task: xr.Dataset) -> str:
         return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
     return (
         f"The curves differ at {_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
-        f"with {100 * (1 - alpha):g} % confidence they still differ at {_amount(task['last_significant'].item())}."
+        f"with {100 * (1 - alpha):g} % confidence they still differ at {number(task['last_significant'].item())}."
     )
 
 
 def _clusters(task: xr.Dataset) -> Iterator[str]:
-    number = task["cluster"].to_numpy()
-    for each in np.unique(number[~np.isnan(number)]):
-        p = task["cluster_pvalue"].to_numpy()[number == each][0]
+    cluster = task["cluster"].to_numpy()
+    for each in np.unique(cluster[~np.isnan(cluster)]):
+        p = task["cluster_pvalue"].to_numpy()[cluster == each][0]
         if provenance.significant(p, alpha_of(task)):
-            stretch = _stretches(task, number == each)
-            yield f"Somewhere in the stretch of {stretch} the curves differ (cluster mass, p = {p:.3g})."
+            stretch = _stretches(task, cluster == each)
+            yield f"Somewhere in the stretch of {stretch} the curves differ (cluster mass, {pvalue(p)})."
 
 
 def _intervals(task: xr.Dataset) -> Iterator[str]:
     for i in range(task.sizes["interval"]):
         interval = task.isel(interval=i)
         share = interval["interval_fraction"].sel(effect="simple").item()
-        pvalue = interval["interval_pvalue_adjusted"].item() if "interval_pvalue" in task else np.nan
-        ends = " to ".join(_amount(interval[f"interval_{side}"].item()) for side in ("left", "right"))
+        p_value = interval["interval_pvalue_adjusted"].item() if "interval_pvalue" in task else np.nan
+        ends = " to ".join(number(interval[f"interval_{side}"].item()) for side in ("left", "right"))
         if share != share:
             yield f"Interval {ends}: nothing can be said; it has no training level, or the mean curves are equal."
             continue
-        p = "" if pvalue != pvalue else f", p = {pvalue:.3g} adjusted"
-        yield f"Interval {ends}: {100 * share:.3g} % of the observed difference (simple sum of squares){p}."
+        p = "" if p_value != p_value else f", {pvalue(p_value)} adjusted"
+        yield f"Interval {ends}: {number(100 * share)} % of the observed difference (simple sum of squares){p}."
 
 
 def _equivalent(task: xr.Dataset) -> str:
@@ -120,13 +111,9 @@ def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
         longest = int((ends - starts).argmax())
         first, last = levels[starts[longest]], levels[ends[longest] - 1]
         share = 100 * np.count_nonzero(chosen) / len(chosen)
-        return f"{share:.0f} % of the training levels (longest stretch: {_amount(first)} to {_amount(last)})"
-    said = [(_amount(levels[start]), _amount(levels[end - 1])) for start, end in zip(starts, ends, strict=True)]
+        return f"{share:.0f} % of the training levels (longest stretch: {number(first)} to {number(last)})"
+    said = [(number(levels[start]), number(levels[end - 1])) for start, end in zip(starts, ends, strict=True)]
     return "training " + ", ".join(first if first == last else f"{first} to {last}" for first, last in said)
-
-
-def _amount(level: float) -> str:
-    return f"{level:.0f}" if abs(level) < 1e15 and level == round(level) else f"{level:g}"
 
 
 def profile_answer(result: xr.Dataset) -> str:
@@ -144,3 +131,12 @@ def profile_caution(result: xr.Dataset) -> Iterator[str]:
     """Yield what a profile does not say."""
     if "pvalue_adjusted" in result:
         yield _LIMITS
+
+
+def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield where the curves differ, the shares, and what they do not say."""
+    said = list(profile_sentences(result))
+    names = labels.result_names(result["fraction"], ("training",))
+    if len(names) > _FEW:
+        said = [each for each in said if not each.startswith(tuple(names))]  # tasks stand in the table
+    return statements(profile_answer(result), said, profile_caution(result))

@@ -10,32 +10,22 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.labels import did_you_mean
 from xcurves.readers import (
-    cleanrl,
-    evaluations,
-    huggingface,
     hydra,
     keras,
-    lightning,
     marl_eval,
     mlflow,
-    monitor,
     optuna,
     paths,
     rliable,
     rllib,
+    run_tables,
     sklearn,
-    table,
     tensorboard,
     wandb,
-    wandb_chart,
 )
 from xcurves.readers.source import Source
 
-__all__ = [
-    "cleanrl", "evaluations", "huggingface", "hydra", "keras", "lightning", "marl_eval", "mlflow", "monitor",
-    "optuna", "read", "rliable", "rllib", "sklearn", "table", "tensorboard", "wandb",
-    "wandb_chart",
-]  # fmt: skip
+__all__ = ["hydra", "keras", "marl_eval", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
 SOURCES = (
@@ -43,23 +33,31 @@ SOURCES = (
     rllib.SOURCE,
     mlflow.STORE,
     mlflow.DATABASE,
-    monitor.SOURCE,
-    evaluations.SOURCE,
-    cleanrl.SOURCE,
-    lightning.SOURCE,
-    huggingface.SOURCE,
-    keras.SOURCE,
+    run_tables.MONITOR,
+    run_tables.EVALUATIONS,
+    tensorboard.CLEANRL,
+    run_tables.LIGHTNING,
+    run_tables.HUGGINGFACE,
+    run_tables.KERAS,
     tensorboard.SOURCE,
     optuna.CURVES,
     optuna.TRIALS,
     marl_eval.SOURCE,
+    marl_eval.ABSOLUTE,
     rliable.SOURCE,
-    wandb_chart.SOURCE,
-    table.SOURCE,
+    wandb.CHART,
+    run_tables.TEXT,
+    run_tables.TABLE,
 )
 
 
-def read(path: str | Path, *, source: str | None = None, folders: str | Sequence[str] | None = None) -> pd.DataFrame:
+def read(
+    path: str | Path,
+    *,
+    source: str | None = None,
+    folders: str | Sequence[str] | None = None,
+    names: str | None = None,
+) -> pd.DataFrame:
     r"""Read logs, whatever wrote them.
 
     Parameters
@@ -68,25 +66,28 @@ def read(path: str | Path, *, source: str | None = None, folders: str | Sequence
         A file, or a folder of runs. Hidden files and folders are left out; links that lead out of the folder are
         followed.
     source : str, optional
-        What wrote the logs; recognised if left out. One of "cleanrl", "evaluations", "huggingface", "hydra", "keras",
-        "lightning", "marl-eval", "mlflow", "mlflow-database", "monitor", "optuna", "optuna-trials", "rliable", "rllib",
-        "table", "tensorboard", "wandb-chart".
+        What wrote the logs, recognised if left out: one of the names under Notes.
     folders : str or sequence of str, optional
-        For sources with a folder for each run, the column for each level of folders below `path`, such as ``("task",
+        For sources with files for each run, the column for each level of folders below `path`, such as ``("task",
         "algorithm", "run")``; ``("algorithm", "run")`` if left out.
+    names : str, optional
+        In place of `folders`, how the paths below `path` of runs' folders or files are made:
+        ``"{algorithm}_seed{run}.csv"``, ``"{task}/{algorithm}-{run}"``. A part in braces is any text without a slash,
+        or what a regular expression after a comma matches: ``{run,\d+}``. For a chart of Weights & Biases, how the
+        names of its runs are made.
 
     Returns
     -------
     DataFrame
-        What the reader of the source returns, one row per score; ``frame.attrs["source"]`` says what was read.
+        One row per score, after the columns that say which run it is of. ``frame.attrs["source"]`` says what was read.
 
     Raises
     ------
     FileNotFoundError
         If there is nothing at `path`, or nothing of the source.
     ValueError
-        If nothing is recognised: the message lists what can be read. If `source` is unknown, if `folders` does not fit,
-        or if a file is damaged.
+        If nothing is recognised: the message lists what can be read. If `source` is unknown, if `folders` or `names`
+        do not fit, or if a file is damaged.
     ImportError
         If the source needs a package that is not installed.
 
@@ -94,26 +95,46 @@ def read(path: str | Path, *, source: str | None = None, folders: str | Sequence
     -----
     UserWarning
         If a folder holds logs of several sources: which one is read, and how to choose. If a run lacks a column that
-        most runs have, or has no rows.
+        most runs have, or has no rows, if `names` leave logs out, or if the last line of a file is cut short.
+
+    Notes
+    -----
+    What can be read, with the name of each source:
+
+    {sources}
 
     Examples
     --------
     >>> import pathlib, tempfile, xcurves
     >>> root = pathlib.Path(tempfile.mkdtemp())
-    >>> (root / "sac" / "0").mkdir(parents=True)
-    >>> text = '#{"t_start": 0.0, "env_id": "Hopper-v4"}\nr,l,t\n10.0,20,0.5\n12.0,30,0.9\n'
-    >>> _ = (root / "sac" / "0" / "monitor.csv").write_text(text)
-    >>> frame = xcurves.readers.read(root)
+    >>> for run in (1, 2):
+    ...     _ = (root / f"mlp_seed{run}.csv").write_text("epoch,loss,val_loss\n0,0.9,1.1\n1,0.5,0.7\n")
+    >>> frame = xcurves.readers.read(root, names="{algorithm}_seed{run}.csv")
+    >>> frame.head(2)
+      algorithm  run  epoch  loss  val_loss
+    0       mlp    1      0   0.9       1.1
+    1       mlp    1      1   0.5       0.7
     >>> frame.attrs["source"].split(" below")[0]
-    'Stable-Baselines3 Monitor logs'
+    'Keras CSVLogger files'
     """
     known = recognize(path, source)
-    if folders is None:
-        return known.read(path)
-    if not known.by_folders or Path(path).is_file():
+    if folders is not None and names is not None:
+        raise ValueError(f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out")
+    if known.read_run is not None and (folders is None or not Path(path).is_file()):
+        return paths.read_runs(path, known, folders, names)
+    if folders is not None:
         of = f"{path} is one file" if Path(path).is_file() else f"logs of {known.name} name their runs themselves"
         raise ValueError(f"folders={folders!r} names levels of folders, but {of}. Leave it out")
-    return known.read(path, folders=folders)
+    assert known.read_all is not None
+    frame = known.read_all(path)
+    if names is not None and "name" not in frame:
+        raise ValueError(f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out")
+    return frame if names is None else paths.split_names(frame, names)
+
+
+read.__doc__ = str(read.__doc__).replace(
+    "{sources}", "\n    ".join(f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES)
+)
 
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
@@ -127,7 +148,7 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
         return known[source]
     found = [each for each in known.values() if _is_there(each, Path(path), files)]
     if not found:
-        listed = "; ".join(f"{each.what} ({each.name!r})" for each in known.values())
+        listed = "; ".join(f"{each.what}, {each.logs} ({each.name!r})" for each in known.values())
         raise ValueError(f"path {str(path)!r} is nothing that is recognised. What can be read: {listed}")
     first, *others = found
     also = [each.name for each in others if each.name not in first.also_writes and not _covers(first, each)]
@@ -142,4 +163,4 @@ def _is_there(source: Source, path: Path, files: Sequence[Path]) -> bool:
 
 def _covers(first: Source, other: Source) -> bool:
     """Return whether files of `other` are expected beside `first`: Hydra's jobs hold any logs, a table is any CSV."""
-    return first is hydra.SOURCE or other is table.SOURCE
+    return first is hydra.SOURCE or other in (run_tables.TABLE, run_tables.TEXT)

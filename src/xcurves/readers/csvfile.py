@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.paths import Run
+from xcurves.readers.source import LogError, Run
 
 _TABLES = ".csv", ".csv.gz"
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
@@ -45,14 +45,18 @@ def read_bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(data) if data.startswith(_GZIP) else data
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
+        raise LogError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
 
 
 def read_log(path: Path) -> Run:
     """Read a CSV file to which a run appends lines, without a last line that has no end."""
     rows, cut = split_cut_line(read_bytes(path))
-    left_out = f"{path}: the last line is cut short and left out: {cut!r}" if cut else ""
-    return Run(parse(rows, path), left_out)
+    return Run(parse(rows, path), say_cut(path, cut))
+
+
+def say_cut(path: Path, cut: str) -> str:
+    """Return what to say of a last line that has no end, nothing if it has one."""
+    return f"{path}: the last line is cut short and left out: {cut[:60]!r}" if cut else ""
 
 
 def split_cut_line(data: bytes) -> tuple[bytes, str]:
@@ -68,9 +72,9 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         frame = pd.read_csv(io.BytesIO(data), index_col=False, low_memory=False, encoding="utf-8-sig", **options)
         return _keep_leading_zeros(frame, data, options) if _LEADING_ZERO.search(data) else frame
     except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} is empty. Write it again, or name another") from None
+        raise LogError(f"{path} is empty. Write it again, or name another") from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
+        raise LogError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
 
 
 def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
@@ -81,24 +85,24 @@ def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
     names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise ValueError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
+        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
     odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
     if odd is None:
         return
     line = f"line {first_line + lines.line_num - 1}"
     if odd == head:
-        raise ValueError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
+        raise LogError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
     says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
     if len(odd) < len(names) and not any(lines):
-        raise ValueError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
-    raise ValueError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
+        raise LogError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
+    raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
 
 
 def _check_delimiter(head: list[str], data: bytes, path: Path) -> None:
     for delimiter, called in _DELIMITERS.items():
         if len(head) == 1 and delimiter in head[0]:
             decimal = ", decimal=','" * bool(_DECIMAL_COMMA.search(data))
-            raise ValueError(
+            raise LogError(
                 f"{path} has {called} between its fields, not commas. Read it by pandas and go on with the frame: "
                 f"pd.read_csv({str(path)!r}, sep={delimiter!r}{decimal})"
             )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers import paths
-from xcurves.readers.source import Source
+from xcurves.readers.source import Source, check_cells, parsing
 
 
 def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
@@ -64,10 +64,10 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
             )
         known = recognize(job, source, besides=(SOURCE.name,))
-        logs = paths.find_logs(job, known.is_log, known.what)
-        if len(logs) > 1:
-            raise ValueError(f"{job} has logs in {len(logs)} folders, such as {' and '.join(map(str, [*logs][:2]))}")
-        rows = known.read(next(iter(logs)), folders=()) if known.by_folders else known.read(job)
+        homes = list(dict.fromkeys(log.parent for log in paths.find_logs(job, known.is_log, known.logs)))
+        if len(homes) > 1:
+            raise ValueError(f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}")
+        rows = known.read_all(job) if known.read_all else paths.read_runs(homes[0], known, ())
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
             raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")
@@ -87,16 +87,18 @@ def _overrides(path: Path) -> dict[str, Any]:
         import yaml
     except ImportError:
         raise ImportError("readers.hydra needs PyYAML. Install it: pip install 'xcurves[hydra]'") from None
-    try:
+    with parsing(path, "overrides"):
         pairs = [str(override).lstrip("+~").partition("=") for override in yaml.safe_load(path.read_text()) or []]
         values = {name: yaml.safe_load(value) for name, _, value in pairs}
-    except (yaml.YAMLError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}. Copy it again") from None
-    return {name: value if isinstance(value, str | int | float) else str(value) for name, value in values.items()}
+        kept = {name: each if isinstance(each, str | int | float) else str(each) for name, each in values.items()}
+        check_cells(pd.DataFrame([kept]), path)
+    return kept
 
 
 def _is_log(path: Path) -> bool:
     return path.name == "overrides.yaml" and path.parent.name == ".hydra"
 
 
-SOURCE = Source("hydra", "a folder of jobs of Hydra (.hydra/overrides.yaml), with logs in each", _is_log, multirun)
+SOURCE = Source(
+    "hydra", "jobs of Hydra", _is_log, read_all=multirun, logs=".hydra/overrides.yaml, with the logs of any source"
+)

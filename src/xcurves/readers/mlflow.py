@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers import sqlite
-from xcurves.readers.source import Source
+from xcurves.readers.source import Source, has_sqlite_rows
 
 
 def metric_history(store: str | Path) -> pd.DataFrame:
@@ -110,17 +109,16 @@ def _is_run(path: Path) -> bool:
 
 STORE = Source(
     "mlflow",
-    "a folder of MLflow (mlruns)",
+    "MLflow's metrics",
     _is_run,
-    metric_history,
+    read_all=metric_history,
+    logs="a folder mlruns",
     value="value",
-    also_writes=("table",),
+    also_writes=("table", "text"),
 )
-DATABASE = Source(
-    "mlflow-database",
-    "an SQLite file of MLflow (mlflow.db)",
-    lambda path: sqlite.has_rows(path, "experiments", "latest_metrics"),
-    metric_history,
+DATABASE = STORE._replace(
+    name="mlflow-database",
+    is_log=lambda path: has_sqlite_rows(path, "experiments", "latest_metrics"),
+    logs="an SQLite file mlflow.db",
     single=True,
-    value="value",
 )

@@ -10,8 +10,20 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers import sqlite
-from xcurves.readers.source import Source
+from xcurves.readers.source import Source, check_cells, has_sqlite_rows
+
+_MARKS = {  # the first letters of attributes that samplers store with trials and studies
+    "grid_id": "GridSampler",
+    "search_space": "GridSampler",
+    "cma": "CmaEsSampler",
+    "x_for_tell": "CmaEsSampler",
+    "BaseGASampler": "NSGAIISampler",
+    "nsga": "NSGAIISampler",
+    "tpe": "TPESampler",
+    "gp:": "GPSampler",
+    "qmc": "QMCSampler",
+    "botorch": "BoTorchSampler",
+}
 
 
 def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
@@ -27,7 +39,9 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     -------
     DataFrame
         `algorithm`, `run` (the trial's number), `value`, and the parameters as ``params_lr``. They are scores of
-        trials: ``to_dataarray("value", training=None)``.
+        trials: ``to_dataarray("value", training=None)``. ``frame.attrs["sampler"]`` is what chose the trials
+        ("RandomSampler"), as the study or the notes that samplers leave in a storage say it; "unknown" where they do
+        not, as after random search. ``frame.attrs["n_pruned"]`` counts pruned trials.
 
     Raises
     ------
@@ -51,8 +65,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     >>> from xcurves.readers import optuna
     >>> frame = optuna.trials({"sac": study_of_sac, "td3": study_of_td3})  # doctest: +SKIP
     """
-    finished, states = [], Counter[str]()
-    for name, study in _studies(studies).items():
+    finished, states, known = [], Counter[str](), _studies(studies)
+    for name, study in known.items():
         if len(study.directions) > 1:
             raise ValueError(f"study of {name!r} has {len(study.directions)} objectives; scores need one. Leave it out")
         for trial in study.trials:
@@ -64,7 +78,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     if states.keys() - {"COMPLETE"}:
         rest = ", ".join(f"{count} {state.lower()}" for state, count in states.items() if state != "COMPLETE")
         provenance.warn(f"trials without a result are left out: {rest}")
-    return _framed(finished)
+    return _framed(finished, known)
 
 
 def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
@@ -102,15 +116,16 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
     >>> from xcurves.readers import optuna
     >>> frame = optuna.intermediate_values("optuna.db")  # doctest: +SKIP
     """
+    known = _studies(studies)
     rows = [
         _row(name, trial) | {"state": trial.state.name.lower(), "step": step, "value": value} | _params(trial)
-        for name, study in _studies(studies).items()
+        for name, study in known.items()
         for trial in study.trials
         for step, value in sorted(trial.intermediate_values.items())
     ]
     if not rows:
         raise ValueError("no trial reported an intermediate value (trial.report). For their results: optuna.trials")
-    return _framed(rows)
+    return _framed(rows, known)
 
 
 def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
@@ -164,36 +179,50 @@ def _params(trial: Any) -> dict[str, Any]:
     return {f"params_{name}": value for name, value in trial.params.items()}
 
 
-def _framed(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows)
-    frame.attrs = {"source": f"Optuna, {len(frame[['algorithm', 'run']].drop_duplicates())} trials"}
+def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFrame:
+    frame = check_cells(pd.DataFrame(rows), Path("a study"))
+    pruned = [trial for study in studies.values() for trial in study.trials if trial.state.name == "PRUNED"]
+    frame.attrs = {
+        "sampler": ", ".join(sorted(set(map(_sampler, studies.values())))),
+        "n_pruned": len(pruned),
+        "source": f"Optuna, {len(frame[['algorithm', 'run']].drop_duplicates())} trials",
+    }
     return frame
+
+
+def _sampler(study: Any) -> str:
+    """Return what chose the trials of a study; no storage keeps it, but most samplers leave notes in it."""
+    notes = [key for trial in study.trials[-1:] for key in trial.system_attrs]
+    for note in [*notes, *getattr(study, "system_attrs", {})]:
+        if found := next((name for mark, name in _MARKS.items() if note.startswith(mark)), ""):
+            return found
+    in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
+    return type(study.sampler).__name__ if in_memory else "unknown"  # `load_study` puts its default in
 
 
 def _has_curves(path: Path) -> bool:
     if _is_journal(path):
         return b'"intermediate_value":' in path.read_bytes()
-    return sqlite.has_rows(path, "studies", "trials", "trial_intermediate_values")
+    return has_sqlite_rows(path, "studies", "trials", "trial_intermediate_values")
 
 
 def _has_trials(path: Path) -> bool:
-    return _is_journal(path) or sqlite.has_rows(path, "studies", "trials")
+    return _is_journal(path) or has_sqlite_rows(path, "studies", "trials")
 
 
 CURVES = Source(
     "optuna",
-    "an SQLite or journal file of Optuna whose trials reported values",
+    "values that trials of Optuna reported",
     _has_curves,
-    intermediate_values,
+    read_all=intermediate_values,
+    logs="an SQLite or journal file",
     single=True,
     value="value",
 )
-TRIALS = Source(
-    "optuna-trials",
-    "an SQLite or journal file of Optuna, for the results of trials",
-    _has_trials,
-    trials,
-    single=True,
-    value="value",
+TRIALS = CURVES._replace(
+    name="optuna-trials",
+    what="results of trials of Optuna",
+    is_log=_has_trials,
+    read_all=trials,
     training=None,
 )

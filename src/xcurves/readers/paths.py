@@ -1,29 +1,28 @@
-"""Folders of logs: what the names of a log's folders say about its run."""
+"""Runs below a folder: the logs of each, and what the names of their folders or files say about it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.labels import shown
 from xcurves.core.validation import check_path
+from xcurves.readers.source import Run, Source, check_cells, parsing
+
+Key = tuple[str, Any]  # algorithm and run
 
 FOLDERS = ("algorithm", "run")
 
-_ONE_NAME = "folders=('name',), and split the names with readers.wandb_chart.split_names"
-_THREE_LEVELS = "folders=('task', 'algorithm', 'run')"
-
-
-class Run(NamedTuple):
-    """The rows of one run, and what of its logs could not be read."""
-
-    rows: pd.DataFrame
-    left_out: str = ""
+_WITHIN_RUN = re.compile(r"checkpoint-\d+")  # folders that belong to the run in the folder above
+_BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
+_SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
 def files_below(root: str | Path) -> list[Path]:
@@ -54,62 +53,12 @@ def _is_looked_at(path: Path, home: Path) -> bool:
     return not target.is_relative_to(home) and not Path(os.path.realpath(path.parent)).is_relative_to(target)
 
 
-def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> dict[Path, list[Path]]:
-    """Return the logs in each folder below `root`, or the log that it is; folders and logs in order."""
-    found: dict[Path, list[Path]] = {}
-    for path in files_below(root):
-        if is_log(path):
-            found.setdefault(path.parent, []).append(path)
+def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> list[Path]:
+    """Return the logs below `root` in order, or the log that it is."""
+    found = [path for path in files_below(root) if is_log(path)]
     if not found:
         raise FileNotFoundError(f"path {str(root)!r} holds no {what}. Check the path")
     return found
-
-
-def read_runs(
-    root: str | Path,
-    is_log: Callable[[Path], bool],
-    what: str,
-    folders: str | Sequence[str],
-    read: Callable[[list[Path]], Run],
-    run_folder: Callable[[Path], Path] = lambda folder: folder,
-) -> pd.DataFrame:
-    """Read the logs of every run, and put them below each other with what their folders say.
-
-    `read` takes the logs of one run; `run_folder` returns the folder of the run that a log's folder belongs to. One
-    warning says what was left out.
-    """
-    names = check_folders(root, folders)
-    logs: dict[Path, list[Path]] = {}
-    for folder, found in find_logs(root, is_log, what).items():
-        logs.setdefault(run_folder(folder), []).extend(found)
-    named = [name_folders(root, folder, names) for folder in logs]
-    runs = [read(found) for found in logs.values()]
-    provenance.warn_of(
-        np.array([bool(run.left_out) for run in runs]), [run.left_out for run in runs], lambda _: "", "runs"
-    )
-    empty = np.array([run.rows.empty for run in runs])
-    if empty.all():
-        raise ValueError(f"path {str(root)!r}: its {what} have no rows. Check what was logged")
-    provenance.warn_of(empty, list(map(str, logs)), lambda _: " has no rows and is left out", "runs")
-    kept = [(run.rows, of) for run, of in zip(runs, named, strict=True) if len(run.rows)]
-    frame = pd.concat([rows for rows, _ in kept], ignore_index=True)
-    twice = [name for name in names if name in frame]
-    if twice:
-        raise ValueError(
-            f"folders={names}: a log below {str(root)!r} has a column {twice[0]!r} too. Name that level of folders "
-            "otherwise, or rename the column"
-        )
-    usual = [name for name in frame if 2 * sum(name in rows for rows, _ in kept) > len(kept)]
-    lacks = [[name for name in usual if len(run.rows) and name not in run.rows] for run in runs]
-    provenance.warn_of(
-        np.array(list(map(bool, lacks))),
-        list(map(str, logs)),
-        lambda which: f" has no column {lacks[which][0]!r}, which most have",
-        "runs",
-    )
-    counts = [len(rows) for rows, _ in kept]
-    columns = {name: pd.Series(np.repeat([of[name] for _, of in kept], counts), dtype=str) for name in names}
-    return pd.concat([pd.DataFrame({name: whole_numbers(each) for name, each in columns.items()}), frame], axis=1)
 
 
 def where(root: str | Path) -> str:
@@ -117,42 +66,176 @@ def where(root: str | Path) -> str:
     return f"{'in' if Path(root).is_file() else 'below'} {Path(root).name}"
 
 
+def read_runs(
+    root: str | Path, source: Source, folders: str | Sequence[str] | None = None, names: str | None = None
+) -> pd.DataFrame:
+    """Read the logs of every run, and put them below each other with what their folders or files say.
+
+    One warning says what was left out.
+    """
+    logs = find_logs(root, source.is_log, source.logs)
+    labels, groups = _by_folders(root, logs, folders) if names is None else _by_pattern(root, logs, names)
+    runs = [_read(source, files) for files in groups.values()]
+    places = [str(files[0] if names and len(files) == 1 else _home(files[0])) for files in groups.values()]
+    provenance.warn_of(
+        np.array([bool(run.left_out) for run in runs]), [run.left_out for run in runs], lambda _: "", "runs"
+    )
+    empty = np.array([run.rows.empty for run in runs])
+    if empty.all():
+        raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
+    provenance.warn_of(empty, places, lambda _: " has no rows and is left out", "runs")
+    kept = [(run.rows, of) for run, of in zip(runs, groups, strict=True) if len(run.rows)]
+    frame = pd.concat([rows for rows, _ in kept], ignore_index=True)
+    twice = [name for name in labels if name in frame]
+    if twice:
+        raise ValueError(
+            f"{'folders' if names is None else 'names'}={labels}: a log below {str(root)!r} has a column {twice[0]!r} "
+            "too. Name that level of folders otherwise, or rename the column"
+        )
+    usual = [name for name in frame if 2 * sum(name in rows for rows, _ in kept) > len(kept)]
+    lacks = [[name for name in usual if len(run.rows) and name not in run.rows] for run in runs]
+    provenance.warn_of(
+        np.array(list(map(bool, lacks))),
+        places,
+        lambda which: f" has no column {lacks[which][0]!r}, which most have",
+        "runs",
+    )
+    counts = [len(rows) for rows, _ in kept]
+    parts = zip(*(of for _, of in kept), strict=True) if labels else []
+    said = [whole_numbers(pd.Series(np.repeat(part, counts), dtype=str)) for part in parts]
+    read = pd.concat([pd.DataFrame(dict(zip(labels, said, strict=True))), frame], axis=1)
+    units = dict(source.units) | {name: unit for rows, _ in kept for name, unit in rows.attrs.get("units", {}).items()}
+    about = {"units": units, "long_name": dict(source.long_names)}
+    read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
+    return read
+
+
+def _read(source: Source, files: Sequence[Path]) -> Run:
+    assert source.read_run is not None
+    with parsing(files[0], source.what):
+        run = source.read_run(files)
+        return Run(check_cells(run.rows, files[0]), run.left_out)
+
+
 def only(logs: Sequence[Path]) -> Path:
     """Return the one log of a run."""
     if len(logs) > 1:
         raise ValueError(
             f"{logs[0].parent} holds {len(logs)} logs, {logs[0].name} and {logs[1].name}: a run has one. "
-            "Put each into a folder of its own"
+            f"Say how their names are made: names='{{algorithm}}_seed{{run}}{logs[0].suffix}'"
         )
     return logs[0]
 
 
-def check_folders(root: str | Path, folders: str | Sequence[str]) -> list[str]:
-    """Return the column names of folder levels; none for a single file."""
+def _home(log: Path) -> Path:
+    """Return the folder of the run of a log."""
+    return log.parent.parent if _WITHIN_RUN.fullmatch(log.parent.name) else log.parent
+
+
+Groups = dict[tuple[str, ...], list[Path]]
+
+
+def _by_folders(
+    root: str | Path, logs: Sequence[Path], folders: str | Sequence[str] | None
+) -> tuple[list[str], Groups]:
+    """Return the names of levels of folders, and the logs of each run by the names of its folders."""
     if Path(root).is_file():
-        return []
-    names = [folders] if isinstance(folders, str) else list(folders)
+        return [], {(): list(logs)}
+    names = [folders] if isinstance(folders, str) else list(FOLDERS if folders is None else folders)
     if len(set(names)) < len(names):
         raise ValueError(f"folders must name a column for each level of folders, each once; got {names}")
-    return names
+    groups: Groups = {}
+    for log in logs:
+        parts = _home(log).relative_to(root).parts
+        if len(parts) != len(names):
+            cure = "folders=('task', 'algorithm', 'run')"
+            if len(parts) < len(names):
+                cure = f"names='{{algorithm}}_seed{{run}}{'' if parts else log.suffix}'"
+            raise ValueError(
+                f"folders={names} names {len(names)} level{'s' * (len(names) != 1)} of folders below {str(root)!r}; "
+                f"{str(Path(*parts))!r} has {len(parts)}. Name a column for each, such as {cure}"
+            )
+        groups.setdefault(parts, []).append(log)
+    return names, groups
 
 
-def name_folders(root: str | Path, folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return what the names of the folders from `root` down to a log's own say."""
-    parts = () if Path(root).is_file() else folder.relative_to(root).parts
-    if len(parts) != len(names):
-        levels = f"{len(names)} level{'s' * (len(names) != 1)} of folders"
+def _by_pattern(root: str | Path, logs: Sequence[Path], names: str) -> tuple[list[str], Groups]:
+    """Return the names in a pattern, and the logs of each run by what they match in its folder or its file."""
+    pattern = compiled(names)
+    top = Path(root).parent if Path(root).is_file() else Path(root)
+    groups: Groups = {}
+    strange = []
+    for log in logs:
+        file = log.relative_to(top).as_posix()
+        tried = (_home(log).relative_to(top).as_posix(), _SUFFIX.sub("", file) if names.endswith("}") else file)
+        found = next((match for match in map(pattern.fullmatch, tried) if match), None)
+        if found:
+            groups.setdefault(found.groups(), []).append(log)
+        else:
+            strange.append(file)
+    if not groups:
+        raise ValueError(f"names={names!r} matches no log below {str(root)!r}, such as {strange[0]!r}. Correct it")
+    if strange:
+        provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {strange[0]!r}")
+    return list(pattern.groupindex), groups
+
+
+def compiled(names: str) -> re.Pattern[str]:
+    """Return the expression of a pattern: `{name}` is text without a slash, `{name,regex}` what the regex matches."""
+    text, *rest = _BRACES.split(names) if isinstance(names, str) else [""]
+    made = re.escape(text)
+    for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        made += f"(?P<{name}>{regex or '[^/]+'}){re.escape(after)}"
+    try:
+        pattern = re.compile(made)
+    except re.error:
+        pattern = re.compile("")
+    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
         raise ValueError(
-            f"folders={list(names)} names {levels} below {str(root)!r}; {str(Path(*parts))!r} has {len(parts)}. "
-            f"Name a column for each, such as {_ONE_NAME if len(parts) == 1 else _THREE_LEVELS}"
+            f"names must be a pattern with each part in braces once, such as '{{algorithm}}_seed{{run}}.csv'; "
+            f"got {shown(names)}. Correct it"
         )
-    return dict(zip(names, parts, strict=True))
+    return pattern
+
+
+def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFrame:
+    """Return rows after a column for each part of their `name`."""
+    pattern = compiled(names) if isinstance(names, str) else names
+    parts = frame["name"].astype(str).str.extract(f"^(?:{pattern.pattern})$")
+    strange = frame["name"][parts.isna().any(axis=1)]
+    if len(strange):
+        raise ValueError(f"names={names!r} does not match the run {strange.iloc[0]!r}. Say how runs are named")
+    kept = frame.drop(columns=[name for name in parts if name in frame])
+    split = pd.concat([parts.apply(whole_numbers), kept], axis=1)
+    split.attrs = frame.attrs
+    return split
+
+
+def join_histories(
+    histories: Mapping[Key, Any], read: Callable[[Key, Any], pd.DataFrame], *, of: str, example: str
+) -> pd.DataFrame:
+    """Return the rows of histories in memory, after `algorithm` and `run`.
+
+    `of` names what the rows are, `example` is a history as users name it.
+    """
+    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
+        raise TypeError(
+            f"histories must map (algorithm, run) to histories; got {type(histories).__name__}. "
+            f"Name them: {{{example}}}"
+        )
+    frames = {key: read(key, history) for key, history in histories.items()}
+    empty = [key for key, rows in frames.items() if rows.empty]
+    if empty or not frames:
+        raise ValueError(f"histories have no {of}{f' of {empty[0]}' if empty else ''}. Leave such runs out")
+    labelled = [rows.assign(algorithm=algorithm, run=run) for (algorithm, run), rows in frames.items()]
+    frame = pd.concat(labelled, ignore_index=True)
+    return frame[["algorithm", "run", *frame.columns.difference(["algorithm", "run"], sort=False)]]
 
 
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
     words = column.unique()
-    decimal = all(isinstance(word, str) and word.isdecimal() for word in words)
+    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
     return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers.source import Source
+from xcurves.readers.source import Source, parsing
 
 
 def scores(
@@ -78,20 +77,16 @@ def _rows(name: str, array: Any, labels: Mapping[str, Sequence[Any]]) -> pd.Data
 
 
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
-            return dict(saved.items())
-    except FileNotFoundError:
-        raise
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, AttributeError) as error:
-        raise ValueError(f"{path} is cut short, damaged or needs pickle: {error}. Save it by np.savez") from None
+    with parsing(path, "arrays of scores"), path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+        return dict(saved.items())
 
 
 SOURCE = Source(
     "rliable",
-    "an .npz file of arrays of scores, (runs, tasks) or (runs, tasks, frames), one of each algorithm",
+    "arrays of scores of rliable",
     lambda path: path.suffix == ".npz",
-    scores,
+    read_all=scores,
+    logs="one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
     single=True,
     value="score",
     training="frame",

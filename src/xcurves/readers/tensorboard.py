@@ -1,4 +1,4 @@
-"""Scalars of TensorBoard event files, read with the tensorboard package, without TensorFlow."""
+"""Scalars of TensorBoard event files, read with the tensorboard package, without TensorFlow; CleanRL's are named."""
 
 from __future__ import annotations
 
@@ -9,59 +9,30 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.readers import paths
-from xcurves.readers.source import Source
+from xcurves.readers.source import Run, Source
 
 _CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
+_CLEANRL = r"{task,.+}__{algorithm,.+}__{run,\d+}__{began,\d+}"
 _COLUMNS = ["tag", "step", "wall_time", "value"]
-
-
-def scalars(root: str | Path, *, folders: str | Sequence[str] = paths.FOLDERS) -> pd.DataFrame:
-    """Read all scalars of all runs below a folder.
-
-    Parameters
-    ----------
-    root : path
-        Folder of the runs' folders, each with one or more event files; or one file.
-    folders : str or sequence of str
-        Column for each level of folders below `root`, such as ``("task", "algorithm", "run")``.
-
-    Returns
-    -------
-    DataFrame
-        One row per scalar: the folders, `tag`, `step` (steps), `wall_time` (s since 1970), `value`; nothing sampled. A
-        restarted run repeats steps: choose which to keep by ``to_dataarray(duplicates=...)``. Select a tag, or make it
-        a dim: ``to_dataarray("value", training="step", extra="tag")``.
-
-    Raises
-    ------
-    ImportError
-        If tensorboard is not installed.
-    FileNotFoundError
-        If there is nothing to read.
-    ValueError
-        If no file has a scalar, or if `folders` does not fit.
-
-    Warns
-    -----
-    UserWarning
-        If an event file has records that cannot be read: how many of them in which file. A damaged record is left out;
-        after a damaged length nothing more of the file can be read. If a run has no scalar.
-
-    Examples
-    --------
-    >>> from xcurves.readers import tensorboard
-    >>> frame = tensorboard.scalars("runs", folders=("task", "algorithm", "run"))  # doctest: +SKIP
-    """
-    frame = paths.read_runs(root, _is_log, "event files (*tfevents*)", folders, _run)
-    frame.attrs = {
-        "units": {"step": "steps", "wall_time": "s"},
-        "source": f"TensorBoard event files {paths.where(root)}",
-    }
-    return frame
 
 
 def _is_log(path: Path) -> bool:
     return "tfevents" in path.name
+
+
+def _is_cleanrl(path: Path) -> bool:
+    return _is_log(path) and paths.compiled(_CLEANRL).fullmatch(path.parent.name) is not None
+
+
+def _cleanrl(root: str | Path) -> pd.DataFrame:
+    """Return the scalars of CleanRL's runs directly below a folder, refusing a seed that was run twice."""
+    frame = paths.read_runs(root, CLEANRL._replace(read_run=_run), names=_CLEANRL)
+    twice = frame[["task", "algorithm", "run", "began"]].drop_duplicates()
+    twice = twice[twice.duplicated(["task", "algorithm", "run"], keep=False)]
+    if len(twice):
+        same = ["__".join(map(str, labels)) for labels in twice.to_numpy()[:2]]
+        raise ValueError(f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them")
+    return frame
 
 
 class _Records(NamedTuple):
@@ -69,7 +40,7 @@ class _Records(NamedTuple):
     left_out: str
 
 
-def _run(files: Sequence[Path]) -> paths.Run:
+def _run(files: Sequence[Path]) -> Run:
     """Return all scalars of the event files of a run."""
     try:
         from tensorboard.compat.proto.event_pb2 import Event
@@ -85,7 +56,7 @@ def _run(files: Sequence[Path]) -> paths.Run:
             found += _scalars(Event.FromString(record), plugins)
     rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
     rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
-    return paths.Run(rows, "; ".join(each.left_out for each in records if each.left_out))
+    return Run(rows, "; ".join(each.left_out for each in records if each.left_out))
 
 
 def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
@@ -129,9 +100,21 @@ def _checksum(data: bytes, place: int) -> int:
 
 SOURCE = Source(
     "tensorboard",
-    "a folder of TensorBoard event files (*tfevents*)",
+    "TensorBoard event files",
     _is_log,
-    scalars,
-    by_folders=True,
+    _run,
+    logs="event files (*tfevents*)",
+    units={"step": "steps", "wall_time": "s"},
     value="value",
+)
+CLEANRL = Source(
+    "cleanrl",
+    "CleanRL runs",
+    _is_cleanrl,
+    read_all=_cleanrl,
+    logs="event files in folders env__exp__seed__time",
+    units=SOURCE.units,
+    value="value",
+    extra=("task",),
+    also_writes=("tensorboard",),
 )

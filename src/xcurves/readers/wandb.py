@@ -1,18 +1,24 @@
-"""Histories of runs from the API of Weights & Biases."""
+"""Weights & Biases: histories of runs from its API, and the CSV of a chart that it exports."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.histories import Key, frames_of, join_histories
+from xcurves.readers import csvfile, paths
+from xcurves.readers.source import LogError, Source, parsing
 
-WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
+_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
+_BETWEEN = " - "
+_BOUNDS = ("__MIN", "__MAX")
+_USUAL_NAME = re.compile(r"(?P<algorithm>.+)[-_ ](?P<run>\d+)")
 
 
 def run_history(
@@ -53,32 +59,85 @@ def run_history(
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    frames = frames_of(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
-    sampled = np.array([len(rows) == samples and _has_gaps(rows) for rows in frames.values()])
+    frame = paths.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
+    sampled = {key: _is_sampled(rows, samples) for key, rows in frame.groupby(["algorithm", "run"], sort=False)}
     provenance.warn_of(
-        sampled,
-        list(map(str, frames)),
+        np.array(list(sampled.values())),
+        list(map(str, sampled)),
         lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",
         "runs",
     )
-    frame = join_histories(frames)
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
             frame[name] = frame[name].map(_number).infer_objects()
     frame.attrs = {
         "units": {name: "s" for name in ("_runtime", "_timestamp") if name in frame},
-        "source": f"Weights & Biases histories of {len(frames)} runs",
+        "source": f"Weights & Biases histories of {len(histories)} runs",
     }
     return frame
 
 
-def _rows(_: Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(_: paths.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
 
 
-def _has_gaps(rows: pd.DataFrame) -> bool:
-    return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
+def _is_sampled(rows: pd.DataFrame, samples: int) -> bool:
+    return len(rows) == samples and ("_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any()))
 
 
 def _number(value: object) -> object:
-    return WORDS.get(value, value) if isinstance(value, str) else value
+    return _WORDS.get(value, value) if isinstance(value, str) else value
+
+
+def _chart(path: str | Path) -> pd.DataFrame:
+    """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
+    path = Path(path)
+    data = csvfile.read_bytes(path)
+    wide = csvfile.parse(data, path, dtype=str, keep_default_na=False)
+    head = wide.columns.tolist()
+    strange = [column for column in head[1:] if _BETWEEN not in column]
+    if strange or len(head) < 2:
+        raise LogError(
+            f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
+            f"got {(strange or head)[0]!r}. Export the chart as CSV"
+        )
+    if missing_end := csvfile.missing_end(data, path):
+        provenance.warn(missing_end)
+    with parsing(path, "export of a chart"):
+        numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)
+    pointwise = [column for column in head[1:] if not column.endswith(_BOUNDS)]
+    _warn_of_means(path, numbers, pointwise)
+    keys = {column: tuple(column.rsplit(_BETWEEN, 1)) for column in pointwise}
+    names, metrics = (list(dict.fromkeys(parts)) for parts in zip(*keys.values(), strict=True))
+    taken = [metric for metric in metrics if metric in ("name", "step", "algorithm", "run")]
+    if taken:
+        raise LogError(f"{path}: the metric {taken[0]!r} has the name of a label. Rename it in the first line")
+    steps = numbers[head[0]]
+    runs = [
+        pd.DataFrame({"name": name, "step": steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
+        for name in names
+    ]
+    frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
+    frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
+    return paths.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
+
+
+def _warn_of_means(path: Path, numbers: pd.DataFrame, columns: list[str]) -> None:
+    bounded = [column for column in columns if {column + bound for bound in _BOUNDS} <= set(numbers)]
+    low, high = (numbers[[column + bound for column in bounded]].to_numpy() for bound in _BOUNDS)
+    provenance.warn_of(
+        np.asarray((low < high).any(axis=0)),
+        [f"{path}: {column!r}" for column in bounded],
+        lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",
+        "columns",
+    )
+
+
+def _is_chart(path: Path) -> bool:
+    head = csvfile.header(path)
+    return len(head) > 1 and all(_BETWEEN in column for column in head[1:])
+
+
+CHART = Source(
+    "wandb-chart", "a chart of Weights & Biases", _is_chart, read_all=_chart, logs="exported as CSV", single=True
+)

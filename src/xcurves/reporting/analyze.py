@@ -27,7 +27,7 @@ def analyze(
     paired: bool = False,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.DataTree:
     """Make a whole analysis: the curves and the results of every method that fits them, in one tree.
@@ -35,19 +35,20 @@ def analyze(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, as for `randomized_anova`.
+        Scores.
     include : sequence of str, optional
-        The parts to make, of "across_tasks", "profile_across_tasks", "anova", "pairwise", "profile",
-        "sequential", "power_law" and "distribution"; by default all. A part that does not apply to the curves is left
-        out.
+        The parts to make, by the names of their groups; by default all but those that compare with one algorithm, the
+        one that ``curves.attrs["reference"]`` names, else the first. A part that does not apply to the curves is left
+        out; the message for an unknown part lists all.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
     n_resamples : int, optional
-        Largest number of reassignments, as for `randomized_anova`; for anova, pairwise and profile.
+        Largest number of reassignments, for anova, pairwise and profile.
     confidence_level : float, default 0.95
         Confidence level of every part.
-    progress : bool, default False
-        Show a tqdm bar (extra ``progress``) for anova and profile; for dask-backed curves use dask's own.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+        Of dask-backed curves use dask's own.
     rng : int, Generator or None
         Seed of all random reassignments. Each part has a stream of its own, so that leaving one out does not change
         the numbers of another; the seed of each is in its ``attrs["rng"]``.
@@ -55,12 +56,10 @@ def analyze(
     Returns
     -------
     DataTree
-        In group ``curves`` a Dataset of the curves, and a group for each part: ``across_tasks`` and
-        ``profile_across_tasks``, where there are several tasks along one dim, first in `summary` and `report`;
-        ``anova`` is what `randomized_anova` returns, ``pairwise`` what `pairwise` does, ``profile`` `ss_profile`,
-        ``sequential``, where `assign_looks` says how many looks are planned, what `sequential` does, ``power_law``
-        `fit_power_law`, ``distribution`` `performance_cdf` of the scores at the last training level that all runs of
-        a task have; this level is its coordinate `training`, in units of `training`, and is in its ``attrs["final"]``.
+        In group ``curves`` a Dataset of the curves, and a group for each part, what its method returns; those of
+        several tasks together come first in `summary` and `report`. ``distribution`` is of the scores at the last
+        training level that all runs of a task have; this level is its coordinate `training`, and in its
+        ``attrs["final"]``.
         The root has attrs only: the options, and in ``left_out`` which parts are missing and why. If tasks of a group
         were left out (NaN), its own ``left_out`` says which and why.
 
@@ -80,7 +79,7 @@ def analyze(
     runs at all levels of their task; a profile also needs two training levels. Each task is checked by itself. A power
     law is fitted only to scores that are called errors by their name, long_name or standard_name, because nothing else
     distinguishes an error rate from a return. In the distribution, low errors are better, and so are low scores with
-    ``attrs["higher_is_better"] == 0``. If `fit_power_law` refuses the errors, the tree gives its reason.
+    ``attrs["higher_is_better"] == 0``. If a method refuses the scores, the tree gives its reason.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 
@@ -114,7 +113,7 @@ def analyze(
         "paired": validation.check_flag("paired", paired),
         "confidence_level": confidence_level,
     }
-    progress = validation.check_flag("progress", progress)
+    validation.check_progress(progress)
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}
     for name, kind in wanted.items():
@@ -140,7 +139,8 @@ def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
     """Return the parts to make, in their usual order."""
     known = parts()
     several = isinstance(include, Sequence) and not isinstance(include, str)
-    given = list(known) if include is None else include if several else [include]
+    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
+    given = usual if include is None else include if several else [include]
     for part in given:
         if not isinstance(part, str) or part not in known:
             raise ValueError(

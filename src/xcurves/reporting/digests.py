@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.schema import ResultKind
+from xcurves.core.wording import interval
 from xcurves.plotting.captions import means_of_all
 from xcurves.reporting import markup
 
@@ -29,7 +32,7 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
             "mean over training": means.mean("training", skipna=False).to_numpy(),
             f"mean at {markup.number(last['training'].item())}": last.to_numpy(),
         },
-        index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], name="algorithm"),
+        index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], dtype=object, name="algorithm"),
     )
 
 
@@ -40,7 +43,7 @@ def counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
     grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
     levels = curves["training"].to_numpy()
     (dim, *others) = labels.extra_dims(curves)
-    index = pd.Index(names, name="task") if others else pd.Index(curves[dim].to_numpy(), name=dim)
+    index = pd.Index(names if others else curves[dim].to_numpy(), dtype=object, name="task" if others else dim)
     return pd.DataFrame(
         {
             "algorithms": (runs > 0).sum(axis=1),
@@ -58,8 +61,24 @@ def _span(counts: NDArray[np.int64]) -> str:
     return " to ".join(map(str, ends)) or "none"
 
 
-def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> tuple[pd.DataFrame, str]:
-    """Return the table of a result and its caption, a short one if it has several tasks."""
-    if n_tasks > 1 and kind.digest:
-        return kind.digest(result)
-    return kind.table(result), kind.table_caption
+def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> pd.DataFrame:
+    """Return the table of a result as a page has it, with its caption in attrs; a short one of several tasks.
+
+    Both ends of an interval stand in one column, and headings are words.
+    """
+    frame = kind.digest(result) if n_tasks > 1 and kind.digest else kind.table(result)
+    columns: dict[str, pd.Series[Any]] = {}
+    for name in map(str, frame):
+        if not name.endswith("upper"):
+            columns[name.replace("lower", "interval").replace("_", " ")] = (
+                _interval(frame[name], frame[name.replace("lower", "upper")]) if name.endswith("lower") else frame[name]
+            )
+    found = pd.DataFrame(columns, index=frame.index)
+    found.index = found.index.set_names([name and str(name).replace("_", " ") for name in frame.index.names])
+    found.attrs = dict(frame.attrs)
+    return found
+
+
+def _interval(low: pd.Series[Any], high: pd.Series[Any]) -> pd.Series[Any]:
+    said = [np.nan if a != a or b != b else interval(a, b) for a, b in zip(low, high, strict=True)]
+    return pd.Series(said, index=low.index, dtype=object)

@@ -11,7 +11,9 @@ import pandas as pd
 
 from xcurves.core.labels import escape_controls
 
+_NARROW = 4  # columns that a narrow screen shows
 _EQUALS = re.compile(r" = (?=[-\d])")
+_CODE = re.compile(r"\w=(?=[,.;)\s]|$)|\.curves\.|\w\(\)")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 
@@ -28,6 +30,12 @@ def paragraph(words: str, kind: str = "") -> str:
 def items(sentences: Iterable[str]) -> str:
     """Return a list of sentences."""
     return "<ul>" + "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def without_code(words: str) -> str:
+    """Return a sentence without the parts that name Python: readers of a page have none."""
+    said = " ".join(part for part in re.split(r"(?<=[.:;]) ", words) if not _CODE.search(part))
+    return re.sub(r"[:;]$", ".", said)
 
 
 def _sentence(words: str) -> str:
@@ -50,40 +58,23 @@ def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
 
 
-def code(lines: str) -> str:
-    """Return lines of code."""
-    shown_lines = "\n".join(map(text, lines.split("\n")))
-    return f'<pre tabindex="0"><code>{shown_lines}</code></pre>'
-
-
 def folded(title: str, body: str) -> str:
     """Return content that is shown when its title is clicked."""
     return f"<details><summary>{text(title)}</summary>{body}</details>"
 
 
-def section(anchor: str, title: str, *body: str) -> str:
-    """Return a section with its heading; the anchor is never a label of the data."""
-    return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n<h2 id="{anchor}-title">{text(title)}</h2>\n' + (
-        "\n".join(each for each in body if each) + "\n</section>"
-    )
+def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
+    """Return a section with its heading, below which its content is folded; the anchor is never a label of the data."""
+    heading = f'<h2 id="{anchor}-title">{text(title)}</h2>'
+    content = f"{heading}\n{body}" if is_open else f"<details><summary>{heading}</summary>\n{body}</details>"
+    return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
 
 
-def subsection(title: str, *body: str) -> str:
-    """Return a heading within a section, and what follows it."""
-    return f"<h3>{text(title)}</h3>\n" + "\n".join(each for each in body if each)
-
-
-def contents(titles: Iterable[tuple[str, str]]) -> str:
-    """Return links to sections, given anchors and titles."""
-    links = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title in titles)
-    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
-
-
-def figure(uri: str, alternative: str, caption: str) -> str:
-    """Return a picture with its alternative text; on a narrow screen it scrolls, so that its text stays readable."""
+def figure(wide: str, narrow: str | None, alternative: str, caption: str) -> str:
+    """Return a picture with its alternative text; a narrow screen has its own."""
+    source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
     return (
-        '<figure><div class="picture" role="group" tabindex="0" aria-label="Picture">'
-        f'<img src="{escape(uri)}" alt="{text(alternative)}"></div>\n'
+        f'<figure><picture>{source}<img src="{escape(wide)}" alt="{text(alternative)}"></picture>\n'
         f"<figcaption>{text(caption)}</figcaption></figure>"
     )
 
@@ -115,8 +106,9 @@ def html_table(
     top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
     rows = "".join(f"<tr>{_row(key if named else (), values, links or {})}</tr>\n" for key, values in _rows(frame))
     role = "region" if is_landmark else "group"
+    wide = " wide" if len(heads) + len(frame.columns) > _NARROW else ""
     return (
-        f'<div class="box" role="{role}" tabindex="0" aria-label="{text(caption)}"><table>\n'
+        f'<div class="box{wide}" role="{role}" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
 

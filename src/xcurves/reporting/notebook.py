@@ -7,6 +7,7 @@ from html import escape
 import pandas as pd
 import xarray as xr
 
+from xcurves.core.labels import escape_controls
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, find_kind, prepare
 
@@ -40,6 +41,13 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | N
         return f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
     try:
         kind, result = prepare(result)
-        return ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
+        answer, table = ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
     except (ValueError, IndexError) as error:  # which a repr must not raise
-        return f"No answer of this selection: {error}", None
+        return escape_controls(f"No answer of this selection: {error}"), None
+    table = table.rename(index=_escaped).rename_axis(index=_escaped)
+    texts = {str(name): column.map(_escaped) for name, column in table.items() if column.dtype.kind == "O"}
+    return escape_controls(answer), table.assign(**texts)
+
+
+def _escaped(value: object) -> object:
+    return escape_controls(value) if isinstance(value, str) else value

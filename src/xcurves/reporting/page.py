@@ -17,7 +17,7 @@ from xcurves import results
 from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
-from xcurves.core.axes import label_of
+from xcurves.core.wording import count, label_of
 from xcurves.plotting import captions
 from xcurves.reporting import digests, markup, pictures, settings, tasks
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
@@ -25,7 +25,6 @@ from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare,
 Parts = Mapping[str, xr.Dataset]
 
 _GENERATOR = b'<meta name="generator" content="xcurves">'
-_SAID = 12  # sentences of a part; more are folded
 
 
 def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -59,9 +58,10 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The page says first which algorithm is better, by how much and where, with what that does not claim; then what was
-    compared, tables and pictures, and the settings and versions that repeat it. With several tasks, what holds over all
-    of them comes first, then each task with its curves and its rows of the tables; all numbers are in the archive.
+    The page says first which algorithm is better, by how much and where, with what that does not claim, and shows one
+    picture and one table of it. Below, folded: what was compared, every part with its tables and pictures, each task
+    with its curves and its rows of the tables, and the settings and versions that repeat it; all numbers are in the
+    archive.
     Pictures need matplotlib (extra ``plot``); without it the page says so. The same tree gives the same page, byte for
     byte, with the same versions.
 
@@ -106,33 +106,44 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 
 def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
-    single = {name: _single(result) for name, result in parts.items()}
-    over_all = [result for result in single.values() if len(names) > 1 and _n_tasks(result) == 1]
-    by_task = [result for result in single.values() if not any(result is other for other in over_all)]
+    single = [_single(result) for result in parts.values()]
+    over_all = [result for result in single if len(names) > 1 and _n_tasks(result) == 1]
+    by_task = [result for result in single if not any(result is other for other in over_all)]
     links = tasks.links_of(curves) if curves is not None and len(names) > 1 else {}
+    known = [kind_of(result).part for result in single]
+    opening = [result for part, result in zip(known, single, strict=True) if part and part.opens]
+    first = next((result for result in opening if _n_tasks(result) == 1), single[0])
     sections = [
-        ("answer", "In short", _answer(attrs, list(single.values()), curves)),
-        *([("benchmark", f"Over all {len(names)} tasks", _benchmark(over_all))] if over_all else []),
+        ("answer", "In short", _answer(attrs, single, curves) + _headline(first, curves, links)),
         *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
         *(
-            (f"part-{number}", kind_of(result).question, _part(result, links))
-            for number, result in enumerate(by_task, 1)
+            (f"part-{number}", kind_of(result).question, _part(result, links, parts_of_all=len(over_all)))
+            for number, result in enumerate([*over_all, *by_task], 1)
         ),
         *([("tasks", "Each task", _each_task(curves, names, by_task))] if curves is not None and links else []),
         ("settings", "Settings and versions", settings.settings_section(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
-    title = _title(curves)
     body = [
-        f"<header><h1>{markup.text(title)}</h1>",
+        f"<header><h1>{markup.text(_title(curves))}</h1>",
         markup.paragraph(_lead(curves), "lead") if curves is not None else "",
-        markup.contents((anchor, heading) for anchor, heading, _ in sections),
         "</header>\n<main>",
-        *(markup.section(anchor, heading, content) for anchor, heading, content in sections),
+        *(
+            markup.section(anchor, heading, content, is_open=not n)
+            for n, (anchor, heading, content) in enumerate(sections)
+        ),
         "</main>",
     ]
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
-    return template.substitute(title=markup.text(title), body="\n".join(each for each in body if each))
+    return template.substitute(title=markup.text(_title(curves)), body="\n".join(each for each in body if each))
+
+
+def _headline(first: xr.Dataset, curves: xr.DataArray | None, links: Mapping[tuple[Any, ...], str]) -> str:
+    """Return one picture, of the curves or of all tasks together, and one table."""
+    if curves is not None and not links:
+        return _drawn_curves(curves) + _table(first, links)
+    drawn = _pictures(first)[:1] if _n_tasks(first) == 1 else []
+    return "".join(drawn) + _table(first, links)
 
 
 def _title(curves: xr.DataArray | None) -> str:
@@ -162,7 +173,8 @@ def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataA
     known = [(kind_of(result), result) for result in single]
     first = [kind.part is not None and kind.part.opens and _n_tasks(result) == 1 for kind, result in known]
     said = [kind.answer(result) for kind, result in known]
-    cautions = dict.fromkeys(each for kind, result in known if kind.caution for each in kind.caution(result))
+    cautions = dict.fromkeys(each for kind, result in known for each in kind.said(result, "caution"))
+    said = [markup.without_code(each) for each in said]
     missing = missing_parts(attrs)
     lower = ["Low scores are better."] if curves is not None and any(first) and is_lower_better(curves) else []
     return "".join(
@@ -170,44 +182,34 @@ def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataA
             *(markup.paragraph(each, "verdict") for each, opens in zip(said, first, strict=True) if opens),
             *(markup.paragraph(each) for each in lower),
             markup.items(each for each, opens in zip(said, first, strict=True) if not opens) if not all(first) else "",
-            *(markup.paragraph(each, "caution") for each in cautions),
-            markup.paragraph("Not in this analysis:") + markup.items(missing) if missing else "",
+            *(markup.paragraph(markup.without_code(each), "caution") for each in cautions),
+            markup.folded("Not in this analysis", markup.items(map(_plain, missing))) if missing else "",
         ]
     )
 
 
-def _benchmark(over_all: list[xr.Dataset]) -> str:
-    """Return what holds over all tasks, with every picture of it."""
-    return "".join(
-        markup.subsection(
-            kind_of(result).question, _sentences(result), _table(result, {}), _pictures(result, only_default=False)
-        )
-        for result in over_all
-    )
+def _plain(words: str) -> str:
+    """Return why a part is missing without names of Python."""
+    return markup.without_code(words).replace("_", " ")
 
 
 def _compared(curves: xr.DataArray, names: list[str], links: Mapping[tuple[Any, ...], str]) -> str:
-    several = len(names) > 1
-    frame = digests.counts_by_task(curves, names) if several else digests.counts(curves)
-    history = str(curves.attrs.get("history", ""))
-    steps = markup.folded("How the curves were prepared", markup.items(history.splitlines())) if history else ""
-    table = markup.html_table(
-        frame,
-        f"Runs and training levels. Scores: {label_of(curves)}.",
-        links if len(labels.extra_dims(curves)) == 1 else None,
-    )
-    if several:
-        return table + steps
+    frame = digests.counts_by_task(curves, names) if links else digests.counts(curves)
+    one_dim = links if len(labels.extra_dims(curves)) == 1 else None
+    return markup.html_table(frame, f"Runs and training levels. Scores: {label_of(curves)}.", one_dim)
+
+
+def _drawn_curves(curves: xr.DataArray) -> str:
     task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-    uri = pictures.draw(task)
-    if uri is None:
-        return table + steps + markup.paragraph(pictures.MISSING)
-    return table + steps + markup.figure(uri, captions.curves_alternative(task), captions.CURVES_CAPTION)
+    found = pictures.draw(task, captions.CURVES_CAPTION)
+    if found is None:
+        return markup.paragraph(pictures.MISSING)
+    return markup.figure(found.wide, found.narrow, captions.curves_alternative(task), found.caption)
 
 
 def _each_task(curves: xr.DataArray, names: list[str], by_task: list[xr.Dataset]) -> str:
     """Return the curves of every task, with its numbers."""
-    frames = [(kind_of(result).question, _frame(result)[0]) for result in by_task]
+    frames = [(kind_of(result).question, _frame(result)) for result in by_task]
     return tasks.gallery(curves, names, frames)
 
 
@@ -224,39 +226,38 @@ def _n_tasks(result: xr.Dataset) -> int:
     return prod(result.sizes[dim] for dim in kind_of(result).panel_dims(result))
 
 
-def _frame(result: xr.Dataset) -> tuple[pd.DataFrame, str]:
+def _frame(result: xr.Dataset) -> pd.DataFrame:
     return digests.of_result(kind_of(result), result, _n_tasks(result))
 
 
-def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
-    """Return sentences, table and pictures of one result."""
+def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], *, parts_of_all: int) -> str:
+    """Return a picture and the table of one result, then sentences and other pictures, folded."""
     left = left_out(result.attrs)
-    missing = markup.paragraph("Tasks left out:") + markup.items(left) if left else ""
+    missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    shown = "" if kind_of(result).views and _n_tasks(result) > 1 else _pictures(result)
-    return final + _sentences(result) + missing + _table(result, links) + shown
-
-
-def _sentences(result: xr.Dataset) -> str:
-    said = results.summary(result).splitlines()
-    sentences = markup.items(said)
-    return markup.folded(f"In {len(said)} sentences", sentences) if len(said) > _SAID else sentences
+    drawn = [] if _n_tasks(result) > 1 else _pictures(result, only_default=not parts_of_all)
+    more = markup.folded("More pictures", "".join(drawn[1:])) if drawn[1:] else ""
+    said = [markup.without_code(line) for line in results.summary(result).splitlines()]
+    sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
+    return "".join([final, *drawn[:1], _table(result, links), sentences, more, missing])
 
 
 def _table(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
     """Return the table; a row of one task leads to it."""
-    frame, caption = _frame(result)
-    dims = [str(dim) for dim in kind_of(result).panel_dims(result)]
-    return markup.html_table(frame, caption, links if list(frame.index.names[: len(dims)]) == dims else None)
+    frame = _frame(result)
+    dims = [str(dim).replace("_", " ") for dim in kind_of(result).panel_dims(result)]
+    return markup.html_table(
+        frame, frame.attrs["caption"], links if list(frame.index.names[: len(dims)]) == dims else None
+    )
 
 
-def _pictures(result: xr.Dataset, *, only_default: bool = True) -> str:
-    """Return the pictures of one task's result, each with its alternative text, or why there is none."""
+def _pictures(result: xr.Dataset, *, only_default: bool = True) -> list[str]:
+    """Return the pictures of one task's result that suit it, each with its alternative text."""
     kind = kind_of(result)
-    if not kind.views:
-        return markup.paragraph(kind.no_view)
-    figures = []
-    for name, view in kind.views.items():
-        uri = pictures.draw(result, name) if view.default or not only_default else None
-        figures.append("" if uri is None else markup.figure(uri, view.alternative(result), view.caption))
-    return "".join(figures)
+    views = {name: view for name, view in kind.views.items() if view.default or not only_default}
+    drawn = (pictures.draw(result, view.caption, name) for name, view in views.items() if view.drawing.suits(result))
+    return [
+        markup.figure(each.wide, each.narrow, f"{each.caption} {kind.answer(result)}", each.caption)
+        for each in drawn
+        if each is not None
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
 from importlib.resources import files
 from typing import Literal
@@ -13,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance, validation
+from xcurves.core.labels import escape_controls
 from xcurves.core.schema import ResultKind
 from xcurves.results import parts_of, prepare, table
 
@@ -23,6 +25,18 @@ _LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 )
 _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # what would be read as more than text
+_STARTS = re.compile(r"^(?=\s*[*\[])")  # what LaTeX would read as an argument of the end of a row or of a rule
+
+
+def _escaped(words: str) -> str:
+    return _STARTS.sub("{}", words.translate(_LATEX))
+
+
+_ESCAPED: dict[str, Callable[[str], str]] = {
+    "latex": _escaped,
+    "markdown": partial(_MARKDOWN.sub, r"\\\g<0>"),
+    "html": escape,
+}
 _MARKS = {
     "latex": {"bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}", "underline": r"\underline{{{}}}"},
     "markdown": {"bold": "**{}**", "italic": "*{}*", "underline": "<u>{}</u>"},
@@ -34,7 +48,7 @@ _SAID = {
     "bonferroni": "Bonferroni's correction",
     "benjamini-hochberg": "Benjamini and Hochberg's procedure",
 }
-_MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+)?(?: \((?P<year>\d{4})\))?")
+_MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?")
 
 
 def format_table(
@@ -56,14 +70,15 @@ def format_table(
     best, ties : {"bold", "italic", "underline"}, optional
         How to mark the best algorithm, and those that are not shown to differ from it: their intervals overlap. Two
         intervals of 95 % that do not overlap show a difference at a confidence of at least 90 %, not adjusted for the
-        number of algorithms. For tables with a value for each algorithm, those of `performance_cdf`.
+        number of algorithms. For tables with a value for each algorithm.
     precision : int, default 3
         Digits after the decimal point. Whole numbers have none.
 
     Returns
     -------
     str
-        The table, labels escaped, cells without a number empty.
+        The table, labels escaped, cells without a number empty, the unit of a variable beside its name. Of a pair the
+        algorithm with the higher score stands first, unless it has a `reference` or a `margin`.
 
     Raises
     ------
@@ -78,23 +93,26 @@ def format_table(
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> pairs = scores.curves.pairwise(rng=0)
     >>> print(xcurves.format_table(pairs, "markdown", precision=2))
-    | pair                  |   difference |   lower |   upper |   p_algorithm |   p_interaction |
-    |:----------------------|-------------:|--------:|--------:|--------------:|----------------:|
-    | rate 0.001 - rate 0.8 |         2.12 |   -1.25 |    5.48 |          0.60 |            0.72 |
-    | rate 0.001 - rate 0.1 |         0.69 |   -2.88 |    4.25 |          0.69 |            1.00 |
-    | rate 0.8 - rate 0.1   |        -1.44 |   -4.59 |    1.70 |          0.69 |            1.00 |
+    | pair                  |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
+    |:----------------------|---------------------:|--------:|--------:|--------------:|----------------:|
+    | rate 0.001 - rate 0.8 |                 2.12 |   -1.25 |    5.48 |          0.60 |            0.72 |
+    | rate 0.001 - rate 0.1 |                 0.69 |   -2.88 |    4.25 |          0.69 |            1.00 |
+    | rate 0.1 - rate 0.8   |                 1.44 |   -1.70 |    4.59 |          0.69 |            1.00 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     digits = validation.check_count("precision", precision, 0, 17)
-    frame = table(result)
+    frame = _higher_first(table(result), result)
+    units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     cell = _cells(to, 3 if digits is None else digits)
     written = frame.map(cell)
-    for place, mark in _marked(result, frame, {"best": best, "tie": ties}):
+    for place, mark in _marked(frame, {"best": best, "tie": ties}):
         written.iloc[place] = _MARKS[to][mark].format(written.iloc[place])
-    written.columns = pd.Index([cell(str(name)) for name in frame.columns])
+    headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
+    written.columns = pd.Index([cell(header) for header in headers])
     named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
-    labels = frame.index.to_frame(index=False).map(cell) if named else pd.DataFrame(index=frame.index)
-    labels.columns = pd.Index([cell(str(name or "")) for name in frame.index.names][: labels.shape[1]])
+    levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels)] if named else []
+    labels = pd.DataFrame({number: [*map(cell, level)] for number, level in enumerate(levels)}, range(len(frame)))
+    labels.columns = pd.Index([cell(str(name or "")) for name in frame.index.names][: len(levels)])
     written = pd.concat([labels, written.reset_index(drop=True)], axis=1)
     sides = ["left"] * labels.shape[1] + ["right"] * frame.shape[1]
     try:
@@ -110,19 +128,33 @@ def format_table(
         ) from None
 
 
-def _marked(
-    result: xr.Dataset, frame: pd.DataFrame, marks: dict[str, Mark | None]
-) -> Iterator[tuple[tuple[int, int], Mark]]:
+def _higher_first(frame: pd.DataFrame, result: xr.Dataset) -> pd.DataFrame:
+    """Turn the pairs of a table whose first algorithm has the lower score, where none was given as the reference."""
+    if frame.index.names != ["pair"] or "difference" not in frame or {"reference", "margin"} & set(result.attrs):
+        return frame
+    down = (frame["difference"] < 0).to_numpy()
+    labels = (result["algorithm_b"].astype(str) + " - " + result["algorithm_a"].astype(str)).to_numpy()
+    frame = frame.set_index(pd.Index(np.where(down, labels, frame.index), name="pair"))
+    turned = frame.assign(difference=-frame["difference"])
+    for low in [name for name in map(str, frame) if name.endswith("lower")]:
+        high = low.removesuffix("lower") + "upper"
+        turned[low], turned[high] = -frame[high], -frame[low]
+    if "prob_greater" in frame:
+        turned["prob_greater"] = 1 - frame["prob_greater"]
+    frame.loc[down] = turned.loc[down]
+    return frame
+
+
+def _marked(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
     given: dict[str, Mark] = {rank: mark for rank, mark in marks.items() if mark is not None}
     if not given:
         return
     for asked in given.values():
         validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
-    kind, result = prepare(result)
-    if kind.ranking is None:
-        raise ValueError(f"the table of {kind.name} has no value for each algorithm. Leave out best and ties")
-    for row, rank in enumerate(kind.ranking(result, frame)):
+    if "marks" not in frame.attrs:
+        raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
+    for row, rank in enumerate(frame.attrs["marks"]):
         if rank in given:
             yield (row, 0), given[rank]
 
@@ -132,9 +164,7 @@ def _cells(to: str, digits: int) -> Callable[[object], str]:
 
     def cell(value: object) -> str:
         if isinstance(value, str):
-            if to == "markdown":
-                return _MARKDOWN.sub(r"\\\g<0>", value)
-            return value.translate(_LATEX) if to == "latex" else escape(value)
+            return _ESCAPED[to](escape_controls(value))
         if value is pd.NA or value is None:
             return ""
         number = float(str(value))
@@ -162,8 +192,9 @@ def describe_methods(result: xr.Dataset) -> str:
     -------
     str
         A paragraph for the methods section: what was done, its papers, the unit, the counts of runs, levels, tasks and
-        reassignments, the confidence level and the version; then, after an empty line, one sentence for a
-        reproducibility checklist: the call with its options, the unit, the counts, the seed and the version.
+        reassignments, the confidence level, the version, and what is to be added; then, after an empty line, one
+        sentence for a reproducibility checklist: the call with its options, the unit, the counts, the seed and the
+        version.
 
     Raises
     ------
@@ -181,24 +212,24 @@ def describe_methods(result: xr.Dataset) -> str:
     kind, result = prepare(result)
     said = {name: _SAID.get(str(value), str(value)) for name, value in _options(kind, result).items()}
     papers = "; ".join(map(_cited, provenance.references_of([result])))
-    unit = kind.unit.format_map(said)
+    method, unit = (each.format_map(said) for each in kind.method)
     counts = "; ".join(_counts(kind, result))
     matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
     version, seed = result.attrs["xcurves_version"], f"seed {result.attrs.get('rng', 'none')}"
     paragraph = (
-        f"{kind.method.format_map(said).removesuffix('.')} ({papers}).{matched} Unit: {unit}. "
+        f"{method.removesuffix('.')} ({papers}).{matched} Unit: {unit}. "
         f"{counts[:1].upper()}{counts[1:]}{'. ' if counts else ''}Intervals have a confidence level of "
         f"{100 * float(result.attrs['confidence_level']):g} %. Computed with `{kind.name}` of xcurves "
-        f"{version}."
+        f"{version}. To be added: how the hyper-parameters of each algorithm were chosen, and what crashed."
     )
-    calls = str(result.attrs["history"]).replace("\n", " | ")
+    calls = str(result.attrs.get("history", "")).replace("\n", " | ")
     rest = "; ".join(filter(None, [f"unit: {unit}", counts, seed, f"xcurves {version}"]))
     return f"{paragraph}\n\nReproducibility: {calls}; {rest}."
 
 
 def _options(kind: ResultKind, result: xr.Dataset) -> dict[str, object]:
     """Return the attrs of a result and the options of its own call."""
-    call = re.search(rf"{kind.name}\((.*)\)$", str(result.attrs["history"]).split("\n")[-1])
+    call = re.search(rf"{kind.name}\((.*)\)$", provenance.last_step(result))
     given = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
     return given | {str(name): value for name, value in result.attrs.items()}
 
@@ -256,14 +287,14 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> print(xcurves.bibtex(scores.curves.performance_cdf()).split("\n\n")[1])
-    @article{Massart1990,
-      author = {Massart, Pascal},
-      title = {The Tight Constant in the {Dvoretzky-Kiefer-Wolfowitz} Inequality},
-      journal = {The Annals of Probability},
-      volume = {18},
-      pages = {1269--1283},
-      year = {1990},
-      doi = {10.1214/aop/1176990746}
+    @article{Aldor-Noiman2013,
+      author = {Aldor-Noiman, Sivan and Brown, Lawrence D. and Buja, Andreas and Rolke, Wolfgang and Stine, Robert A.},
+      title = {The Power to See: A New Graphical Test of Normality},
+      journal = {The American Statistician},
+      volume = {67},
+      pages = {249--260},
+      year = {2013},
+      doi = {10.1080/00031305.2013.847865}
     }
     """
     parts = parts_of(result).values() if isinstance(result, xr.DataTree) else [prepare(result)[1]]
@@ -271,7 +302,7 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     software = {"author": "{The xcurves developers}", "title": "{xcurves}", "note": f"Version {version}"}
     known = _known()
     entries = [
-        known.get(_key(reference)) or _written(f"reference{number}", {"note": _escaped(reference)})
+        known.get(_key(reference)) or _written(f"reference{number}", {"note": reference.translate(_LATEX)})
         for number, reference in enumerate(provenance.references_of(parts), 1)
     ]
     return "\n\n".join([*entries, _written("xcurves", software)])
@@ -287,10 +318,6 @@ def _key(reference: str) -> str:
     """Return the first author and the year of a paper."""
     found = _MARK.match(reference)
     return f"{found['author']}{found['year'] or ''}" if found else ""
-
-
-def _escaped(words: str) -> str:
-    return words.translate(_LATEX)
 
 
 def _written(key: str, fields: dict[str, str]) -> str:

@@ -11,8 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.axes import label_of, style_of
-from xcurves.core.packing import Floats
+from xcurves.core.axes import style_of
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 from xcurves.plotting.captions import curves_alternative, means_of_all
 from xcurves.reporting import markup
 

@@ -5,11 +5,13 @@ The variables have the dims of the p-value of the test; listed are those of `ran
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import ResultKind, Var, View
+from xcurves.core.schema import ResultKind, Var, View, captioned
 from xcurves.simulation import plots, tables, text
 
 REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
@@ -37,50 +39,39 @@ TYPE_I_ERROR = ResultKind(
     rows=("effect", "error_term", "pair"),
     core=(),
     references=REFERENCES,
-    method="The share of simulated data sets without a difference in which the test rejects at the level {alpha} was "
-    "measured, with exact binomial intervals.",
-    unit="simulated data sets",
-    table=tables.rate_table,
-    table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
-    sentences=text.level_sentences,
-    answer=text.level_answer,
+    method=(
+        "The share of simulated data sets without a difference in which the test rejects at the level {alpha} was "
+        "measured, with exact binomial intervals.",
+        "simulated data sets",
+    ),
+    table=captioned(
+        tables.rate_table,
+        "Share of data sets in which the test rejects, its interval, and the number n of data sets.",
+    ),
+    statements=text.level_statements,
     views={
         "rate": View(
             plots.draw_rates,
             "Share of data sets in which the test rejects a true null hypothesis, with exact intervals; dotted: the "
             "nominal level.",
-            plots.say_rates,
         )
     },
     overlaid=plots.overlaid,
 )
 
-POWER = ResultKind(
+POWER = replace(
+    TYPE_I_ERROR,
     name="power",
     question="How often does the test detect the difference?",
-    argument="generator",
-    variables=_VARIABLES,
-    coords=_COORDS,
-    rows=("effect", "error_term", "pair"),
-    core=(),
-    references=REFERENCES,
-    method="The share of simulated data sets with a difference in which the test rejects at the level {alpha} was "
-    "measured, with exact binomial intervals.",
-    unit="simulated data sets",
-    table=tables.rate_table,
-    table_caption="Share of data sets in which the test rejects, its interval, and the number n of data sets.",
-    sentences=text.power_sentences,
-    answer=text.power_answer,
-    caution=text.power_caution,
+    method=(TYPE_I_ERROR.method[0].replace("without a difference", "with a difference"), TYPE_I_ERROR.method[1]),
+    statements=text.power_statements,
     views={
         "rate": View(
             plots.draw_rates,
             "Share of data sets in which the test detects the difference, with exact intervals; dotted: the nominal "
             "level.",
-            plots.say_rates,
         )
     },
-    overlaid=plots.overlaid,
 )
 
 RUNS_NEEDED = ResultKind(
@@ -99,19 +90,21 @@ RUNS_NEEDED = ResultKind(
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),
     references=(*REFERENCES, EFRON_1979),
-    method="The number of runs per algorithm that gives a power of {power} at the level {alpha} was found by drawing "
-    "data sets from pilot curves.",
-    unit="whole pilot runs",
-    table=tables.plan_table,
-    table_caption="Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
-    "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",
-    sentences=text.plan_sentences,
-    answer=text.plan_answer,
+    method=(
+        "The number of runs per algorithm that gives a power of {power} at the level {alpha} was found by drawing "
+        "data sets from pilot curves.",
+        "whole pilot runs",
+    ),
+    table=captioned(
+        tables.plan_table,
+        "Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
+        "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",
+    ),
+    statements=text.plan_statements,
     views={
         "rate": View(
             plots.draw_rates,
             "Power against runs per algorithm, with exact intervals; dotted: the power wanted.",
-            plots.say_rates,
         )
     },
     overlaid=plots.overlaid,

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.packing import Floats
-from xcurves.core.progress import progress_bar
+from xcurves.core.validation import Bar
 from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.moments import Floats
 from xcurves.simulation.generators import REPLICATION, pool_of
 from xcurves.simulation.grid import GridCell
 from xcurves.simulation.modifications import Case
@@ -92,6 +93,32 @@ def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stret
     )
 
 
+def in_fewer_levels(given: PilotSets) -> PilotSets:
+    """Return pilots of no more levels than runs, of which every data set has the same moments.
+
+    The ANOVA needs of curves their means and the products of what is left. Curves less their means are turned into the
+    space that the pilots span; a rotation then gives all levels the same share of the mean.
+    """
+    sizes = [each.shape[-2] for each in given.residuals]
+    parts = zip(given.means, given.residuals, strict=True)
+    rows = np.concatenate([np.concatenate([m[..., np.newaxis, :], r], axis=-2) for m, r in parts], axis=-2)
+    n_rows, n_levels = rows.shape[-2:]
+    if n_levels <= n_rows + 1 or not np.isfinite(rows).all():
+        return given
+    level = rows.mean(axis=-1, keepdims=True)
+    basis = np.linalg.qr((rows - level).swapaxes(-1, -2))[0]
+    coordinates = np.concatenate([np.sqrt(n_levels) * level, (rows - level) @ basis], axis=-1)
+    turned = coordinates @ scipy.linalg.helmert(n_rows + 1, full=True)
+    of_algorithms = np.split(turned, np.cumsum([1 + size for size in sizes])[:-1], axis=-2)
+    return replace(
+        given,
+        means=[each[..., 0, :] for each in of_algorithms],
+        residuals=[each[..., 1:, :] for each in of_algorithms],
+        coords={name: coord for name, coord in given.coords.items() if "training" not in getattr(coord, "dims", ())}
+        | {"training": np.arange(n_rows + 1.0)},
+    )
+
+
 def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> PilotSets:
     """Return sets of pilot runs drawn with replacement; `together` the same runs of each algorithm."""
     chosen = [rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen]
@@ -100,10 +127,9 @@ def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> Pi
     return replace(given, chosen=chosen, redrawn=True, n_datasets=N_DATASETS)
 
 
-def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[int], *, progress: bool) -> Floats:
+def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[int], bar: Bar) -> Floats:
     """Return how often the test rejects data sets of each set, shape (set, *dims of the p-value, n_runs)."""
     simulation = replace(simulation, generator=sets)
-    bar = progress_bar(progress, "sets of pilots", "number of runs")
     return np.stack([_rates(simulation, sets, size) for size in bar(n_runs)], axis=-1)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.axes import label_of, style_of
-from xcurves.core.packing import Floats
-from xcurves.core.sentences import joined
+from xcurves.core.axes import style_of
+from xcurves.core.wording import label_of
+from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,16 +82,3 @@ def _lines(result: xr.Dataset) -> Iterator[tuple[str, str, xr.Dataset]]:
         line = result.sel(chosen)
         if bool(line["rate"].notnull().any()):
             yield ", ".join(labelled), chosen.get("error_term", ""), line
-
-
-def say_rates(result: xr.Dataset) -> str:
-    """Return what the picture of rates shows."""
-    said = []
-    for name, _, line in _lines(result):
-        known = line["rate"].to_numpy().ravel()
-        rate = known[~np.isnan(known)].tolist()
-        ends = f"from {rate[0]:.3g} to {rate[-1]:.3g}" if len(rate) > 1 else f"{rate[0]:.3g}"
-        said.append(f"{name}: {ends}" if name else ends)
-    dim = setting_of(result)
-    over = f" against {dim}" if dim is not None else ""
-    return f"Chart of the share of rejections{over}. {joined(said, '; ') or 'The test gives no p-value'}."

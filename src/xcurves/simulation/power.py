@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import POWER
-from xcurves.simulation.rates import measure_rates, seed_of
+from xcurves.simulation.rates import measure_rates
 from xcurves.simulation.replications import CurvesGenerator, Replications, Test
 
 
@@ -22,10 +21,7 @@ def power(
     settings: Mapping[str, Sequence[Any]] | None = None,
     alpha: float = 0.05,
     pvalue: str = "pvalue",
-    block: int = 250,
-    archive: str | Path | None = None,
-    dask: bool = False,
-    progress: bool = False,
+    progress: bool | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -45,13 +41,7 @@ def power(
         As for `type_i_error`.
     pvalue : str, default "pvalue"
         As for `type_i_error`.
-    block : int, default 250
-        As for `type_i_error`.
-    archive : str or Path, optional
-        As for `type_i_error`.
-    dask : bool, default False
-        As for `type_i_error`.
-    progress : bool, default False
+    progress : bool, optional
         As for `type_i_error`.
     confidence_level : float, default 0.95
         As for `type_i_error`.
@@ -98,5 +88,5 @@ def power(
     >>> bool(algorithm.sel(stretch=1.5) > algorithm.sel(stretch=1))
     True
     """
-    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
-    return measure_rates(POWER, simulation, n_replications, settings, block, archive, dask, progress, confidence_level)
+    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
+    return measure_rates(POWER, simulation, n_replications, settings, progress, confidence_level)

@@ -1,36 +1,38 @@
-"""Blocks of data sets: made by a generator, tested in one call, counted, and kept so that a simulation can go on."""
+"""Blocks of data sets: made by a generator, tested in one call, and counted."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
-from pathlib import Path
-from types import CodeType
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
-from xcurves.core.checkpoint_files import Archive, alone
-from xcurves.core.progress import progress_bar
+from xcurves.core.validation import Bar, no_bar
 from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.grid import GridCell
 from xcurves.simulation.stopping import runs_until_decided
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
-BlockRecord = dict[str, str]
-
 _COUNTS = ("rejected", "undefined", "tried")
-_AT_ONCE = 32  # blocks that are given to dask together
+Layout = list[tuple[str, list[str | float] | int]]  # the dims of p-values, with their labels or their number
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted in a block, and how its p-values and data sets are laid out."""
+
+    counts: NDArray[np.int64]  # of rejections, undefined p-values and defined ones, shape (3, ...)
+    layout: Layout
+    data: dict[str, int]
+    runs: xr.DataArray | None  # until every pair was decided, summed over data sets
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Replications:
     pvalue: str
     alpha: float
     entropy: int
+    block: int = 250  # data sets that are made and tested at once
 
     def tested(self, cell: GridCell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
         """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
@@ -54,77 +57,37 @@ class Replications:
         result = self.test(curves, **seed)
         return result, _pick(result, self.pvalue, size), curves
 
-    def __call__(self, cell: GridCell, number: int, size: int) -> BlockRecord:
-        """Return, as texts, the counts of one block, their layout, and that of the data sets."""
+    def __call__(self, cell: GridCell, number: int, size: int) -> Counted:
+        """Return the counts of one block."""
         result, p, curves = self.tested(cell, number, size)
-        values = p.to_numpy().reshape(size, -1)
+        values = p.to_numpy()
         undefined = np.isnan(values)
         rejected = provenance.significant(values, self.alpha) & ~undefined
         counts = np.stack([rejected.sum(axis=0), undefined.sum(axis=0), (~undefined).sum(axis=0)])
-        layout = [[str(dim), _labels_of(p, dim)] for dim in p.dims[1:]]
+        layout: Layout = [(str(dim), _labels_of(p, dim)) for dim in p.dims[1:]]
         data = {str(dim): size for dim, size in curves.sizes.items() if dim != REPLICATION}
         runs = runs_until_decided(result, self.pvalue, self.alpha)
-        summed = [] if runs is None else [list(runs.dims[1:]), runs.sum(REPLICATION).to_numpy().tolist()]
-        texts = {"counts": counts.tolist(), "layout": layout, "data": data, "runs": summed}
-        return {name: json.dumps(text) for name, text in texts.items()}
-
-    def identity(self, cell: GridCell, block: int) -> dict[str, str | int | float]:
-        """Return what blocks depend on, for an archive to compare."""
-        return {
-            "settings": cell.text,
-            "generator": _said(self.generator),
-            "test": _said(self.test),
-            "pvalue": self.pvalue,
-            "alpha": self.alpha,
-            "rng": str(self.entropy),
-            "block": block,
-        }
-
-
-@dataclass(frozen=True)
-class _Work:
-    """A block to be done: of which cell, which number, how many data sets."""
-
-    cell: int
-    number: int
-    size: int
-
-    def index(self, block: int) -> int:
-        """Its place in an archive, which tells number and size."""
-        return self.number * (block + 1) + self.size
+        return Counted(counts, layout, data, None if runs is None else runs.sum(REPLICATION))
 
 
 def run_replications(
-    simulation: Replications,
-    cells: Sequence[GridCell],
-    total: int,
-    block: int,
-    archive: str | Path | None,
-    *,
-    dask: bool = False,
-    progress: bool = False,
+    simulation: Replications, cells: Sequence[GridCell], total: int, bar: Bar = no_bar
 ) -> list[xr.Dataset]:
-    """Return the counts of every cell, of `total` data sets each: those in the archive, and all others made now."""
-    folder = None if archive is None else Path(archive)
+    """Return the counts of every cell, of `total` data sets each."""
+    block = simulation.block
     sizes = [block] * (total // block) + [total % block] * (total % block > 0)
-    work = [_Work(place, number, size) for place in range(len(cells)) for number, size in enumerate(sizes)]
-    with alone(folder):
-        places = [None if folder is None else folder / f"{cell.number:08x}" for cell in cells]
-        kept = [Archive(place, simulation.identity(cell, block)) for place, cell in zip(places, cells, strict=True)]
-        todo = [each for each in work if each.index(block) not in kept[each.cell].done]
-        finished = _by_dask(simulation, cells, todo) if dask else _in_turn(simulation, cells, todo)
-        with OneWarning():
-            for each in progress_bar(progress, "data sets")(range(len(todo))):
-                kept[todo[each].cell].append({todo[each].index(block): next(finished)})
-    wanted = [each.index(block) for each in work if each.cell == 0]
-    counted = [_count(each.read().sel(run=wanted), cell.name) for each, cell in zip(kept, cells, strict=True)]
-    for cell, counts in zip(cells, counted, strict=True):
-        if counts.attrs != counted[0].attrs:
+    work = [(cell, number) for cell in cells for number in range(len(sizes))]
+    with OneWarning():
+        blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
+    of_cells = [blocks[start : start + len(sizes)] for start in range(0, len(blocks), len(sizes))]
+    for cell, found in zip(cells, of_cells, strict=True):
+        _check_alike(found, cell.name)
+        if found[0].layout != blocks[0].layout:
             raise ValueError(
-                f"the p-value must have the same dims and labels for all settings; got {counted[0].attrs['layout']}, "
-                f"then ({cell.name[:-2]}) {counts.attrs['layout']}. Simulate these settings one by one"
+                f"the p-value must have the same dims and labels for all settings; got {blocks[0].layout}, "
+                f"then ({cell.name[:-2]}) {found[0].layout}. Simulate these settings one by one"
             )
-    return counted
+    return [_summed(found) for found in of_cells]
 
 
 class OneWarning:
@@ -148,25 +111,8 @@ class OneWarning:
             provenance.warn(f"{said}{more}")
 
 
-def _in_turn(simulation: Replications, cells: Sequence[GridCell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
-    return (simulation(cells[each.cell], each.number, each.size) for each in todo)
-
-
-def _by_dask(simulation: Replications, cells: Sequence[GridCell], todo: Sequence[_Work]) -> Iterator[BlockRecord]:
-    try:
-        from dask.base import compute
-        from dask.delayed import delayed
-    except ImportError:
-        raise ImportError("dask=True needs dask. Install it: pip install 'xcurves[dask]'") from None
-    left: Iterable[_Work] = iter(todo)
-    while group := list(islice(left, _AT_ONCE)):
-        yield from compute(  # type: ignore[no-untyped-call]  # dask has no annotations
-            *(delayed(simulation)(cells[each.cell], each.number, each.size) for each in group)
-        )
-
-
 def _labels_of(p: xr.DataArray, dim: Hashable) -> list[str | float] | int:
-    """Return the labels of a dim of p-values, or their number if it has none; refuse those that no archive holds."""
+    """Return the labels of a dim of p-values, or their number if it has none; refuse those that no file holds."""
     if dim not in p.coords:
         return p.sizes[dim]
     found = p[dim]
@@ -210,55 +156,26 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     return last.transpose(REPLICATION, ...)
 
 
-def _count(records: xr.Dataset, name: str) -> xr.Dataset:
-    """Add the blocks of a cell up; they must be alike."""
-    for text, what, whose in (
-        ("data", "generator must return the same dims and sizes each time", "data sets"),
-        ("layout", "test must return p-values with the same dims and labels each time", "p-values"),
+def _check_alike(blocks: Sequence[Counted], name: str) -> None:
+    """Refuse blocks of one cell that differ in dims, sizes or labels."""
+    for what, whose, found in (
+        ("generator must return the same dims and sizes each time", "data sets", [each.data for each in blocks]),
+        ("test must return p-values with the same dims and labels each time", "p-values", [e.layout for e in blocks]),
     ):
-        kinds = sorted(set(records[text].to_numpy().tolist()))
-        if len(kinds) > 1:
-            raise ValueError(f"{name}{what}; got {whose} of {kinds[0]} and of {kinds[1]}. Make them alike")
-    layout = json.loads(str(records["layout"].to_numpy()[0]))
+        other = next((each for each in found if each != found[0]), None)
+        if other is not None:
+            raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
+
+
+def _summed(blocks: Sequence[Counted]) -> xr.Dataset:
+    """Add the blocks of a cell up."""
+    layout = blocks[0].layout
     dims = [dim for dim, _ in layout]
     coords = {dim: values for dim, values in layout if isinstance(values, list)}
-    shape = [len(values) if isinstance(values, list) else values for _, values in layout]
-    counts = np.sum([json.loads(each) for each in records["counts"].to_numpy().tolist()], axis=0).reshape(-1, *shape)
-    attrs = {"layout": str(records["layout"].to_numpy()[0])}
-    counted = xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords, attrs)
-    runs = [json.loads(each) for each in records["runs"].to_numpy().tolist()]
-    if runs[0]:
+    counts = np.sum([each.counts for each in blocks], axis=0)
+    counted = xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords)
+    runs = [each.runs for each in blocks if each.runs is not None]
+    if runs:
         total = (counted["undefined"] + counted["tried"]).to_numpy().flat[0]
-        counted["runs"] = (runs[0][0], np.sum([each for _, each in runs], axis=0) / total)
+        counted["runs"] = (runs[0].dims, np.sum([each.to_numpy() for each in runs], axis=0) / total)
     return counted
-
-
-def _said(function: Any) -> str:
-    """Return a function's name and what it was given; arrays, and the code of lambdas, by a checksum."""
-    given: list[str] = []
-    if isinstance(function, partial):
-        given = [*map(_token, function.args), *(f"{key}={_token(value)}" for key, value in function.keywords.items())]
-        function = function.func
-    name = str(getattr(function, "__qualname__", type(function).__name__))
-    if name.endswith("<lambda>"):  # all have one name
-        name += f" {_code(function.__code__):08x}"
-    return f"{name}({', '.join(given)})"
-
-
-def _code(code: CodeType, seen: int = 0) -> int:
-    """Return a checksum of what a function does: its instructions, names and constants, inner functions included."""
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    plain = [each for each in code.co_consts if not isinstance(each, CodeType)]
-    seen = crc32(code.co_code + repr((code.co_names, plain)).encode(), seen)
-    for each in inner:
-        seen = _code(each, seen)
-    return seen
-
-
-def _token(value: Any) -> str:
-    if isinstance(value, xr.DataArray | np.ndarray):
-        values = np.ascontiguousarray(np.asarray(value))
-        return f"array {values.shape} {crc32(values.tobytes()):08x}"
-    if callable(value):
-        return _said(value)
-    return labels.words([value])[0] if isinstance(value, str | int | float) else repr(value)

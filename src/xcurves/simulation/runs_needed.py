@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -12,7 +13,8 @@ import xarray as xr
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_curves
-from xcurves.kernels import power_curves
+from xcurves.kernels import ecdf
+from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.simulation import counts, pilots
 from xcurves.simulation.generators import resampled, with_algorithm
 from xcurves.simulation.grid import cells_of
@@ -20,25 +22,25 @@ from xcurves.simulation.kinds import RUNS_NEEDED
 from xcurves.simulation.modifications import Case
 from xcurves.simulation.replications import Replications, Test, run_replications
 
-_DOUBLING = (4, 5, 7, 10, 15, 20, 30, 40)
+_TIMES = (1, 1.5, 2, 3, 4, 6, 8)  # the pilots, that are tried by default
 _ASSURANCE = 0.8
-_BLOCK = 250
+_ENOUGH = 10  # pilots of each algorithm, for the assurance to hold
 
 
 def runs_needed(
     curves: xr.DataArray,
     *,
-    test: Test | None = None,
+    test: Test | Literal["across_tasks"] | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     n_runs: Sequence[int] | None = None,
     n_replications: int = 1000,
-    replace: bool = False,
+    replace: bool | None = None,
     modification: Case | None = None,
     factor: float = 0.0,
     stretch: float = 1.0,
     pvalue: str = "pvalue",
-    progress: bool = False,
+    progress: bool | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -50,19 +52,20 @@ def runs_needed(
         Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
         algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
     test : function, optional
-        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments. Of a test that is
-        looked at several times (`sequential`), l runs are the most that it takes.
+        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments; "across_tasks" is that
+        function with as many, over the only further dim of the curves: how many runs of each task a benchmark needs.
+        Of a test that is looked at several times (`sequential`), l runs are the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
         The nominal level of the test.
     n_runs : sequence of int, optional
-        Numbers of runs per algorithm, l, to try, rising. By default up to half of the pilot curves (of the algorithm
-        with fewest), or all of them if there are fewer than eight; with `replace`, up to 40.
+        Numbers of runs per algorithm, l, to try, rising. By default from the number of pilot curves (of the algorithm
+        with fewest) up to eight times as many, with replacement; without, up to all of them.
     n_replications : int, default 1000
         Data sets drawn for each of them.
-    replace : bool, default False
-        Draw pilot curves with replacement, to ask for more runs than there are.
+    replace : bool, optional
+        Draw pilot curves with replacement, to ask for more runs than there are. None: where `n_runs` is not given.
     modification : {"a", "b", "c", "d"}, optional
         How a single algorithm's curves are modified, see `simulation.modified`, to plan for a difference not seen yet.
     factor : float, default 0
@@ -71,8 +74,8 @@ def runs_needed(
         What they are multiplied with, s: 1.1 plans for scores that are 10 % higher.
     pvalue : str, default "pvalue"
         Which variable of the test's result is meant.
-    progress : bool, default False
-        Show a tqdm bar (extra ``progress``).
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
     confidence_level : float, default 0.95
         Of the intervals.
     rng : int, Generator or None
@@ -99,7 +102,8 @@ def runs_needed(
     Warns
     -----
     UserWarning
-        If the power is reached by no number tried; if p-values are NaN in some data sets, which are then not counted.
+        If there are fewer than ten pilots of an algorithm; if the power is reached by no number tried; if p-values are
+        NaN in some data sets, which are then not counted.
 
     Notes
     -----
@@ -138,32 +142,35 @@ def runs_needed(
     ('effect', 'error_term', 'n_runs')
     """
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
+    if isinstance(test, str):
+        test, curves = _across_tasks(curves, test)
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1; got {labels.shown(power)}. Usual: 0.8")
     available = _check_pilots(curves)
-    replace = validation.check_flag("replace", replace)
+    replace = validation.check_flag("replace", n_runs is None if replace is None else replace)
     wanted = _check_runs(n_runs, available, replace=replace)
-    validation.check_flag("progress", progress)
+    bar = validation.check_progress(progress, "data sets")
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
     given = pilots.pilots(curves, modification, factor, stretch)
+    given = given if test is not None else pilots.in_fewer_levels(given)
     changed = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
     simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
     grid = {"n_runs": wanted}
-    counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, _BLOCK, None, progress=progress), grid)
+    counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, bar), grid)
     counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = counts.rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
     stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
     sets = pilots.redrawn(given, stream, together=curves.sizes["algorithm"] == 1)
-    rates = pilots.rates_of_sets(simulation, sets, wanted, progress=progress)
-    possible = power_curves.first_reaching(power_curves.isotonic(rates), power, wanted)
-    ends = [power_curves.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
+    rates = pilots.rates_of_sets(simulation, sets, wanted, bar)
+    possible = ecdf.first_reaching(ecdf.isotonic(rates), power, wanted)
+    ends = [ecdf.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
-        "runs_needed": xr.Variable(lead, power_curves.first_reaching(measured["rate"].to_numpy(), power, wanted)),
-        "runs_needed_assured": xr.Variable(lead, power_curves.quantile(possible, _ASSURANCE)),
+        "runs_needed": xr.Variable(lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)),
+        "runs_needed_assured": xr.Variable(lead, ecdf.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
     attrs = RUNS_NEEDED.attrs(
@@ -182,10 +189,27 @@ def runs_needed(
     attrs["pilot_runs"] = available
     result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs, curves)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
+    if available < _ENOUGH:
+        provenance.warn(
+            f"an algorithm has {available} pilot runs; of fewer than {_ENOUGH} the number with assurance "
+            f"{_ASSURANCE:g} is too small in more than {1 - _ASSURANCE:.1f} of studies. Run more pilots"
+        )
     if not bool(np.isfinite(result["runs_needed"]).any()):
         more = f"Try more: n_runs=[{2 * wanted[-1]}]" + ", replace=True" * (not replace)
         provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {more}")
     return result
+
+
+def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
+    """Return the comparison over the only further dim of curves, and the mean of each curve, which it takes alone."""
+    validation.check_choice("test", test, ("across_tasks",))
+    extra = labels.extra_dims(curves)
+    if len(extra) != 1:
+        raise ValueError(
+            f"test='across_tasks' needs one dim of tasks; curves have {tuple(curves.dims)}. Select along the others"
+        )
+    means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
+    return partial(across_tasks, task=str(extra[0]), n_resamples=399), means
 
 
 def _check_pilots(curves: xr.DataArray) -> int:
@@ -208,8 +232,8 @@ def _check_pilots(curves: xr.DataArray) -> int:
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
     if n_runs is None:
-        most = _DOUBLING[-1] if replace else available // 2
-        n_runs = [size for size in _DOUBLING if size <= most] or list(range(2, available + 1))
+        several = sorted({int(np.ceil(times * available)) for times in _TIMES})
+        n_runs = several if replace else list(range(2, available + 1))
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")

@@ -10,42 +10,18 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.provenance import alpha_of
-from xcurves.core.sentences import joined, span
+from xcurves.core.schema import Statement, statements
+from xcurves.core.wording import joined, number, span
 
-_OF_PVALUES = ("effect", "error_term", "pair")
+_OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
 Claim = Callable[[xr.Dataset, float], str]
 
 
-def level_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence on the level for each p-value of the test, then what holds for all."""
-    yield from _rate_sentences(result, _level_claim)
-
-
-def power_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence on power for each p-value of the test, then what holds for all."""
-    yield from _rate_sentences(result, _power_claim)
-    yield from power_caution(result)
-
-
-def power_caution(_: xr.Dataset) -> Iterator[str]:
-    """Yield when power counts."""
-    yield "Power counts only where the test holds its level: see simulation.type_i_error."
-
-
-def level_answer(result: xr.Dataset) -> str:
-    """Return how often a true null hypothesis is rejected."""
-    return _rate_answer(result, _level_claim)
-
-
-def power_answer(result: xr.Dataset) -> str:
-    """Return how often the difference is detected."""
-    return _rate_answer(result, _power_claim)
-
-
 def _rate_answer(result: xr.Dataset, claim: Claim) -> str:
-    said = [f"{name}{_claimed(one, claim)}" for name, one in _parts(result, pooled=False)]
-    answer = joined([each.removesuffix(".") for each in said], "; ")
-    return f"{answer[0].upper()}{answer[1:]}."
+    parts = [(name, one) for name, one in _parts(result, pooled=False) if not one["rate"].isnull().all()]
+    said = [f"{name}{_claimed(one, claim)}" for name, one in parts or list(_parts(result, pooled=False))]
+    answer = joined([each.removesuffix(".") for each in said], "; ", 2)
+    return f"{answer[:1].upper()}{answer[1:]}."
 
 
 def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
@@ -58,7 +34,7 @@ def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
     )
     if "expected_runs" in result:
         runs = set(result["expected_runs"].to_numpy().ravel().tolist())
-        yield f"Stopped once all its pairs are decided, an algorithm takes {span(runs, '.3g')} runs on average."
+        yield f"Stopped once all its pairs are decided, an algorithm takes {span(runs)} runs on average."
 
 
 def _claimed(one: xr.Dataset, claim: Claim) -> str:
@@ -80,7 +56,7 @@ def plan_sentences(result: xr.Dataset) -> Iterator[str]:
     yield (
         "Other pilots would have given another number: intervals, and the number with assurance 0.8, are over sets of "
         "pilots drawn with replacement. Ten pilots of each algorithm leave the number open by a factor of four or "
-        "more as a rule."
+        "more as a rule. Where scores are skewed or where some runs fail, the assurance is .5 to .7."
     )
 
 
@@ -136,7 +112,7 @@ def _needed(task: xr.Dataset) -> str:
         might = f"other pilots may give {_at_most(low, task)} to {_at_most(high, task)}; with assurance 0.8, {assured}"
     if not np.isfinite(needed):
         most = task["rate"].isel(n_runs=-1).item()
-        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most:.3g} ({might})."
+        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {number(most)} ({might})."
     if needed not in tested:
         return (
             f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
@@ -145,8 +121,8 @@ def _needed(task: xr.Dataset) -> str:
     at_most = ""
     if "expected_runs" in task:
         runs = task["expected_runs"].sel(n_runs=needed).item()
-        at_most = f"at most, {runs:.3g} on average, "
-    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {got:.3g} of cases"
+        at_most = f"at most, {number(runs)} on average, "
+    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {number(got)} of cases"
     return f"{found} (wanted: {power:g}; {might})."
 
 
@@ -171,8 +147,8 @@ def _rates(one: xr.Dataset) -> str:
     rate = one["rate"]
     if rate.size == 1:
         low, high = one["rate_ci"].to_numpy().ravel().tolist()
-        return f"in {rate.item():.3g} of data sets (interval {low:.3g} to {high:.3g})"
-    return f"in {span({rate.min().item(), rate.max().item()}, '.3g')} of data sets, over {rate.size} settings"
+        return f"in {number(rate.item())} of data sets (interval {number(low)} to {number(high)})"
+    return f"in {span({rate.min().item(), rate.max().item()})} of data sets, over {rate.size} settings"
 
 
 def _count(found: xr.DataArray) -> str:
@@ -187,7 +163,7 @@ def _worst(one: xr.Dataset, found: xr.DataArray, word: str) -> str:
     place = np.unravel_index(int(np.nanargmax(rate) if word == "above" else np.nanargmin(rate)), rate.shape)
     worst = rate[place]
     where = ", ".join(f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords)
-    return f" (farthest, {worst.item():.3g}, with {where})"
+    return f" (farthest, {number(worst.item())}, with {where})"
 
 
 def _parts(result: xr.Dataset, *, pooled: bool = True) -> Iterator[tuple[str, xr.Dataset]]:
@@ -198,3 +174,19 @@ def _parts(result: xr.Dataset, *, pooled: bool = True) -> Iterator[tuple[str, xr
             continue
         name = ", ".join(labelled)
         yield f"{name}: " if name else "", result.sel(dict(zip(dims, labelled, strict=True)))
+
+
+def level_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield how often a true null hypothesis is rejected."""
+    return statements(_rate_answer(result, _level_claim), _rate_sentences(result, _level_claim))
+
+
+def power_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield how often the difference is detected, and when that counts."""
+    caution = "Power counts only where the test holds its level: see simulation.type_i_error."
+    return statements(_rate_answer(result, _power_claim), _rate_sentences(result, _power_claim), [caution])
+
+
+def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield how many runs it takes, and what the plan rests on."""
+    return statements(plan_answer(result), plan_sentences(result))

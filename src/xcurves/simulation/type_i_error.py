@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import TYPE_I_ERROR
-from xcurves.simulation.rates import measure_rates, seed_of
+from xcurves.simulation.rates import measure_rates
 from xcurves.simulation.replications import CurvesGenerator, Replications, Test
 
 
@@ -22,10 +21,7 @@ def type_i_error(
     settings: Mapping[str, Sequence[Any]] | None = None,
     alpha: float = 0.05,
     pvalue: str = "pvalue",
-    block: int = 250,
-    archive: str | Path | None = None,
-    dask: bool = False,
-    progress: bool = False,
+    progress: bool | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -39,8 +35,8 @@ def type_i_error(
         `curves` given by `functools.partial`, or your own.
     test : function
         What takes such an array and returns a Dataset with p-values, or the p-values themselves: any test here, as in
-        ``partial(randomized_anova, n_resamples=399)``. It is called once for each block of data sets. If it takes an
-        `rng` that is not given yet, it gets another seed for every block.
+        ``partial(randomized_anova, n_resamples=399)``. It is called once for each block of 250 data sets. If it
+        takes an `rng` that is not given yet, it gets another seed for every block.
     n_replications : int
         Data sets for every setting.
     settings : mapping of str to sequence, optional
@@ -51,16 +47,8 @@ def type_i_error(
     pvalue : str, default "pvalue"
         Which variable of the test's result is meant. Its dims other than ``replication`` are carried; of several looks
         (`sequential`) the last counts.
-    block : int, default 250
-        Data sets that are made and tested at once.
-    archive : str or Path, optional
-        A folder that keeps the finished blocks: a simulation that was interrupted, or that gets more settings or
-        replications, goes on from there. One made with another generator, test or option is refused; what functions
-        of your own do is not compared, only their names and what `functools.partial` gave them.
-    dask : bool, default False
-        Compute blocks on dask's current scheduler (extra ``dask``); changes no number.
-    progress : bool, default False
-        Show a tqdm bar (extra ``progress``).
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
     confidence_level : float, default 0.95
         Of `rate_ci`.
     rng : int, Generator or None
@@ -79,7 +67,7 @@ def type_i_error(
         If `alpha` is not between 0 and 1; if the generator returns other dims or sizes in one block than in another;
         if the test returns no p-value of that name, or none for each data set.
     ImportError
-        If `dask` or `progress` is asked for and the package that it needs is not installed.
+        If `progress` is asked for and tqdm is not installed.
 
     Warns
     -----
@@ -94,8 +82,8 @@ def type_i_error(
 
     The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
     of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
-    and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and a smaller
-    `block` or more reassignments make that go away.
+    of 250 and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and more
+    reassignments make that go away.
 
     References
     ----------
@@ -117,7 +105,5 @@ def type_i_error(
     >>> bool((abs(found.rate.to_series().dropna() - 0.05) < 0.05).all())
     True
     """
-    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), seed_of(rng, archive))
-    return measure_rates(
-        TYPE_I_ERROR, simulation, n_replications, settings, block, archive, dask, progress, confidence_level
-    )
+    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
+    return measure_rates(TYPE_I_ERROR, simulation, n_replications, settings, progress, confidence_level)

@@ -1,0 +1,394 @@
+"""From curves to a result: the only place that knows dask, packing, chunks, absent runs and the order of labels.
+
+A method checks its options and calls `per_task` with a kernel. The kernel gets a `Group`, tasks with the same runs and
+equally many levels, and returns a dict of arrays of shape (task, ...). Where the curves are in memory this is one pass;
+where they are lazy it is one `apply_ufunc`, whose output has all variables packed in one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import run_checks
+from xcurves.core.labels import DIMS, in_label_order, label_order
+from xcurves.core.run_checks import Context, alike
+from xcurves.core.schema import Layout, ResultKind
+from xcurves.kernels.moments import Floats
+
+Indices = NDArray[np.intp]
+JOINED = "joined_task"  # in declarations, the dim of tasks that are computed together
+
+
+class Group(NamedTuple):
+    """Tasks with the same runs and equally many levels.
+
+    Attributes
+    ----------
+    data : tuple
+        What each `Reduction` made of the curves of these tasks; without reductions the curves that are present at the
+        levels of the tasks, shape (task, curve, level). Then further arrays, the first axis task.
+    present : ndarray of bool, shape (algorithm, run)
+        Which runs the tasks have.
+    grid : ndarray, shape (task, level)
+        Indices of the levels, of curves that are not reduced.
+    names : list of str
+        Prefixes of messages, one for each task.
+    algorithms : list of str
+        Words for the algorithms, which are those of a subset if there are several.
+    tasks, subsets : ndarray, shape (task,)
+        Indices of the tasks, and of the subsets of algorithms.
+    layout : Layout
+        The dims and sizes of what is wanted of a task.
+    """
+
+    data: tuple[Any, ...]
+    present: NDArray[np.bool_]
+    grid: Indices
+    names: list[str]
+    algorithms: list[str]
+    context: Context
+    tasks: Indices
+    subsets: Indices
+    layout: Layout
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of runs of the algorithms that have runs."""
+        return tuple(size for size in self.present.sum(axis=1).tolist() if size)
+
+    @property
+    def curves(self) -> Indices:
+        """Indices of the curves that are present, algorithm after algorithm."""
+        return np.flatnonzero(self.present)
+
+
+Kernel = Callable[..., Mapping[str, Any]]
+Shape = tuple[int, int, int]  # numbers of algorithms, runs and levels
+
+
+class Reduction(Protocol):
+    """Turns the curves of a task, of which `shape` has the sizes, into few numbers, stretch by stretch of training."""
+
+    def whole(self, shape: Shape, /) -> bool:
+        """Return whether all levels are needed at once."""
+
+    def size(self, shape: Shape) -> int:
+        """Return how many numbers there are for a task."""
+
+    def measure(self, curves: Floats, shape: Shape, levels: slice, /) -> Floats:
+        """Reduce curves, shape (..., algorithm, run, training), at some of the levels to shape (..., number)."""
+
+    def merge(self, numbers: Floats, shape: Shape) -> Floats:
+        """Merge the numbers of stretches, shape (..., stretch, number), to (..., number)."""
+
+    def unpack(self, numbers: Floats, shape: Shape) -> Any:
+        """Return a named tuple of arrays, the first axis task, with `n_levels` and `counts` of levels of each curve."""
+
+
+def per_task(
+    kind: ResultKind,
+    kernel: Kernel,
+    curves: xr.DataArray,
+    *others: xr.DataArray,
+    context: Context,
+    core: Sequence[str] = DIMS,
+    sizes: Mapping[str, int] | None = None,
+    joined: str | None = None,
+    when: Collection[str] = (),
+    reduce: Sequence[Reduction] = (),
+    subsets: Sequence[Sequence[int]] | None = None,
+    trim: str | None = None,
+    finish: Callable[[dict[str, Any]], None] | None = None,
+    options: Mapping[str, Any] | None = None,
+    attrs: Mapping[str, Any] | None = None,
+    coords: Mapping[Hashable, Any] | None = None,
+    given: Mapping[str, xr.Variable] | None = None,
+    cure: xr.DataArray | None = None,
+) -> xr.Dataset:
+    """Return the result of a kernel on all tasks of curves, lazy if these are.
+
+    Parameters
+    ----------
+    kind : ResultKind
+        What is returned: variables, coordinates and attrs.
+    kernel : function
+        ``kernel(group, **options)`` returns variables, shape (task, ...); what it leaves out is NaN, or 0 of counts.
+    curves : DataArray, dims (..., *core)
+        Checked. With the core dims algorithm, run and training every run is checked to be whole or absent, tasks are
+        grouped, and `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
+    *others : DataArray
+        What else there is of each task: dims that the tasks do not have are core dims.
+    context : Context
+    core : sequence of str
+        Dims of one task.
+    sizes : mapping
+        Sizes of dims of the result that neither the kind nor the curves have.
+    joined : str
+        The core dim of tasks that are computed together; the kind declares it as `JOINED`.
+    when : collection of str
+        Options that bring variables.
+    reduce : sequence of Reduction
+        What the kernel gets in place of curves.
+    subsets : sequence of sequence of int
+        Algorithms, in the order of their labels, that are reduced together, each subset without regard to the others:
+        several are the labels of the dim `pair`.
+    trim : str
+        A dim that is only as long as its longest variable, where the result is not lazy.
+    finish : function
+        Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
+    options : mapping
+        For the kernel.
+    attrs, coords, given : mapping
+        What the method was given, for the attrs, coordinates and variables of the result.
+    cure : DataArray
+        What advice about incomplete runs refers to; by default the curves.
+    """
+    dims = {name: var.core for name, var in kind.variables.items() if var.when is None or var.when in when}
+    known = {dim: len(names) for dim, names in kind.own_dims().items()} | {str(dim): curves.sizes[dim] for dim in core}
+    known |= {JOINED: curves.sizes[joined]} if joined else {}
+    job = Job(
+        name=kind.name,
+        kernel=kernel,
+        finish=finish,
+        options=options or {},
+        context=context,
+        layout=Layout(dims, known | dict(sizes or {})),
+        integers={name: var.dtype for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)},
+        core=tuple(core),
+        reduce=reduce,
+        subsets=subsets,
+        trim=trim,
+        order=label_order(curves, core),
+    )
+    variables = compute(job, curves, *others, cure=cure)
+    if joined:
+        variables = {name: _renamed(each, joined) for name, each in variables.items()}
+    kept: dict[Hashable, Any] = {name: each for name, each in curves.coords.items() if not set(each.dims) & set(core)}
+    used = {dim for each in variables.values() for dim in each.dims}
+    kept |= {dim: curves[dim] for dim in core if dim in used and dim in curves.coords}
+    kept |= {name: each for name, each in curves.coords.items() if each.dims == (joined,) and joined in used}
+    described = kind.attrs(curves, context.entropy, context.confidence_level, **(attrs or {}))
+    return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves)
+
+
+def compute(
+    job: Job, curves: xr.DataArray, *others: xr.DataArray, cure: xr.DataArray | None = None
+) -> dict[str, xr.Variable]:
+    """Return the variables of a job on curves, dims (..., *core), lazy if these are."""
+    ordered, lead = in_label_order(curves, job.core), curves.dims[: -len(job.core)]
+    beside = [_beside(each, ordered, lead) for each in others]
+    with run_checks.with_cure(curves if cure is None else cure):
+        if is_lazy(curves) or any(map(is_lazy, others)):
+            from xcurves.core import chunking  # what only lazy arrays need
+
+            return chunking.apply(job, ordered, beside)
+        shape = tuple(curves.sizes[dim] for dim in lead)
+        flat = [each.to_numpy().reshape(-1, *each.shape[len(lead) :]) for each in (ordered, *beside)]
+        found = job.run(flat[0], flat[1:])
+        return {
+            name: xr.Variable((*lead, *job.layout.dims[name]), values.reshape((*shape, *values.shape[1:])))
+            for name, values in found.items()
+        }
+
+
+def _beside(other: xr.DataArray, curves: xr.DataArray, lead: Sequence[Hashable]) -> xr.DataArray:
+    """Return numbers for each task of curves, dims (*lead, ...), without coordinates."""
+    if other.dims[: len(lead)] == tuple(lead):
+        return xr.DataArray(other.variable)  # the usual case, in a tenth of the time
+    own = [dim for dim in other.dims if dim not in lead]
+    of_tasks = curves.isel({dim: 0 for dim in curves.dims if dim not in lead}, drop=True).reset_coords(drop=True)
+    spread = other.reset_coords(drop=True).broadcast_like(of_tasks, exclude=own)
+    return spread.transpose(*lead, *own).drop_vars(spread.coords)
+
+
+def _renamed(variable: xr.Variable, joined: str) -> xr.Variable:
+    """Give the dim of joined tasks the name that it has in the curves."""
+    return xr.Variable([joined if dim == JOINED else dim for dim in variable.dims], variable.data)
+
+
+def is_lazy(array: xr.DataArray) -> bool:
+    """Return whether an array has chunks; its property `chunks` takes far longer."""
+    return getattr(array.data, "chunks", None) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is done for every task, wherever the tasks are, in memory or in a dask worker; see `per_task`.
+
+    Attributes
+    ----------
+    integers : mapping of str to type
+        Variables that are 0 where there is nothing, not NaN.
+    order : mapping of str to ndarray
+        Of dims, the index of each label in the order of all.
+    """
+
+    name: str
+    kernel: Kernel
+    context: Context
+    layout: Layout
+    core: tuple[str, ...] = DIMS
+    reduce: Sequence[Reduction] = ()
+    subsets: Sequence[Sequence[int]] | None = None
+    trim: str | None = None
+    finish: Callable[[dict[str, Any]], None] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    integers: Mapping[str, type] = field(default_factory=dict)
+    order: Mapping[str, Indices] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> Shape:
+        """Numbers of algorithms, of runs and of levels that are reduced together."""
+        n_algorithms, n_runs, n_levels = (self.layout.sizes[dim] for dim in DIMS)
+        return len(self.subsets[0]) if self.subsets else n_algorithms, n_runs, n_levels
+
+    def run(self, curves: Floats, others: Sequence[Floats]) -> dict[str, Any]:
+        """Return the variables of all tasks, shape (task, ...), given curves of shape (task, *core)."""
+        every = slice(None)
+        return self.results([self.measure(each, curves, every) for each in self.reduce] or [curves], others)
+
+    def measure(self, reduction: Reduction, curves: Floats, levels: slice) -> Floats:
+        """Reduce curves, shape (..., algorithm, run, training), to shape (..., subset, number)."""
+        parts = [curves] if self.subsets is None else [curves[..., list(each), :, :] for each in self.subsets]
+        reduced = [reduction.measure(part, self.shape, levels) for part in parts]
+        return reduced[0][..., np.newaxis, :] if len(reduced) == 1 else np.stack(reduced, axis=-2)
+
+    def results(self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False) -> dict[str, Any]:
+        """Return the variables of all tasks, given curves or what each reduction made of them."""
+        groups, found = [], []
+        for group in self._groups(data, others) if set(DIMS) <= set(self.core) else self._all(data, others):
+            found.append(self.kernel(group, **self.options))
+            groups.append(group._replace(data=()))  # copies of curves are held for one group at a time
+        sizes = dict(self.layout.sizes)
+        if self.trim and not padded:
+            trimmed = [(name, dims.index(self.trim)) for name, dims in self.layout.dims.items() if self.trim in dims]
+            lengths = [each[name].shape[1 + axis] for each in found for name, axis in trimmed if name in each]
+            sizes[self.trim] = max(lengths, default=0)
+        out = {
+            name: self._collect(name, tuple(sizes[dim] for dim in dims), groups, found)
+            for name, dims in self.layout.dims.items()
+        }
+        if set(DIMS) <= set(self.core) and self.layout.dims.get("n_runs") == ("algorithm",):
+            members = np.array(self.subsets or [range(self.layout.sizes["algorithm"])])
+            for group in groups:
+                out["n_runs"][group.tasks[:, np.newaxis], members[group.subsets]] = group.present.sum(axis=1)
+        if self.finish:
+            self.finish(out)
+        for dim, index in self.order.items():
+            for name, dims in self.layout.dims.items():
+                out[name] = out[name].take(index, 1 + dims.index(dim)) if dim in dims else out[name]
+        return out
+
+    def _all(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
+        """Yield all tasks as one group."""
+        every, names = np.arange(len(data[0])), self.context.names
+        present, grid = np.ones((0, 0), bool), np.zeros((len(every), 0), np.intp)
+        yield Group(
+            (*data, *others), present, grid, names, self.context.algorithms, self.context, every, every * 0, self.layout
+        )
+
+    def _groups(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
+        """Yield tasks with the same runs and equally many levels; with several subsets, each of these by itself."""
+        context = self.context
+        if not self.reduce:
+            yield from self._unreduced(data[0], others)
+            return
+        parts = [
+            reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
+            for reduction, each in zip(self.reduce, data, strict=True)
+        ]
+        n_tasks, n_subsets, every = len(data[0]), len(self.subsets or [0]), range(len(context.algorithms))
+        words = [[context.algorithms[i] for i in subset] for subset in self.subsets or [every]]
+        counts = parts[0].counts.reshape(n_tasks, n_subsets, -1)
+        n_levels = parts[0].n_levels.reshape(n_tasks, n_subsets)
+        of_subsets = [
+            run_checks.check_runs(counts[:, i], n_levels[:, i], context.names, words[i], context.runs)
+            for i in range(n_subsets)
+        ]
+        present = np.stack(of_subsets, axis=1).reshape(-1, *of_subsets[0].shape[1:])
+        for cells in alike(present, n_levels.ravel()):
+            tasks, subsets = np.divmod(cells, n_subsets)
+            of_cells = [part if len(cells) == n_levels.size else _take(part, cells) for part in parts]
+            names = [context.names[task] for task in tasks]
+            grid = np.zeros((len(tasks), 0), np.intp)
+            more = (each[tasks] for each in others)
+            here = present[cells[0]]
+            yield Group((*of_cells, *more), here, grid, names, words[subsets[0]], context, tasks, subsets, self.layout)
+
+    def _unreduced(self, curves: Floats, others: Sequence[Floats]) -> Iterator[Group]:
+        """Yield groups of curves."""
+        context = self.context
+        n_tasks, *_, n_levels = curves.shape
+        flat = curves.reshape(n_tasks, -1, n_levels)
+        with np.errstate(over="ignore", invalid="ignore"):
+            complete = np.isfinite(flat.sum())  # the usual case, found in one pass
+        if complete:
+            here = np.ones(curves.shape[1:-1], bool)
+            levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
+            every = np.arange(n_tasks)
+            yield Group(
+                (flat, *others), here, levels, context.names, context.algorithms, context, every, every * 0, self.layout
+            )
+            return
+        in_grid, present = run_checks.check_scores(flat, context.names, context.algorithms, context.runs)
+        for tasks in alike(present, in_grid.sum(axis=-1)):
+            levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
+            some = flat[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
+            data = (np.take_along_axis(some, levels[:, np.newaxis], axis=2), *(each[tasks] for each in others))
+            names = [context.names[task] for task in tasks]
+            yield Group(
+                data, present[tasks[0]], levels, names, context.algorithms, context, tasks, tasks * 0, self.layout
+            )
+
+    def _collect(
+        self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
+    ) -> NDArray[Any]:
+        """Return a variable of all tasks, each value of a group where it belongs."""
+        n_tasks, dims = len(self.context.names), self.layout.dims[name]
+        if len(groups) == 1 and name in found[0] and np.shape(found[0][name]) == (n_tasks, *shape):
+            return np.asarray(found[0][name], self.integers.get(name, np.float64))
+        nothing = 0 if name in self.integers else np.nan
+        out: NDArray[Any] = np.full((n_tasks, *shape), nothing, self.integers.get(name, np.float64))
+        for group, each in zip(groups, found, strict=True):
+            if name not in each:
+                continue
+            value = np.asarray(each[name])
+            if "pair" in dims and self.subsets is not None:
+                np.moveaxis(out, 1 + dims.index("pair"), 1)[group.tasks, group.subsets] = value
+            elif "training" in dims and group.grid.size:
+                axis = 1 + dims.index("training")
+                np.moveaxis(out, axis, 1)[group.tasks[:, np.newaxis], group.grid] = np.moveaxis(value, axis, 1)
+            else:
+                room: tuple[Any, ...] = (group.tasks, *map(slice, value.shape[1:]))  # there may be more than is needed
+                out[room] = value
+        return out
+
+    def __call__(self, *arrays: Any) -> Floats:
+        """Return the variables of a block of tasks, packed, given arrays and the names of tasks, shape (..., name)."""
+        from xcurves.core import chunking
+
+        *blocks, names = arrays
+        lead = names.shape[:-1]
+        n_data = len(self.reduce) or 1
+        data = [each.reshape(prod(lead), *each.shape[len(lead) :]) for each in blocks[:n_data]]
+        others = [each.reshape(prod(lead), *each.shape[len(lead) :]) for each in blocks[n_data:]]
+        own = replace(self, context=replace(self.context, names=names.ravel().tolist()))
+        with chunking.one_blas_thread():
+            return self.layout.pack(own.results(data, others, padded=True), lead)
+
+    @property
+    def __name__(self) -> str:
+        """Name of the nodes in a dask graph."""
+        return self.name
+
+
+def _take(numbers: Any, cells: Indices) -> Any:
+    """Return what a reduction made of some tasks."""
+    return type(numbers)(*(each[cells] for each in numbers))

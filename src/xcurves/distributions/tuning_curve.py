@@ -1,0 +1,290 @@
+"""How good the best of k trials of random search is, and how many trials one algorithm needs to match another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, validation
+from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.validation import BUDGET, check_curves, within_budget
+from xcurves.distributions import options
+from xcurves.distributions.kinds import TUNING_CURVE
+from xcurves.distributions.options import Dims
+from xcurves.distributions.trials import check_trials, difference_band
+from xcurves.kernels import tuning
+from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.moments import Floats
+
+_MOST = 10_000  # numbers of trials, if they are not listed
+_INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
+
+
+def tuning_curve(
+    scores: xr.DataArray,
+    *,
+    dim: Dims = "run",
+    n_trials: int | Sequence[int] = 50,
+    unit: Dims | None = None,
+    select: xr.DataArray | None = None,
+    bounds: tuple[float, float] | None = None,
+    higher_is_better: bool = True,
+    confidence_level: float = 0.95,
+) -> xr.Dataset:
+    r"""Estimate the best score of k trials drawn by random search, for every k, from the scores of some trials.
+
+    Parameters
+    ----------
+    scores : DataArray, dims (..., algorithm, \*dim), or (..., \*dim) of one algorithm
+        One score for each trial, NaN where there is none. Trials are independent draws of hyper-parameters (and of
+        whatever else is random), as random search makes them. All dims but `algorithm` and `dim` broadcast.
+    dim : str or sequence of str, default "run"
+        What the trials are. With several dims `unit` says which of them are draws.
+    n_trials : int or sequence of int, default 50
+        Numbers k of trials: all up to this one, or these.
+    unit : str or sequence of str, optional
+        Dims of `dim` whose labels are draws; the mean over the others, such as seeds, is the score of a trial. All
+        dims of `dim`: every trial is a draw.
+    select : DataArray, optional
+        Scores by which the best trial is chosen, with the dims and labels of `scores`: validation scores, where
+        `scores` are test scores. There are no intervals then.
+    bounds : tuple of float, optional
+        Smallest and largest score that there can be: without them a mean has no band, and bands of the median are
+        infinite where trials are too few.
+    higher_is_better : bool, default True
+        Whether the best score is the highest.
+    confidence_level : float, default 0.95
+        Of each interval, of the band of each algorithm as a whole, and of the band of each pair as a whole.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `scores` in front, in score units: `best_median` (algorithm, trials), the median of the
+        best score seen in k trials, NaN where only the best trial of all says how high it is;
+        `best_median_ci` (..., ci_bound), for each k by itself, `best_median_band`, for all k together; `best_mean`,
+        its mean, NaN for more trials than there are, and `best_mean_band`. With two or more algorithms, on (pair,
+        trials): `difference` of the medians, first minus second, and `difference_band`; `trials_to_match`, a number of
+        trials: how many of the first have as good a median best as k of the second, with its set of numbers,
+        `trials_to_match_ci`; `trials_to_match_reversed`, the same of the second for k of the first. Infinite: never
+        within what the bands allow. `n_trials` (algorithm), a count, is a coordinate.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims or options are not as described, if there are several dims and no `unit`, if scores are -inf or violate
+        `bounds`, or if `scores` say that trials were not drawn independently: by their attr ``sampler`` another than
+        Optuna's RandomSampler and GridSampler, or by ``n_pruned`` that trials were pruned.
+
+    Notes
+    -----
+    The best of k independent trials has the distribution function :math:`F^k`, so that its median is
+
+    .. math:: F^{-1}(2^{-1/k}), \quad F^{-1}(p) = \min\{z: F(z) \ge p\},
+
+    found in whole numbers from n trials; its pointwise interval is exact, of order statistics, and its band inverts
+    the exact band of F (`performance_cdf`). Beyond k = ln 2 / ln(n / (n - 1)), about .69 n, the estimate would stay at
+    the best of all trials: it is NaN, and only the end of the interval that is no better stands. The mean is the
+    average over all samples of k of the n trials, without bias:
+
+    .. math:: \sum_i \frac{\binom{i-1}{k-1}}{\binom{n}{k}} z_{(i)};
+
+    its band integrates :math:`F^k` between `bounds`. Bands of a difference, and the sets of `trials_to_match`, are from
+    both bands at half the error each.
+
+    The best score *seen* contains selection on the noise of scores: of trials that differ by chance only, the best
+    still grows with k. With `select` the best is chosen by other scores than are reported.
+
+    References
+    ----------
+    .. [1] Lourie, N., Cho, K. & He, H. (2023). Show your work with confidence: confidence bands for tuning curves.
+       doi:10.48550/arXiv.2311.09480
+    .. [2] Tang, R. et al. (2020). Showing your work doesn't always work. doi:10.48550/arXiv.2004.13705
+    .. [3] Moscovich, A. & Nadler, B. (2017). Fast calculation of boundary crossing probabilities for Poisson
+       processes. Stat. Probab. Lett. 123, 177-182. doi:10.48550/arXiv.1503.04363
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> draws = xcurves.tutorial.open_dataset("classifiers")["accuracy"].sel(dataset="moons", tuning="random")
+    >>> best = draws.curves.tuning_curve(n_trials=20, bounds=(0, 1))
+    >>> best.best_median.dims
+    ('algorithm', 'trials')
+    >>> bool((best.best_median.diff("trials") >= 0).all())
+    True
+    """
+    dims = options.check_trial_dims(dim)
+    options.check_pooling(dims, None, unit, "unit={task!r} if its labels are draws")
+    outer = options.check_units(dims, (), unit) or dims
+    scores = _with_algorithm(validation.check_array("scores", scores))
+    scores = check_curves(scores, core=("algorithm", *dims), name="scores", reserved=TUNING_CURVE.reserved())
+    _check_search(scores.attrs)
+    scores, budget = within_budget(scores, ("algorithm", *dims))
+    pairs = labels.algorithm_pairs(scores) if scores.sizes["algorithm"] > 1 else []
+    kernel = _Tuning(
+        pairs=labels.pairs_in_label_order(scores).tolist() if pairs else [],
+        trials=_check_trials(n_trials),
+        bounds=options.check_bounds(bounds),
+        higher=validation.check_flag("higher_is_better", higher_is_better),
+        alpha=validation.check_confidence_level(confidence_level),
+        selecting=select is not None,
+    )
+    inner = [name for name in dims if name not in outer]
+    data = scores if select is None else _with_selection(scores, select, ("algorithm", *dims))
+    core = ("algorithm", *outer, *["_selection"] * kernel.selecting)
+    data = (data.mean(inner) if inner else data).transpose(..., *core).assign_attrs(scores.attrs)
+    at = ("trials", kernel.trials, {"long_name": labels.LONG_NAMES["trials"]})
+    of_pairs = ["pairs", *["pairs, no select"] * (select is None)] if pairs else []
+    result = per_task(
+        TUNING_CURVE,
+        kernel,
+        data,
+        context=options.context_of(data, core, confidence_level, kernel.alpha, 0),
+        core=core,
+        sizes={"trials": len(kernel.trials), "pair": len(pairs)},
+        when=[*["no select"] * (select is None), *of_pairs],
+        coords={"trials": at, **(labels.pair_coords(scores) if pairs else {})},
+        attrs={
+            "dim": ", ".join(dims),
+            "unit": options.say_unit(dims, () if outer == dims else outer, unit),
+            "select": select is not None or None,
+            "bounds": None if bounds is None else " to ".join(map(options.as_digits, kernel.bounds)),
+            "higher_is_better": higher_is_better,
+        },
+    )
+    result = result if budget is None else result.assign_coords({BUDGET: budget})
+    return result.set_coords("n_trials")
+
+
+def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:
+    """Return scores with the dim algorithm; those of one algorithm, as of `experiments.dse`, may lack it."""
+    if "algorithm" in scores.dims:
+        return scores
+    label = scores["algorithm"].item() if "algorithm" in scores.coords else scores.name or "trials"
+    return scores.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=[label])
+
+
+def _check_trials(n_trials: int | Sequence[int]) -> Ints:
+    """Return numbers of trials in ascending order."""
+    if isinstance(n_trials, int | np.integer):
+        return np.arange(1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST))
+    numbers = options.check_numbers("n_trials", n_trials)
+    for number in numbers[(numbers < 1) | (numbers != np.rint(numbers))][:1]:
+        raise ValueError(f"n_trials must be whole numbers from 1; got {number:g}. Try n_trials=[1, 5, 10, 50]")
+    return np.unique(numbers).astype(np.int64)
+
+
+def _check_search(attrs: Mapping[Any, Any]) -> None:
+    """Refuse trials of which their reader says that they are no independent draws."""
+    sampler = str(attrs.get("sampler", "unknown"))
+    others = [each for each in sampler.split(", ") if each.lower() not in _INDEPENDENT]
+    if others:
+        raise ValueError(
+            f"scores have sampler={sampler!r}; the best of k trials needs independent draws, and {others[0]} chooses "
+            "each trial by those before. Search with optuna.samplers.RandomSampler()"
+        )
+    if int(attrs.get("n_pruned", 0)):
+        raise ValueError(
+            f"scores are of a search with {attrs['n_pruned']} pruned trials, which have no score; the others are no "
+            "random sample. Search without a pruner"
+        )
+
+
+def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]) -> xr.DataArray:
+    """Return scores and those that select, last dim (_selection), each NaN where one of them is."""
+    by = check_curves(_with_algorithm(validation.check_array("select", select)), core=core, name="select")
+    by = by.assign_coords(algorithm=scores["algorithm"]) if by.sizes["algorithm"] == 1 else by
+    try:
+        scores, by = xr.align(scores, by, join="exact")
+        by = by.transpose(*scores.dims)
+    except ValueError:
+        raise ValueError(
+            f"select must have the dims and labels of scores, {dict(scores.sizes)}; got {dict(by.sizes)}. "
+            "Try xr.align(scores, select)"
+        ) from None
+    if is_lazy(scores) != is_lazy(by):
+        scores, by = (each if is_lazy(each) else each.chunk() for each in (scores, by))
+    both = scores.notnull() & by.notnull()
+    joined: xr.DataArray = xr.concat(
+        [scores.where(both), by.where(both)], "_selection", coords="minimal", compat="override"
+    )
+    return joined.chunk({"_selection": -1}) if is_lazy(joined) else joined
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tuning:
+    """How tuning curves are estimated; `pairs` has the indices of both algorithms of each pair."""
+
+    pairs: list[list[int]]
+    trials: Ints
+    bounds: tuple[float, float]
+    higher: bool
+    alpha: float
+    selecting: bool
+
+    def __call__(self, group: Group) -> dict[str, Any]:
+        """Return curves of tasks, given trials, shape (task, algorithm, *core)."""
+        data = group.data[0]
+        lead = data.shape[:2]
+        by = data[..., 1].reshape(lead[0] * lead[1], -1) if self.selecting else None
+        scores = (data[..., 0] if self.selecting else data).reshape(lead[0] * lead[1], -1)
+        n = np.count_nonzero(~np.isnan(scores), axis=-1)
+        names = [
+            f"{(name[:-2] + ', ') if name else ''}algorithm {a}: " for name in group.names for a in group.algorithms
+        ]
+        check_trials(np.sort(scores, axis=-1), n, names, self.bounds)
+        sign = 1.0 if self.higher else -1.0
+        found = self._selected(sign * scores, sign * by) if by is not None else self._curves(sign * scores, n)
+        out = {name: sign * values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
+        if self.pairs:
+            first, second = np.array(self.pairs).T
+            out["difference"] = out["best_median"][:, first] - out["best_median"][:, second]
+            out |= {} if self.selecting else self._of_pairs(np.sort(sign * scores, axis=-1), n, lead)
+        for name in (
+            [] if self.higher else [name for name in out if name.endswith(("_ci", "_band")) and "match" not in name]
+        ):
+            out[name] = out[name][..., ::-1]
+        return out | {"n_trials": n.reshape(lead)}
+
+    def _selected(self, scores: Floats, by: Floats) -> dict[str, Floats]:
+        return dict(zip(("best_median", "best_mean"), tuning.selected(scores, by, self.trials), strict=True))
+
+    def _curves(self, scores: Floats, n: Ints) -> dict[str, Floats]:
+        """Return curves and their limits, shape (row, ...), of scores of which the highest is best."""
+        x, ends = np.sort(scores, axis=-1), self._ends
+        estimate, *alone = tuning.best_medians(x, n, self.trials, self.alpha, together=False)
+        _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
+        mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *ends)
+        limits = {"best_median_ci": np.stack(alone, axis=-1), "best_median_band": np.stack(band, axis=-1)}
+        limits = {name: np.clip(values, *ends) for name, values in limits.items()}
+        return {"best_median": estimate, "best_mean": mean, "best_mean_band": mean_band} | limits
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Bounds of scores of which the highest is best."""
+        low, high = self.bounds
+        return (low, high) if self.higher else (-high, -low)
+
+    def _of_pairs(self, x: Floats, n: Ints, lead: tuple[int, ...]) -> dict[str, Floats]:
+        """Return bands of differences and trials to match, given sorted scores of which the highest is best."""
+        medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
+        medians = tuning.Medians(*(np.clip(each, *self._ends).reshape(*lead, -1) for each in medians))
+        x, n = x.reshape(*lead, -1), n.reshape(lead)
+        names = ("trials_to_match", "trials_to_match_ci", "trials_to_match_reversed", "trials_to_match_reversed_ci")
+        columns: list[dict[str, Floats]] = []
+        for a, b in self.pairs:
+            limits = ([each[:, i] for each in (medians.lower, medians.upper)] for i in (a, b))
+            some = ((n[:, a] > 0) & (n[:, b] > 0))[:, np.newaxis, np.newaxis]
+            band = np.where(some, difference_band(*limits), np.nan)
+            found = {"difference_band": band if self.higher else -band}
+            both = [
+                tuning.trials_to_match(
+                    x[:, i], n[:, i], tuning.Medians(*(each[:, j] for each in medians)), self.alpha / 2
+                )
+                for i, j in ((a, b), (b, a))
+            ]
+            columns.append(found | dict(zip(names, [*both[0], *both[1]], strict=True)))
+        return {name: np.stack([each[name] for each in columns], axis=1) for name in columns[0]}

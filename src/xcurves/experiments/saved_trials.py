@@ -1,0 +1,234 @@
+"""Numbered trials that are run once each, in parallel if wanted, and saved so that a killed process can go on.
+
+A *trial* is a function of its index that returns named numbers and texts. It must depend on nothing else: whatever it
+draws comes from ``stream(entropy, index)``. Then any trial can be run again alone, and it does not matter which trials
+are run, in what order, or in how many sessions.
+
+A batch of trials is one netCDF file in a folder, complete or absent. A trial that is in two files counts once.
+
+    outcomes = run_trials(trial, 1000, path="trials", settings={"seed": 0})
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.validation import check_progress
+from xcurves.experiments.checks import check_positive_count
+
+Value = float | str | None
+Record = Mapping[str, Value]
+Settings = Mapping[str, float | int | str]
+Trial = Callable[[int], Mapping[str, Any]]
+
+ERROR = "error"
+_LONGEST = 500  # text of an error
+_FILES = "[0-9]" * 8 + "-" + "[0-9]" * 8 + ".nc"
+
+
+def stream(entropy: int, *index: int) -> np.random.SeedSequence:
+    """Return the seed sequence of one trial, a child of that of the whole simulation, or a child of it."""
+    return np.random.SeedSequence(entropy, spawn_key=index)
+
+
+def run_trials(
+    trial: Trial,
+    n_trials: int,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    n_jobs: int = 1,
+    batch: int = 1,
+    progress: bool | None = None,
+    check: Callable[[Mapping[int, Record]], None] | None = None,
+) -> xr.Dataset:
+    """Run the trials that are not saved yet, and return all.
+
+    Parameters
+    ----------
+    trial : callable
+        From the index of a trial, 0 to `n_trials` - 1, to a mapping from names to numbers, truth values (1 or 0), texts
+        or None; of anything else the text is kept. An exception is recorded as the text `error` of this trial; a trial
+        may also return one.
+    n_trials : int
+        Total number of trials, including those that are saved.
+    path : path, optional
+        Folder of the saved trials, made if it is not there. By default nothing is saved.
+    settings : mapping, optional
+        Numbers and texts on which trials depend. Trials that were saved with different ones are refused.
+    n_jobs : int, default 1
+        Trials run at once, by joblib if more than 1; -1 for all processors.
+    batch : int, default 1
+        Trials of a file. If the work is killed, trials in flight and those of an unfinished batch are run again.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+    check : callable, optional
+        Called with what the saved trials returned, by index, before others are run; it may refuse them by raising.
+
+    Returns
+    -------
+    Dataset
+        Dim `run`, the indices. A variable for every name that a trial returned: float64 if all that is there is
+        numbers, with NaN where a trial has none; else text, "" where a trial has none. `error` is always there, "" for
+        trials that went well.
+
+    Raises
+    ------
+    TypeError
+        If `settings` are not numbers and texts by name.
+    ValueError
+        If `n_trials` is less than 1 or than are saved, if trials were saved with other settings, or if one of the files
+        cannot be read.
+    ImportError
+        If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
+
+    Examples
+    --------
+    >>> def trial(index):
+    ...     return {"half": index / 2}
+    >>> run_trials(trial, 3)["half"].values
+    array([0. , 0.5, 1. ])
+    """
+    n_trials, batch = check_positive_count("n_trials", n_trials), check_positive_count("batch", batch)
+    described = _as_json({} if settings is None else settings)
+    folder = None if path is None else Path(path)
+    done = {} if folder is None else _read_folder(folder, described)
+    if done and max(done) >= n_trials:
+        raise ValueError(
+            f"n_trials must be at least {max(done) + 1}, as {folder} has so many; "
+            f"got {n_trials}. To have the first ones, select them: result.isel(run=slice({n_trials}))"
+        )
+    if done and check is not None:
+        check(done)
+    wanted = [index for index in range(n_trials) if index not in done]
+    waiting: dict[int, Record] = {}
+    bar = check_progress(progress, "trials", "trial")
+    for index, record in bar(_attempts(trial, wanted, n_jobs), total=len(wanted)):
+        done[index] = waiting[index] = record
+        if folder is not None and (len(waiting) == batch or len(done) == n_trials):
+            _write(folder, waiting, described)
+            waiting = {}
+    return _outcomes(done)
+
+
+def _attempts(trial: Trial, wanted: Sequence[int], n_jobs: int) -> Iterable[tuple[int, Record]]:
+    """Yield indices with what their trials returned, in the order in which they end."""
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a whole number from 1, or -1 for all processors; got {n_jobs!r}")
+    if n_jobs == 1:
+        return (_attempt(trial, index) for index in wanted)
+    try:
+        from joblib import Parallel, delayed
+    except ImportError:
+        raise ImportError("n_jobs other than 1 needs joblib. Install it: pip install 'xcurves[sklearn]'") from None
+    calls = (delayed(_attempt)(trial, index) for index in wanted)
+    found: Iterator[tuple[int, Record]] = Parallel(n_jobs, return_as="generator_unordered")(calls)
+    return found
+
+
+def _attempt(trial: Trial, index: int) -> tuple[int, Record]:
+    try:
+        return index, {check_name(name): plain(value) for name, value in trial(index).items()}
+    except Exception as error:
+        return index, {ERROR: plain(error_text(error))}
+
+
+def check_name(name: object) -> str:
+    """Return a name that a variable next to `run` can have, in memory and in a file."""
+    good = isinstance(name, str) and name not in ("", "run") and name == name.strip() and name.isprintable()
+    if not good or "/" in str(name):
+        raise ValueError(f"a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it")
+    return str(name)
+
+
+def plain(value: object) -> Value:
+    """Return what a file can hold: a number, None, or the text of anything else."""
+    if value is None or type(value) is float:
+        return value
+    if isinstance(value, Real | np.bool_):
+        return float(value)
+    return str(value).encode(errors="replace").decode().replace("\0", "")
+
+
+def error_text(error: Exception) -> str:
+    """Return an exception as one short line."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _text_of(value: Value) -> str:
+    """Return a number as text, the same for 5 and 5.0, "" for none, and a text itself."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or np.isnan(value) else repr(float(value)).removesuffix(".0")
+
+
+def _outcomes(done: Mapping[int, Record]) -> xr.Dataset:
+    """Return trials by index; a column with any text is of texts."""
+    index = sorted(done)
+    records = [done[each] for each in index]
+    columns = {}
+    for name in [*dict.fromkeys(name for record in records for name in record if name != ERROR), ERROR]:
+        values = [record.get(name) for record in records]
+        is_text = name == ERROR or any(isinstance(value, str) for value in values)
+        numbers = [np.nan if value is None else value for value in values]
+        columns[name] = ("run", np.array([_text_of(value) for value in values] if is_text else numbers))
+    return xr.Dataset(columns, {"run": np.array(index, np.int64)})
+
+
+def _write(folder: Path, records: Mapping[int, Record], settings: str) -> None:
+    """Write a batch of trials: each as JSON, under another name until it is complete."""
+    index = sorted(records)
+    texts = ("run", [json.dumps(records[each]) for each in index])
+    file = folder / f"{index[0]:08d}-{index[-1]:08d}.nc"
+    part = file.with_suffix(f".{os.getpid()}.part")
+    xr.Dataset({"trial": texts}, {"run": index}, {"settings": settings}).to_netcdf(part, engine="scipy")
+    part.replace(file)
+
+
+def _read_folder(folder: Path, settings: str) -> dict[int, Record]:
+    """Return the trials that are saved in a folder; files of other names are left alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done: dict[int, Record] = {}
+    for file in sorted(folder.glob(_FILES)):
+        try:
+            with xr.open_dataset(file, engine="scipy") as opened:
+                found = opened.load()
+            theirs = json.loads(found.attrs["settings"])
+            records = [json.loads(text) for text in found["trial"].to_numpy().tolist()]
+        except Exception as error:
+            raise ValueError(
+                f"{file} cannot be read ({error_text(error)}); it may be truncated. Delete it: its trials will be run "
+                "again"
+            ) from None
+        _check_settings(folder, theirs, json.loads(settings))
+        done |= dict(zip(found["run"].to_numpy().tolist(), records, strict=True))
+    return done
+
+
+def _check_settings(folder: Path, theirs: Settings, ours: Settings) -> None:
+    for name in [*ours, *theirs]:
+        if json.dumps(ours.get(name)) != json.dumps(theirs.get(name)) and ours.get(name) != theirs.get(name):
+            made, wanted = (f"{name} = {each[name]!r}" if name in each else f"no {name}" for each in (theirs, ours))
+            raise ValueError(
+                f"the trials in {folder} were made with {made}, not with {wanted}. "
+                "Give another path, or the same settings"
+            )
+
+
+def _as_json(settings: Settings) -> str:
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}")
+    plain_ones = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+    for name, value in plain_ones.items():
+        if not isinstance(name, str) or not isinstance(value, float | int | str):
+            raise TypeError(f"settings must map names to numbers and texts; got {name!r}: {value!r}. Name it by a text")
+    return json.dumps(plain_ones, sort_keys=True)

@@ -1,0 +1,267 @@
+"""The randomization test of a time: whole runs dealt anew, exactly along the pieces of a mean curve.
+
+With N a difference of means, linear in a piece, and V its squared standard error, quadratic there, a deal g counts
+where N_g² V_0 - N_0² V_g is not negative; where both groups have one size, and where the signs of paired runs change,
+N_g² - N_0² decides. These polynomials are kept in Bernstein's basis, whose coefficients bound their values: only those
+that may change sign in a piece, and only in pieces that may change the answer, are solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import TIE, RunPlan
+
+_HELD = 2**22  # coefficients held at once
+_POLISHED = 3  # Newton steps
+_ROUNDING = 64 * np.finfo(float).eps
+
+Stretches = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class DealtTime:
+    """How many deals count along a mean curve.
+
+    `u` are its levels, between which the mean does not change sign; `runs`, shape (run, level), and `others`, the
+    numbers they are compared with, make the statistic; in paired plans `runs` are differences.
+    """
+
+    u: Floats
+    runs: Floats
+    others: Floats
+    plan: RunPlan
+
+    @classmethod
+    def of(cls, u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan) -> DealtTime:
+        """Add the place that is asked for, and those where the mean difference is 0, to the levels."""
+        if plan.paired:
+            runs, others = runs - others[:, np.newaxis], np.zeros(0)
+        mean = runs.mean(axis=0) - (0.0 if plan.paired else others.mean())
+        turns = np.flatnonzero(mean[1:] * mean[:-1] < 0)
+        zeros = u[turns] - mean[turns] * np.diff(u)[turns] / np.diff(mean)[turns]
+        wanted = np.unique(np.concatenate([u, zeros, [at] if u[0] <= at <= u[-1] else []]))
+        return cls(wanted, np.array([np.interp(wanted, u, run) for run in runs]), others, plan)
+
+    @property
+    def linear(self) -> bool:
+        """Whether T² increases with N²."""
+        return self.plan.paired or len(self.runs) == len(self.others)
+
+    def observed(self) -> tuple[Floats, Floats]:
+        """Return N at the levels, exactly 0 where it is so but for rounding, and V in Bernstein's basis."""
+        n = self.runs.mean(axis=0) - (self.others.mean() if self.others.size else 0.0)
+        size = np.abs(self.runs).max(axis=0) + np.abs(self.others).max(initial=0.0)
+        n[np.abs(n) <= _ROUNDING * size] = 0.0
+        rest = self.runs - self.runs.mean(axis=0)
+        spread = _square(rest).sum(axis=0) / (len(rest) * (len(rest) - 1))
+        if self.others.size:
+            spread = spread + self.others.var(ddof=1) / len(self.others)
+        return n, spread
+
+    def polynomials(self, pieces: slice) -> Iterator[Floats]:
+        """Yield coefficients, shape (deal, piece, degree + 1), of batches of deals."""
+        n0, v0 = self.observed()
+        levels = slice(pieces.start, pieces.stop + 1)
+        n0, v0 = n0[levels], v0[pieces]
+        size = len(self.runs)
+        pool = self.runs[:, levels]
+        if self.others.size:  # about their mean, where sums of squares are small
+            pool = np.concatenate(
+                [pool, np.broadcast_to(self.others[:, np.newaxis], (len(self.others), pool.shape[1]))]
+            )
+            pool = pool - self.others.mean()
+        squares = _square(pool)
+        rows = max(1, _HELD // (5 * pool.shape[1]))
+        for first in self._firsts():
+            for start in range(0, len(first), rows):
+                mine = first[start : start + rows]
+                n_a = mine @ pool
+                if self.plan.paired:
+                    n = (2 * n_a - pool.sum(axis=0)) / size
+                else:
+                    n = n_a / size - (pool.sum(axis=0) - n_a) / len(self.others)
+                if self.linear:
+                    yield self._keep(mine, (1 + TIE) * _square(n) - (1 - TIE) * _square(n0))
+                    continue
+                total, n_b = squares.sum(axis=0), pool.sum(axis=0) - n_a
+                q_a = np.einsum("gj,jkc->gkc", mine, squares)
+                v = (q_a - _square(n_a) / size) / (size * (size - 1))
+                v += (total - q_a - _square(n_b) / len(self.others)) / (len(self.others) * (len(self.others) - 1))
+                more, less = _product(_square(n), v0), _product(_square(n0), v)
+                yield self._keep(mine, (1 + TIE) * more - (1 - TIE) * less)
+
+    def _firsts(self) -> Iterator[Floats]:
+        """Yield which curves are in the first group: of a pair, 1 where the run of the first stays there."""
+        size = len(self.runs)
+        for labels in self.plan.blocks():
+            first = (labels == 0).astype(float)
+            yield first[:, :size] if self.plan.paired else first
+
+    def _keep(self, first: Floats, coefficients: Floats) -> Floats:
+        """Let the observed deal count everywhere, whatever rounding says."""
+        coefficients[first[:, : len(self.runs)].all(axis=1)] = 1.0
+        return coefficients
+
+    def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return how many deals count everywhere in each piece, how many may somewhere, and how many at each level."""
+        always, some = np.zeros((2, len(self.u) - 1), np.intp)
+        level = np.zeros(len(self.u), np.intp)
+        for each in self.polynomials(slice(0, len(self.u) - 1)):
+            met = each >= 0
+            always += met.all(axis=-1).sum(axis=0)
+            some += met.any(axis=-1).sum(axis=0)
+            level += np.concatenate([met[..., 0], met[:, -1:, -1]], axis=1).sum(axis=0)
+        level[self.observed()[0] == 0] = self.plan.n_resamples
+        return always, some, level
+
+    def steps(self, piece: int) -> tuple[Floats, NDArray[np.intp]]:
+        """Return where the number of deals that count changes in a piece, and the number from there on."""
+        always, begins, ends = 0, [], []
+        for each in self.polynomials(slice(piece, piece + 1)):
+            met = each[:, 0] >= 0
+            always += int(met.all(axis=-1).sum())
+            begin, end = _stretches(each[:, 0][met.any(axis=-1) & ~met.all(axis=-1)])
+            begins.append(begin)
+            ends.append(end)
+        where = np.concatenate([*begins, *ends])
+        change = np.repeat([1, -1], [sum(map(len, begins)), sum(map(len, ends))])
+        order = np.lexsort([-change, where])  # stretches are closed: at one place those that begin come first
+        return np.append(0.0, where[order]), np.append(0, change[order].cumsum()) + always
+
+
+def _square(ends: Floats) -> Floats:
+    """Return Bernstein coefficients of the squares of linear functions, given their values at levels."""
+    return np.stack([ends[..., :-1] ** 2, ends[..., :-1] * ends[..., 1:], ends[..., 1:] ** 2], axis=-1)
+
+
+def _product(a: Floats, b: Floats) -> Floats:
+    """Return Bernstein coefficients of the product of two quadratics."""
+    shape = np.broadcast_shapes(a.shape, b.shape)[:-1]
+    out = np.zeros((*shape, 5))
+    for i in range(3):
+        for j in range(3):
+            out[..., i + j] += comb(2, i) * comb(2, j) / comb(4, i + j) * a[..., i] * b[..., j]
+    return out
+
+
+def _stretches(bernstein: Floats) -> Stretches:
+    """Return where polynomials, shape (polynomial, degree + 1), begin and end not to be negative in [0, 1]."""
+    degree = bernstein.shape[1] - 1
+    powers = bernstein @ _to_powers(degree)
+    roots = _roots(powers)
+    breaks = np.column_stack([np.zeros(len(roots)), roots, np.ones(len(roots))])
+    middle = (breaks[:, 1:] + breaks[:, :-1]) / 2
+    inside = (_value(powers, middle) >= 0) & (breaks[:, 1:] > breaks[:, :-1])
+    return breaks[:, :-1][inside], breaks[:, 1:][inside]
+
+
+def _to_powers(degree: int) -> Floats:
+    matrix = np.zeros((degree + 1, degree + 1))
+    for i in range(degree + 1):
+        for k in range(i, degree + 1):
+            matrix[i, k] = comb(degree, i) * comb(degree - i, k - i) * (-1) ** (k - i)
+    return matrix
+
+
+def _value(powers: Floats, h: Floats) -> Floats:
+    value = np.zeros_like(h)
+    for coefficient in powers.T[::-1]:
+        value = value * h + coefficient[:, np.newaxis]
+    return value
+
+
+def _roots(powers: Floats) -> Floats:
+    """Return the real roots in [0, 1], sorted; others are 0 or 1, or where they do not change the sign."""
+    degree = powers.shape[1] - 1
+    largest = np.abs(powers).max(axis=1, keepdims=True)
+    scaled = powers / np.where(largest > 0, largest, 1.0)
+    lead = np.where(np.abs(scaled[:, -1:]) < 1e-30, 1e-30, scaled[:, -1:])
+    companion = np.zeros((len(powers), degree, degree))
+    companion[:, 0] = -(scaled[:, -2::-1] / lead)
+    companion[:, np.arange(1, degree), np.arange(degree - 1)] = 1.0
+    found = np.linalg.eigvals(companion)
+    real = np.clip(found.real, 0.0, 1.0)
+    slopes = powers[:, 1:] * np.arange(1, degree + 1)
+    for _ in range(_POLISHED):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.nan_to_num(_value(powers, real) / _value(slopes, real), nan=0.0, posinf=0.0, neginf=0.0)
+        real = np.where(np.abs(step) < 1e-3, np.clip(real - step, 0.0, 1.0), real)
+    return np.sort(real, axis=1)
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What a randomization test says: the hull of what it does not reject (as `mean_curves.Hull`), and its p-value."""
+
+    lower: float
+    upper: float
+    gap: int
+    pvalue: float
+
+
+def dealt_times(curve: DealtTime, at: float, most: float) -> Dealt:
+    """Return the hull of the places at which more than `most` deals count, and the p-value of the place `at`."""
+    if len(curve.u) == 1:
+        curve = replace(curve, u=np.repeat(curve.u, 2), runs=np.repeat(curve.runs, 2, axis=1))
+    plan, u = curve.plan, curve.u
+    more = plan.n_total - plan.n_resamples
+    n = curve.observed()[0]
+    always, some, level = (each + more for each in curve.bounds())
+    accepted = [(u[k], u[k]) for k in np.flatnonzero(level > most)]
+    for piece in np.flatnonzero(some > most).tolist():
+        h, count = np.array([0.0]), always[[piece]]
+        if always[piece] <= most:
+            h, count = curve.steps(piece)
+            count = count + more
+        inside = count > most
+        places = u[piece] + (u[piece + 1] - u[piece]) * np.append(h, 1.0)
+        accepted += zip(places[:-1][inside], places[1:][inside], strict=True)
+    below = level[0] if n[0] < 0 else plan.n_total
+    above = level[-1] if n[-1] > 0 else plan.n_total
+    lower, upper, gap = _hull(accepted, u)
+    before, after = _largest(curve, at, (always, some, level), (int(below), int(above)))
+    return Dealt(
+        lower=-np.inf if below > most else lower,
+        upper=np.inf if above > most else upper,
+        gap=gap,
+        pvalue=min(before, after) / plan.n_total,
+    )
+
+
+def _hull(accepted: list[tuple[float, float]], u: Floats) -> tuple[float, float, int]:
+    """Return the hull of closed stretches and whether they leave gaps; after or before the curve if there is none."""
+    if not accepted:
+        return float(u[-1]), float(u[0]), 0
+    begins, ends = np.array(sorted(accepted)).T
+    reached = np.maximum.accumulate(ends)
+    return float(begins[0]), float(reached[-1]), int((begins[1:] > reached[:-1] * (1 + 1e-12)).any())
+
+
+def _largest(
+    curve: DealtTime, at: float, counts: tuple[NDArray[np.intp], ...], beyond: tuple[int, int]
+) -> tuple[int, int]:
+    """Return the largest number of deals that count at some place up to `at`, and from there on."""
+    always, some, level = counts
+    u, more = curve.u, curve.plan.n_total - curve.plan.n_resamples
+    largest = []
+    pieces = np.arange(len(u) - 1)
+    own = beyond[0] if at < u[0] else beyond[1] if at > u[-1] else 0  # the place itself lies beyond the curve
+    for side, end in ((u <= at, 0), (u >= at, 1)):
+        best = max([own, beyond[end], *level[side].tolist()])
+        mine = pieces[side[:-1] & side[1:]]
+        for piece in mine[np.argsort(-some[mine], kind="stable")]:
+            if some[piece] <= best:
+                break
+            if always[piece] < some[piece]:
+                best = max(best, int(curve.steps(piece)[1].max()) + more)
+            else:
+                best = max(best, int(some[piece]))
+        largest.append(best)
+    return largest[0], largest[1]

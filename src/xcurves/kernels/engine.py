@@ -1,0 +1,396 @@
+"""The loop over reassignments: sums over groups, how many reach the observed statistic, which shifts are not rejected.
+
+A test is *numbers of every run → sums over groups under a plan → a statistic → how many reassignments reach it → the
+shifts that are not rejected*. `group_sums` and `squared_sums` choose how to sum, `tally` and `StepDown` count, and
+`limits` inverts; what differs between tests are functions from sums to numbers.
+
+Of two groups only the first is summed: features that add up to zero over the curves have minus that in the second.
+p-values are adjusted for the number of tests by `StepDown`, from the same reassignments, or by `holm` and others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from xcurves.kernels import group_products
+from xcurves.kernels.moments import Floats, factor_of, is_factor
+from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, rows_that_fit
+
+_DENSE = 6  # groups up to which products of dense matrices are faster than sparse ones: ten of 30 take twice as long
+_FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
+_PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
+_LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
+_FAR = 1e8  # standard errors; a shift as large that is not rejected stands for all beyond
+_STEPS = 60  # of bisection
+_POINTS = 2**18  # evaluations of reassignments in a scan of shifts
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+Flags = NDArray[np.bool_]
+
+
+def label_batches(plan: Plan, rows: int, progress: Progress = lambda blocks: blocks) -> Iterator[tuple[slice, Labels]]:
+    """Yield which reassignments a batch of at most `rows` has, and their labels; `progress` wraps block numbers."""
+    for number in progress(range(plan.n_blocks)):
+        block = plan.block(number)
+        for start in range(0, len(block), rows):
+            labels = block[start : start + rows]
+            first = number * plan.rows + start
+            yield slice(first, first + len(labels)), labels
+
+
+def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield sums of features, shape (task, feature, curve), over groups: (task, group, feature, reassignment).
+
+    Of two groups there is only the first. All splits into two groups come from tables of subset sums: the order of
+    reassignments is then that of the tables, not of the plan's blocks.
+    """
+    n_tasks, n_features, n_curves = features.shape
+    n_groups = len(plan.sizes)
+    each = 8 * max(n_tasks * n_features, n_curves) * (1 if n_groups == 2 else n_groups)
+    rows = rows_that_fit(each, CACHE)
+    if group_products.has_tables(plan):
+        for tables in group_products.subset_tables(features, plan):
+            for left, right in group_products.parts_of(*tables, rows):
+                sums = left[..., np.newaxis] + right[..., np.newaxis, :]
+                yield sums.reshape(n_tasks, 1, n_features, -1)
+        return
+    if n_groups <= _DENSE:
+        add_up = group_products.sums_of_members(features, plan.sizes)
+    else:
+        add_up = group_products.sums_in_order(features, plan.sizes)
+    for _, labels in label_batches(plan, rows):
+        yield add_up(labels)
+
+
+def squares_over_groups(features: Floats, sizes: tuple[int, ...], rows: int) -> group_products.Squares:
+    """Return what writes ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, curve), into an array.
+
+    It takes labels of at most `rows` reassignments, and the array, of shape (task, feature, reassignment).
+    """
+    width = max(_FEATURES, rows_that_fit(8 * rows * len(features) * len(sizes), CACHE))
+    way = group_products.squares_of_contrasts if len(sizes) <= _DENSE else group_products.squares_in_order
+    return way(features, sizes, width)
+
+
+def squared_sums(
+    alone: Floats,
+    comoment: Floats,
+    rank: int,
+    plan: RunPlan,
+    batch: int | None = None,
+    progress: Progress = lambda blocks: blocks,
+) -> Iterator[Floats]:
+    """Yield ``Σ_g s_g² / l_g`` of every reassignment, shape (2, task, reassignment), for sums over groups of curves.
+
+    First of the numbers `alone`, shape (task, curve), then added up over the features of which `comoment` has the
+    products, shape (task, curve, curve), or which it holds, shape (task, curve, feature); there are `rank` of them.
+    `batch` bounds the reassignments in one array; `progress` wraps the numbers of blocks.
+    """
+    for found in _squared_sums(alone, comoment, rank, plan, batch or CACHE // 8, progress):
+        for start in range(0, found.shape[-1], most := batch or found.shape[-1]):
+            yield found[..., start : start + most]
+
+
+def _squared_sums(
+    alone: Floats, comoment: Floats, rank: int, plan: RunPlan, most: int, progress: Progress
+) -> Iterator[Floats]:
+    n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
+    if not group_products.has_tables(plan) and _PAIR_COST * n_pairs < plan.n_units * (len(plan.sizes) - 1) * (1 + rank):
+        # A third of the time of sums of features for 5 groups of 10 curves at 1,000 levels; less with many tasks.
+        of_pairs = group_products.squares_of_pairs(alone, comoment, plan.sizes)
+        rows = rows_that_fit(4 * n_pairs, 2 * CACHE)
+        yield from (of_pairs(labels) for _, labels in label_batches(plan, rows, progress))
+        return
+    factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
+    features = np.concatenate([alone[..., np.newaxis], factor], axis=-1).swapaxes(1, 2)
+    if group_products.has_tables(plan):
+        scaled = np.sqrt(sum(1 / size for size in plan.sizes)) * features
+        for tables in group_products.subset_tables(scaled, plan, progress):
+            for left, right in group_products.parts_of(*tables, most):
+                yield group_products.squares_of_tables(left, right)
+        return
+    rows = rows_that_fit(8 * max(features.shape[0] * features.shape[1], plan.n_units), CACHE)
+    write = squares_over_groups(features, plan.sizes, rows)
+    for _, labels in label_batches(plan, rows, progress):
+        found = np.empty((*features.shape[:2], len(labels)))
+        write(labels, found)
+        yield np.stack([found[:, 0], found[:, 1:].sum(axis=1)])
+
+
+def n_rare(plan: Plan, alpha: float) -> int:
+    """Return how many reassignments, the observed one included, may reach a statistic that is significant."""
+    return int(np.floor(alpha * plan.n_total + 1e-9))
+
+
+def tally(batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float) -> tuple[Floats, Floats]:
+    """Count the reassignments whose statistic, shape (..., reassignment), is at least the observed one less ties.
+
+    Returns
+    -------
+    count, critical : ndarray, shape (...)
+        The count, the observed assignment included; and the value that no more than `n_rare` reach, infinite if
+        there is none. NaN reaches.
+    """
+    below = np.zeros(least.shape)
+    tail = UpperTail(n_rare(plan, alpha) + plan.exact)
+    for values in batches:
+        below += np.count_nonzero(values < least[..., np.newaxis], axis=-1)
+        tail.add(values)
+    return np.maximum(plan.n_total - below, 1), tail.smallest(least.shape)
+
+
+def ratio_reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> Flags:
+    """Return whether square / variance is at least observed / own, both tied within `TIE`.
+
+    Of variance 0 the ratio is 0 if the square is, else beyond every other, the larger the square the further.
+    """
+    of_ratios = square * own * (1 + TIE) >= observed * variance * (1 - TIE)
+    beyond = np.where(own > 0, square > 0, square * (1 + TIE) >= observed)
+    return np.where(observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond))
+
+
+def pvalue_fields(count: Floats, plan: Plan) -> dict[str, Floats]:
+    """Return the p-values of counts and, of random reassignments, their standard errors."""
+    pvalue = count / plan.n_total
+    error = np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
+    return {"pvalue": pvalue, "pvalue_stderr": error}
+
+
+class UpperTail:
+    """The largest values along the last axis of arrays that are added one after the other."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.parts: list[Floats] = []
+        self.held = 0
+
+    def add(self, values: Floats) -> None:
+        """Add values; drop all but the largest when many more are held."""
+        if self.size == 0:
+            return
+        self.parts.append(values)
+        self.held += values.shape[-1]
+        if self.held > 2 * self.size + rows_that_fit(8 * max(1, values[..., 0].size)):
+            self.parts = [self._largest()]
+            self.held = self.size
+
+    def _largest(self) -> Floats:
+        values = np.concatenate(self.parts, axis=-1) if len(self.parts) > 1 else self.parts[0]
+        size = min(self.size, values.shape[-1])
+        return np.partition(values, -size, axis=-1)[..., -size:].copy()  # a view would keep it all
+
+    def smallest(self, shape: tuple[int, ...]) -> Floats:
+        """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
+        return self._largest()[..., 0] if self.parts else np.full(shape, np.inf)
+
+
+class StepDown:
+    """Step-down adjustment for families of tests (Westfall & Young 1993, Algorithm 2.8), batch by batch.
+
+    A member is compared with the largest shuffled value of the members that are observed no larger than it, and its
+    count is at least that of every larger member.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (task, member)
+        The members from the smallest observed value to the largest.
+    """
+
+    def __init__(self, observed: Floats) -> None:
+        self.order: Index = observed.argsort(axis=-1, kind="stable")
+        self.least = np.take_along_axis(observed, self.order, axis=-1)[..., np.newaxis] - TIE
+        self.reached = np.zeros(observed.shape)
+
+    def add(self, values: Floats) -> None:
+        """Add the values of some reassignments, shape (task, member, reassignment)."""
+        if values.shape[-1] < _LONG:  # members beside each other, where numpy is quickest
+            for task, (order, least) in enumerate(zip(self.order, self.least, strict=True)):
+                reach = np.ascontiguousarray(values[task].T).take(order, axis=-1)
+                np.maximum.accumulate(reach, axis=-1, out=reach)
+                self.reached[task] += np.count_nonzero(reach >= least[:, 0], axis=0)
+            return
+        reach = values[np.arange(len(values))[:, np.newaxis], self.order]  # whole rows: faster than take_along_axis
+        for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
+            np.maximum(smaller, member, out=member)
+        self.reached += np.count_nonzero(reach >= self.least, axis=-1)
+
+    @property
+    def counts(self) -> Floats:
+        """How many reassignments count against each member, shape (task, member)."""
+        counts = np.empty_like(self.reached)
+        at_least = np.maximum.accumulate(self.reached[:, ::-1], axis=-1)[:, ::-1]
+        np.put_along_axis(counts, self.order, at_least, axis=-1)
+        return counts
+
+
+def count_at_least(null: Floats, observed: Floats) -> Floats:
+    """Return how many null values, shape (task, reassignment), are at least each observed one, (task, member)."""
+    ordered = np.sort(null, axis=-1)
+    below = [np.searchsorted(row, values, side="left") for row, values in zip(ordered, observed, strict=True)]
+    return np.asarray(null.shape[-1] - np.array(below).reshape(observed.shape), float)
+
+
+class Test(NamedTuple):
+    """A test of a shift, for `limits`.
+
+    Attributes
+    ----------
+    reaches : callable
+        Whether reassignments reach the observed statistic, from their numbers in the flattened array of tasks by
+        reassignments (None for all) and the distances of the shift for each (for each task); the shape is that of the
+        numbers, or (task, reassignment).
+    shape : tuple of int
+        Numbers of tasks and of reassignments.
+    besides : int
+        Number of further reassignments, which reach it everywhere.
+    most : float
+        A shift is rejected if no more reassignments than this reach the observed statistic.
+    """
+
+    reaches: Callable[[Index | None, Floats], Flags]
+    shape: tuple[int, int]
+    besides: int
+    most: float
+
+    def states(self, at: Floats) -> tuple[Flags, Flags]:
+        """Return which reassignments reach the statistic at distances, shape (task,), and which tasks keep these."""
+        reached = self.reaches(None, at)
+        return reached, self.besides + np.count_nonzero(reached, axis=-1) > self.most
+
+
+def may_leave_gaps(*sizes: float) -> bool:
+    """Return whether shifts that are not rejected may lie in several pieces: seen with less than 4, or past 3:1."""
+    return min(sizes) < 4 or max(sizes) > 3 * min(sizes)
+
+
+def points_of_scan(n_resamples: int) -> int:
+    """Return at how many shifts so many reassignments are evaluated in a scan."""
+    return int(np.clip(_POINTS // n_resamples, 64, 4096))
+
+
+def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Flags]:
+    """Return the largest distance to one side at which a test does not reject: the hull of the shifts that are left.
+
+    It is infinite where the test rejects no shift however large. `known`, shape (task,), are distances that are not
+    rejected. The second array is True where a smaller distance is rejected; without `scan`, for tests of which that is
+    not expected, it is not looked for.
+    """
+    n_tasks, n_resamples = test.shape
+    share = test.most / (test.besides + n_resamples)
+    start = float(np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10))  # a little inside the usual limit
+    unbounded = test.states(np.full(n_tasks, _FAR))[1]
+    inside, outside = known.copy(), np.full(n_tasks, _FAR)
+    gap = np.zeros(n_tasks, bool)
+    if scan:
+        number = points_of_scan(n_resamples)
+        for share in np.arange(number - 1, 0, -1) / number:  # from outside in
+            at = share / (1 - share) * np.ones(n_tasks)
+            kept = test.states(at)[1]
+            outside = np.where(~kept & (at > inside), at, outside)
+            inside = np.where(kept, np.maximum(inside, at), inside)
+            gap |= ~kept & (at < inside)
+    else:
+        inside, outside = _bracket(test, inside, outside, start, unbounded)
+    inside = _bisect(test, inside, outside)
+    return np.where(unbounded, np.inf, inside), gap & ~unbounded
+
+
+def _bracket(test: Test, inside: Floats, outside: Floats, start: float, done: Flags) -> tuple[Floats, Floats]:
+    """Step from near the usual limit, further each time, to a distance that is rejected and one that is not."""
+    at, step = np.maximum(start, inside), 1.25
+    kept = test.states(at)[1]
+    upwards = kept.copy()
+    done = done.copy()
+    while True:
+        inside, outside = np.where(kept & ~done, at, inside), np.where(kept | done, outside, at)
+        done |= (kept != upwards) | (upwards & (at >= _FAR)) | (~upwards & (at <= inside))
+        if done.all() or step > _FAR:
+            return inside, outside
+        at = np.where(done, at, np.where(upwards, at * step, np.maximum(at / step, inside)))
+        step *= step
+        kept = test.states(at)[1]
+
+
+def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
+    """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated.
+
+    One that differs at both ends of a part of a bracket, but not at those of the whole, would be missed. So the result
+    is checked with all of them, and where that fails all are evaluated.
+    """
+    n_tasks, n_resamples = test.shape
+    begin, end = inside, outside
+    for everyone in (False, True):
+        at_inside, at_outside = test.states(inside)[0].ravel(), test.states(outside)[0].ravel()
+        cells = np.flatnonzero(at_inside != at_outside) if not everyone else np.arange(at_inside.size)
+        task = cells // n_resamples
+        rest = np.zeros(n_tasks) if everyone else np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
+        base = test.besides + rest
+        for _ in range(_STEPS):
+            middle = (inside + outside) / 2
+            if not ((middle > inside) & (middle < outside)).any():
+                break
+            reached = test.reaches(cells, middle[task])
+            kept = base + np.bincount(task, reached, n_tasks) > test.most
+            inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+            if not everyone:
+                now_inside, now_outside = (
+                    np.where(kept[task] == side, reached, before)
+                    for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
+                )
+                at_inside[cells], at_outside[cells] = now_inside, now_outside
+                base = base + np.bincount(task, now_inside & now_outside, n_tasks)
+                differ = now_inside != now_outside
+                cells, task = cells[differ], task[differ]
+        wrong = ~test.states(inside)[1] | test.states(outside)[1]
+        if not (wrong & (inside > begin)).any():
+            break
+        inside, outside = np.where(wrong, begin, inside), np.where(wrong, end, outside)
+    return inside
+
+
+def holm(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by Holm's step-down; NaN stays and does not count."""
+    rank = pvalues.argsort(axis=-1).argsort(axis=-1)
+    left = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True) - rank
+    raised = np.sort(pvalues, axis=-1) * np.sort(left, axis=-1)[..., ::-1]
+    adjusted = np.minimum(np.maximum.accumulate(raised, axis=-1), 1.0)
+    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(adjusted, rank, axis=-1))
+
+
+def bonferroni(pvalues: Floats) -> Floats:
+    """Multiply p-values along the last axis by their number (Bonferroni); NaN stays and does not count."""
+    return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
+
+
+def benjamini_hochberg(pvalues: Floats) -> Floats:
+    """Adjust p-values along the last axis by Benjamini & Hochberg's step-up (1995); NaN stays and does not count."""
+    rank = pvalues.argsort(axis=-1).argsort(axis=-1)
+    count = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True)
+    raised = np.sort(pvalues, axis=-1) * count / np.arange(1, pvalues.shape[-1] + 1)
+    adjusted = np.fmin.accumulate(raised[..., ::-1], axis=-1)[..., ::-1]
+    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(np.minimum(adjusted, 1.0), rank, axis=-1))
+
+
+def may_be_best(
+    pairs: NDArray[np.intp], difference: Floats, pvalue_adjusted: Floats, n_algorithms: int, alpha: float
+) -> Floats:
+    """Return 1 for every algorithm over which no other is shown to score higher, else 0, shape (algorithm,).
+
+    `pairs`, shape (pair, 2), are all pairs of algorithms. NaN for algorithms without any difference, and for all if the
+    set would be empty.
+    """
+    found = np.full(n_algorithms, np.nan)
+    found[pairs[~np.isnan(difference)]] = 1.0
+    shown = pvalue_adjusted <= alpha + 1e-12
+    lower = np.where(difference > 0, pairs[:, 1], pairs[:, 0])
+    found[lower[shown]] = 0.0
+    return found if (found == 1).any() else np.full(n_algorithms, np.nan)
+
+
+ADJUSTMENTS = {"holm": holm, "bonferroni": bonferroni}

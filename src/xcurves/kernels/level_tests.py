@@ -1,0 +1,347 @@
+"""Randomization level by level, and over all levels at once: pointwise, largest-F and cluster-mass tests.
+
+All is computed on the scale of R = SS / (SS + error SS), which increases with F and stays finite. The denominator does
+not change when curves are reassigned: of curves scaled to a unit sum of squares at every level, a shuffled R is the sum
+of the squared sums of the groups by their sizes. The table of levels by reassignments is made whole where it fits, else
+twice: a few levels at a time for what each level says by itself, and a few reassignments at a time for what needs all
+levels of a reassignment.
+
+Clusters are stretches of neighbouring levels whose F is above a threshold; the sum of F over each is its mass (Maris &
+Oostenveld, doi:10.1016/j.jneumeth.2007.03.024). A level whose R exceeds the threshold by no more than `TIE` is not
+above it.
+
+All pairwise differences at all levels at once have intervals from the largest studentized difference of residuals: if
+groups differ, their curves are not exchangeable, but the residuals from the group means are, if groups differ in their
+means only. The critical value is that of the largest ``|T|`` over pairs and levels when the residual curves are
+reassigned; ``T`` is Welch's, or if paired that of the differences within runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.engine import (
+    Progress,
+    StepDown,
+    UpperTail,
+    count_at_least,
+    label_batches,
+    n_rare,
+    squares_over_groups,
+)
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit
+
+_TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
+_ROWS = 256  # reassignments whose sums are computed at once
+
+
+class ProfileDesign(NamedTuple):
+    """What the randomization of levels needs.
+
+    Attributes
+    ----------
+    curves : ndarray, shape (task, level, curve)
+        Curves, group after group, centred at every level (within runs too if paired) and scaled to a unit sum of
+        squares; zero at levels where all scores are equal.
+    share : ndarray, shape (task, level)
+        Observed R; NaN where all scores are equal.
+    within : ndarray, shape (task, interval, level)
+        Sum of squares of each level in an interval, including error; zero for other levels.
+    df : tuple of float
+        Degrees of freedom of F: between groups, and of the error.
+    """
+
+    curves: Floats
+    share: Floats
+    within: Floats
+    df: Df
+
+
+class Rules(NamedTuple):
+    """Options of the tests: alpha, step-down or not, the F of a cluster (None: each level's critical value)."""
+
+    alpha: float
+    step_down: bool
+    threshold: float | None
+
+
+def tasks_at_once(plan: RunPlan, n_levels: int, n_intervals: int) -> int:
+    """Return how many tasks may be evaluated together."""
+    return rows_that_fit(8 * plan.n_resamples * max(n_levels, n_intervals))
+
+
+def profile_tests(
+    design: ProfileDesign,
+    plan: RunPlan,
+    rules: Rules,
+    batch: int | None = None,
+    progress: Progress = lambda blocks: blocks,
+) -> dict[str, Floats]:
+    """Compare the observed shares with those of every reassignment of the plan.
+
+    Returns
+    -------
+    dict of ndarray
+        On (task, level): `pvalue`, `pvalue_adjusted`, `critical` and `critical_simultaneous` (the R above which a
+        level is significant by itself, or as one of all), `cluster` (numbered from 1) and `cluster_pvalue`; on (task,
+        interval): `interval_pvalue` and `interval_pvalue_adjusted`.
+    """
+    observed, undefined = np.nan_to_num(design.share), np.isnan(design.share)
+    n_tasks, n_levels, _ = design.curves.shape
+    reached, critical = np.empty(observed.shape), np.empty(observed.shape)
+    whole = observed.size * plan.n_resamples * 8 <= _TABLE
+    width = n_levels if whole else rows_that_fit(8 * n_tasks * plan.n_resamples)
+    for start in progress(range(0, n_levels, width)):
+        some = slice(start, start + width)
+        table = _shares(design.curves[:, some], plan, min(batch or _ROWS, _ROWS))
+        reached[:, some] = _reached(table, observed[:, some])
+        critical[:, some] = _critical(table, plan, rules)
+    limit = critical
+    if rules.threshold is not None:
+        limit = np.full_like(critical, share_of(rules.threshold, design.df))
+    cluster, mass = find_clusters(design.share, limit, design.df)
+    family = _Family(design, plan, rules, limit)
+    if whole:
+        family.add(slice(None), table)
+    else:
+        del table
+        for some, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(8 * n_levels))):
+            family.add(some, _shares(design.curves, plan, len(labels), labels))
+    count = family.adjusted(observed)
+    return {
+        "pvalue": _pvalue(reached, undefined, plan),
+        "pvalue_adjusted": _pvalue(count, undefined, plan),
+        "critical": critical,
+        "critical_simultaneous": _critical(family.largest[:, np.newaxis], plan, rules),
+        "cluster": cluster,
+        "cluster_pvalue": _pvalue(count_at_least(family.masses, mass), np.isnan(mass), plan),
+        **family.interval_pvalues(observed),
+    }
+
+
+class _Family:
+    """What needs all levels of a reassignment: largest shares, step-down, masses of clusters, sums over intervals."""
+
+    def __init__(self, design: ProfileDesign, plan: RunPlan, rules: Rules, limit: Floats) -> None:
+        self.design, self.plan, self.rules, self.limit = design, plan, rules, limit
+        n_tasks, n_intervals, _ = design.within.shape
+        self.largest, self.masses = np.zeros((2, n_tasks, plan.n_resamples))
+        self.intervals = np.zeros((n_tasks, n_intervals, plan.n_resamples))
+        self.steps = StepDown(np.nan_to_num(design.share)) if rules.step_down else None
+
+    def add(self, some: slice, table: Floats) -> None:
+        """Add the shares of some reassignments, shape (task, level, reassignment)."""
+        self.largest[:, some] = table.max(axis=1)
+        self.masses[:, some] = largest_masses(table, self.limit, self.design.df)
+        if self.intervals.size:
+            self.intervals[..., some] = self.design.within @ table
+        if self.steps is not None:
+            self.steps.add(table)
+
+    def adjusted(self, observed: Floats) -> Floats:
+        """Return how many reassignments count against each level, shape (task, level), as one of all."""
+        return count_at_least(self.largest, observed - TIE) if self.steps is None else self.steps.counts
+
+    def interval_pvalues(self, observed: Floats) -> dict[str, Floats]:
+        """Return what `profile_tests` returns on intervals."""
+        total = self.design.within.sum(axis=-1)
+        nothing = total == 0
+        divisor = np.where(nothing, 1.0, total)
+        table = self.intervals / divisor[..., np.newaxis]
+        own = (self.design.within @ observed[..., np.newaxis])[..., 0] / divisor
+        if self.rules.step_down:
+            steps = StepDown(own)
+            steps.add(table)
+            adjusted = steps.counts
+        else:
+            adjusted = count_at_least(table.max(axis=1, initial=0.0), own - TIE)
+        return {
+            "interval_pvalue": _pvalue(_reached(table, own), nothing, self.plan),
+            "interval_pvalue_adjusted": _pvalue(adjusted, nothing, self.plan),
+        }
+
+
+def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: RunPlan) -> Floats:
+    """Return p-values from counts of the reassignments that are evaluated, NaN where there is nothing to test."""
+    return np.where(undefined, np.nan, (count + (plan.n_total - plan.n_resamples)) / plan.n_total)
+
+
+def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
+    """Return the value that few enough of the shuffled ones exceed; 1, the largest R, if there is none."""
+    tail = UpperTail(min(n_rare(plan, rules.alpha) + plan.exact, plan.n_resamples))
+    tail.add(table)
+    return np.minimum(tail.smallest(table.shape[:-1]), 1.0)
+
+
+def _reached(table: Floats, observed: Floats) -> Floats:
+    """Return how many shuffled values, shape (..., reassignment), are at least the observed one, shape (...)."""
+    return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1), float)
+
+
+def _shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:
+    """Return the shuffled R of scaled curves, shape (task, level, curve), as (task, level, reassignment).
+
+    They are computed in batches of `rows` reassignments, of all the plan's or of some `labels`.
+    """
+    flat = curves.reshape(1, -1, curves.shape[-1])
+    write = squares_over_groups(flat, plan.sizes, rows)
+    table = np.empty((1, flat.shape[1], plan.n_resamples if labels is None else len(labels)))
+    for some, of_some in label_batches(plan, rows) if labels is None else [(slice(None), labels)]:
+        write(of_some, table[..., some])
+    return table.reshape(*curves.shape[:2], -1)
+
+
+Df = tuple[float, float]
+
+
+def share_of(f: float, df: Df) -> float:
+    """Return R of a ratio F."""
+    return df[0] * f / (df[1] + df[0] * f)
+
+
+def f_of(share: Floats, df: Df) -> Floats:
+    """Return F of shares R, infinite where nothing is left for the error."""
+    f = np.full(np.shape(share), np.inf)
+    np.divide(share * (df[1] / df[0]), 1 - share, out=f, where=share < 1)
+    return f
+
+
+def find_clusters(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
+    """Find the clusters of shares, shape (task, level), numbered from 1; NaN outside.
+
+    Also return the mass of each level's cluster, from shares less `TIE`; NaN outside.
+    """
+    above = share > threshold + TIE  # False for NaN
+    starts = above & ~np.pad(above, ((0, 0), (1, 0)))[:, :-1]
+    number = starts.cumsum(axis=-1)
+    index = number + (share.shape[-1] + 1) * np.arange(len(share))[:, np.newaxis]
+    f = np.where(above, f_of(share - TIE, df), 0.0)
+    mass = np.bincount(index.ravel(), f.ravel())[index]
+    return np.where(above, number, np.nan), np.where(above, mass, np.nan)
+
+
+def largest_masses(table: Floats, threshold: Floats, df: Df) -> Floats:
+    """Return the largest mass of a cluster, shape (task, reassignment), 0 if there is none.
+
+    `table` has the shares of reassignments, shape (task, level, reassignment), `threshold` the shape (task, level).
+    """
+    n_tasks, n_levels, n_resamples = table.shape
+    above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
+    index = np.flatnonzero(above)  # reassignment by reassignment, level after level
+    largest = np.zeros(n_tasks * n_resamples)
+    if index.size:
+        row, level = np.divmod(index, n_levels)
+        begins = np.flatnonzero((level == 0) | (np.diff(index, prepend=-2) > 1))
+        task, shuffle = np.divmod(row, n_resamples)
+        np.maximum.at(largest, row[begins], np.add.reduceat(f_of(table[task, level, shuffle], df), begins))
+    return largest.reshape(n_tasks, n_resamples)
+
+
+class LevelDifferences(NamedTuple):
+    """The differences of all pairs of groups at all levels.
+
+    Attributes
+    ----------
+    largest : ndarray, shape (task, shuffle)
+        The largest T² of every reassignment of the residuals.
+    difference, variance : ndarray, shape (task, pair, level)
+        Differences of means and their variances, NaN where the runs of a group have equal scores.
+    """
+
+    largest: Floats
+    difference: Floats
+    variance: Floats
+
+
+def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
+    """Compare the groups of complete curves, shape (task, curve, level)."""
+    n_tasks, n_curves, n_levels = curves.shape
+    pairs = list(combinations(range(len(plan.sizes)), 2))
+    apart = curves - curves[:, :1]
+    means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
+    residuals = np.moveaxis(apart - means[:, plan.observed], 1, 2)
+    compare = _within_runs if plan.paired else _between_groups
+    largest = np.zeros((n_tasks, plan.n_resamples))
+    width = rows_that_fit(8 * n_curves, CACHE // 8)
+    rows = rows_that_fit(8 * n_tasks * width, CACHE)
+    for level in range(0, n_levels, width):
+        part = residuals[:, level : level + width]
+        for some, labels in label_batches(plan, rows):
+            for difference, variance in compare(part, labels, plan.sizes):
+                np.maximum(largest[:, some], _square(difference, variance).max(axis=1), out=largest[:, some])
+    # Runs with equal scores give no estimate of their spread.
+    spread = [residuals[..., plan.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
+    own = compare(residuals, plan.observed[np.newaxis], plan.sizes)
+    variances = [
+        np.where(spread[a] & spread[b] & (variance[..., 0] > 0), variance[..., 0], np.nan)
+        for (a, b), (_, variance) in zip(pairs, own, strict=True)
+    ]
+    differences = [means[:, a] - means[:, b] for a, b in pairs]
+    return LevelDifferences(largest, np.stack(differences, axis=1), np.stack(variances, axis=1))
+
+
+def are_equivalent(found: LevelDifferences, plan: Plan, alpha: float, margin: float) -> NDArray[np.bool_]:
+    """Return whether the intervals of all differences lie within the margin, shape (task, level)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = (margin - np.abs(found.difference)) / np.sqrt(found.variance)
+    known = np.where(np.isnan(found.variance), -np.inf, room).min(axis=1)
+    return np.asarray((_critical_difference(found, plan, alpha) <= known) & np.isfinite(known))
+
+
+def bands(found: LevelDifferences, plan: Plan, alpha: float) -> Floats:
+    """Return bands of all differences at all levels together, shape (task, pair, level, 2); infinite with few runs."""
+    half = _critical_difference(found, plan, alpha)[..., np.newaxis] * np.sqrt(found.variance)
+    return np.stack([found.difference - half, found.difference + half], axis=-1)
+
+
+def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> Floats:
+    """Return the critical value of the largest |T| of each task, shape (task, 1), infinite if no assignment is rare."""
+    rare = n_rare(plan, alpha)
+    if rare == 0:
+        return np.full((len(found.largest), 1), np.inf)
+    return np.sqrt(np.partition(found.largest, -rare)[:, [-rare]])
+
+
+def _square(difference: Floats, variance: Floats) -> Floats:
+    """Return T², zero where there is no difference."""
+    squared = np.zeros(difference.shape)
+    with np.errstate(divide="ignore"):
+        return np.divide(difference**2, variance, out=squared, where=difference != 0)
+
+
+def _between_groups(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the difference of the means of every pair of groups, and its variance.
+
+    `residuals` has the shape (task, level, curve), both results (task, level, reassignment).
+    """
+    members = [(labels == group).T.astype(float) for group in range(len(sizes))]
+    sums = [residuals @ member for member in members]
+    squares = [residuals**2 @ member for member in members]
+    variances = [_variance(total, square, size) for total, square, size in zip(sums, squares, sizes, strict=True)]
+    for a, b in combinations(range(len(sizes)), 2):
+        yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
+
+
+def _within_runs(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the same for pairs of matched groups, from the differences within their runs."""
+    n_groups, n_runs = len(sizes), sizes[0]
+    # Which of the curves of a run each group takes: the inverse of the run's labels.
+    taken = labels.reshape(len(labels), n_groups, n_runs).argsort(axis=1)
+    placed = residuals[..., taken * n_runs + np.arange(n_runs)]  # (task, level, reassignment, group, run)
+    for a, b in combinations(range(len(sizes)), 2):
+        apart = placed[..., a, :] - placed[..., b, :]
+        total = apart.sum(axis=-1)
+        yield total / sizes[0], _variance(total, np.einsum("...r,...r->...", apart, apart), sizes[0])
+
+
+def _variance(total: Floats, squares: Floats, size: int) -> Floats:
+    """Return the variance of a mean of `size` values from their sum and sum of squares; infinite for one value."""
+    if size == 1:
+        return np.full_like(total, np.inf)
+    return np.maximum(squares - total**2 / size, 0.0) / (size * (size - 1))

@@ -1,0 +1,191 @@
+"""Learning curves fitted again: to their first sizes, to predict the last octaves, and to redrawn errors.
+
+A curve is fitted to its sizes up to a cut and compared with its errors at all later ones. The squared log errors,
+each divided by the octaves between, are summarised by ρ: the log error at one octave beyond the data.
+
+The bootstrap redraws means and variances of every size, refitted without the prior. Folds are drawn from the fitted
+curve with the estimated variances, which by sufficiency is to draw one normal mean and one chi-squared variance for
+each size. The draws depend on the seed, the place of the size and its number of folds only, so that a curve has the
+same replicates whatever its neighbours are, as long as the array has the same sizes: an absent size that is added moves
+the places of those behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels import powerlaw
+from xcurves.kernels.learning import Fit, Model, Sizes
+from xcurves.kernels.moments import Floats
+
+_FEWEST = 4  # sizes up to a cut
+_CUTS = 6  # half octaves
+_DENSE = 1.5  # sizes per octave from which cuts are half an octave apart
+_LEAST_HORIZON = 0.5  # octaves
+_BLOCK = 4096  # refits at once
+_ALWAYS = 0.02  # log error of one more cut, which also serves where no cut is possible
+_LEAST_USED = 5  # sizes of a fit, however few octaves they span
+_NEAR = 0.95  # sizes a little below the first octave are used
+
+
+class Backtest(NamedTuple):
+    """Root mean squared log errors of refits at later sizes, per root octave, and how many cuts; shape (curve,).
+
+    NaN for curves without a cut, infinite where a refitted curve is not positive.
+    """
+
+    combined: Floats
+    law: Floats
+    last_fall: Floats
+    n_cuts: NDArray[np.intp]
+
+
+def used_sizes(n: Floats, present: NDArray[np.bool_], octaves: float | None) -> NDArray[np.bool_]:
+    """Return which sizes a law is fitted to: those of the last octaves, five at least, shape (curve, size)."""
+    if octaves is None:
+        return present
+    largest = np.where(present, n, -np.inf).max(axis=1, keepdims=True)
+    from_last = np.cumsum(present[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED)))
+
+
+def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the places of the last sizes of backtests, shape (curve, cut); -1 where there is none.
+
+    Cuts are the sizes nearest, in logarithms, to N / 2^{j/2}, j = 1..6, with N the largest size, or to N / 2^j,
+    j = 1..3, of curves with less than 1.5 sizes per octave. Each keeps four sizes and leaves one out.
+    """
+    octaves = np.log2(n)
+    first, last = present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    n_sizes = present.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE
+    step = np.where(dense, 0.5, 1.0)[:, np.newaxis] * np.arange(1, _CUTS + 1)
+    distance = np.abs(octaves - (octaves[last][:, np.newaxis] - step)[..., np.newaxis])  # (curve, cut, size)
+    nearest = np.where(present[:, np.newaxis], distance, np.inf).argmin(axis=-1)
+    kept = np.take_along_axis(np.cumsum(present, axis=1), nearest, axis=1)
+    repeated = np.zeros(nearest.shape, dtype=bool)
+    repeated[:, 1:] = nearest[:, 1:] == nearest[:, :-1]  # nearest never rises with j
+    used = (kept >= _FEWEST) & (nearest < last[:, np.newaxis]) & ~repeated & (step <= _CUTS / 2)
+    return np.where(used, nearest, -1)
+
+
+def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> Backtest:
+    """Return the backtest errors of the combined rule, of the law and of the last fall.
+
+    The square is the mean over cuts of the mean over later sizes of r² / max(h, 1/2), r the log of the error over the
+    prediction, h the octaves since the cut; at each cut everything is fitted anew to the sizes up to it.
+    """
+    if model.weights == "relative":
+        sizes = sizes.where(sizes.means > 0)
+    places = cuts(model.n, sizes.folds > 0)
+    curve, cut = np.nonzero(places >= 0)
+    rules = len(Backtest._fields) - 1
+    squares = np.empty((rules, len(curve)))
+    for start in range(0, len(curve), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        one = curve[some]
+        squares[:, some] = _squares(model, at[one], sizes.take(one), places[one, cut[some]], octaves)
+    known = ~np.isnan(squares).any(axis=0)
+    counts = np.bincount(curve[known], minlength=len(at))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [np.sqrt(np.bincount(curve[known], each[known], len(at)) / counts) for each in squares]
+    return Backtest(found[0], found[1], found[2], counts)
+
+
+def spread(error: Floats, n_cuts: NDArray[np.intp] | Floats) -> Floats:
+    """Return ρ, by which intervals are widened: backtest errors with one more cut of 2 %, shape (curve,)."""
+    total = np.where(n_cuts > 0, n_cuts * error**2, 0.0)
+    return np.asarray(np.sqrt((total + _ALWAYS**2) / (n_cuts + 1)))
+
+
+def _squares(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.intp], octaves: float | None) -> Floats:
+    """Return the mean of r² / max(h, 1/2) over the sizes behind `last` by each rule, shape (rule, curve)."""
+    place = np.arange(len(model.n))
+    later = (place > last[:, np.newaxis]) & (sizes.folds > 0) & (sizes.means > 0)
+    before = sizes.where(place <= last[:, np.newaxis])
+    used = before.where(used_sizes(model.n, before.folds > 0, octaves))
+    theta = replace(model, rescaled=False).fit(at, used).theta
+    law = powerlaw.values(theta, model.n, at)
+    fall = powerlaw.last_fall(model.n, before.means, before.folds > 0)
+    octave = np.log2(model.n / fall.largest[:, np.newaxis])
+    last_fall = fall.values(octave)
+    horizon = np.maximum(octave, _LEAST_HORIZON)
+    found = []
+    for predicted in (powerlaw.combine(law, last_fall, octave), law, last_fall):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_error = np.log(sizes.means / np.maximum(predicted, 0.0))  # infinite where the law is not positive
+            terms = np.where(later, log_error**2 / horizon, 0.0)
+            found.append(terms.sum(axis=1) / later.sum(axis=1))
+    return np.stack(found)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Standard draws that all curves share, `n_resamples` for each of `n_sizes` sizes."""
+
+    entropy: int
+    n_resamples: int
+    n_sizes: int
+    _known: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
+
+    def normal(self) -> Floats:
+        """Return standard normal draws, shape (resample, size)."""
+        return np.random.default_rng([self.entropy, 0]).normal(size=(self.n_resamples, self.n_sizes))
+
+    def variance_ratio(self, folds: Floats) -> Floats:
+        """Return redrawn by true sample variance, shape (curve, resample, size); 1 for less than two folds."""
+        found = np.ones((len(folds), self.n_resamples, self.n_sizes))
+        for size, column in enumerate(folds.T):
+            for count in np.unique(column[column > 1]).astype(int).tolist():
+                found[column == count, :, size] = self._chi_square(size, count - 1) / (count - 1)
+        return found
+
+    def _chi_square(self, size: int, degrees: int) -> Floats:
+        if (size, degrees) not in self._known:
+            rng = np.random.default_rng([self.entropy, 1, size, degrees])
+            self._known[size, degrees] = rng.chisquare(degrees, self.n_resamples)
+        return self._known[size, degrees]
+
+    def blocks(self, n_curves: int) -> Iterator[slice]:
+        """Yield the curves whose replicates are refitted at once."""
+        step = max(1, _BLOCK // self.n_resamples)
+        return (slice(start, start + step) for start in range(0, n_curves, step))
+
+
+def refit_percentiles(
+    model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, draws: Draws, alpha: float
+) -> tuple[Floats, Floats]:
+    """Return percentile intervals of the parameters, shape (curve, 6, 2), and of the curve at sizes `n`."""
+    refitted = replace(model, strength=0.0)
+    standard = draws.normal()
+    expected = powerlaw.curve(fit.theta, model.n, at)
+    intervals = np.empty((len(at), 6, 2))
+    bounds = np.empty((len(at), len(n), 2))
+    for some in draws.blocks(len(at)):
+        folds, variance = sizes.folds[some], fit.variance[some]
+        ratio = draws.variance_ratio(folds)
+        noise = standard * np.sqrt(variance / np.maximum(folds, 1))[:, np.newaxis]
+        means = np.where(folds[:, np.newaxis] > 0, expected[some, np.newaxis] + noise, 0.0)
+        redrawn = _flat(variance[:, np.newaxis] * ratio)
+        counts = _flat(np.broadcast_to(folds[:, np.newaxis], ratio.shape))
+        drawn = Sizes(counts, _flat(means), redrawn, None if sizes.variance is None else redrawn)
+        where = np.repeat(at[some], draws.n_resamples)
+        theta = refitted.fit(where, drawn).theta
+        found = powerlaw.parameters(theta, where), powerlaw.curve(theta, n, where)
+        for target, values in zip((intervals, bounds), found, strict=True):
+            replicates = values.reshape(len(folds), draws.n_resamples, values.shape[-1])
+            target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
+    unknown = np.isnan(fit.theta).any(axis=1)
+    intervals[unknown] = bounds[unknown] = np.nan
+    return intervals, bounds
+
+
+def _flat(values: Floats) -> Floats:
+    """Join the axes of curves and resamples."""
+    return values.reshape(-1, values.shape[-1])

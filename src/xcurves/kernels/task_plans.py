@@ -1,0 +1,237 @@
+"""Plans of tests over several tasks: whole runs of two algorithms dealt anew within tasks, or look after look.
+
+A deal has one label for each curve of each task, those of the first algorithm in front, 0 where the curve goes to the
+first algorithm; paired, one for each run, 1 where its two curves change places. `Cells` say which labels belong to
+which tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.kernels.plans import BLOCK, FEW, Index, Labels, Plan, RunPlan, bits_of, ceiling, generator
+
+TABLED = 20  # curves of which all deals are tabulated
+
+
+class Cells(NamedTuple):
+    """Tasks in which two algorithms have `n_a` and `n_b` runs, and which labels are theirs, task after task."""
+
+    tasks: Index
+    n_a: int
+    n_b: int
+    units: slice
+
+    def of(self, labels: Labels) -> Labels:
+        """Return the labels of these tasks, shape (reassignment, task, unit)."""
+        return labels[:, self.units].reshape(len(labels), len(self.tasks), -1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealPlan(Plan):
+    """Whole runs of two algorithms dealt anew to both, within every task by itself.
+
+    Attributes
+    ----------
+    runs : tuple of (int, int)
+        Numbers of runs of both algorithms in each task; a task in which either has none is left out.
+    paired : bool
+        Exchange the two curves of a run instead of dealing all curves.
+    """
+
+    runs: tuple[tuple[int, int], ...]
+    paired: bool = False
+
+    @cached_property
+    def cells(self) -> list[Cells]:
+        """The tasks, by their numbers of runs."""
+        found: list[Cells] = []
+        for pair in sorted({pair for pair in self.runs if min(pair) > 0}):
+            tasks, start = np.flatnonzero([each == pair for each in self.runs]), found[-1].units.stop if found else 0
+            found.append(Cells(tasks, *pair, slice(start, start + len(tasks) * self._n_labels_of(*pair))))
+        return found
+
+    def _n_labels_of(self, n_a: int, n_b: int) -> int:
+        return n_a if self.paired else n_a + n_b
+
+    @property
+    def n_units(self) -> int:
+        """Number of curves, if paired of runs, of all tasks."""
+        return self.cells[-1].units.stop if self.cells else 0
+
+    @property
+    def n_labels(self) -> int:
+        """The first algorithm or the second."""
+        return 2
+
+    @property
+    def rows(self) -> int:
+        """Number of deals in a block, whatever the number of tasks."""
+        return BLOCK
+
+    @property
+    def observed(self) -> Labels:
+        """The labels as observed, shape (1, unit)."""
+        rows = [np.zeros((1, self.n_units), np.int8)]
+        for cells in self.cells if not self.paired else ():
+            cells.of(rows[0])[..., cells.n_a :] = 1
+        return rows[0]
+
+    @property
+    def least(self) -> float:
+        """The smallest p-value: where all numbers of runs are equal, a deal and its mirror have the same size of T."""
+        mirrored = self.paired or all(a == b for a, b in self.runs)
+        return (2 if mirrored else 1) / self.n_total if self.exact else 1 / self.n_total
+
+    def enumerate(self, index: Index) -> Labels:
+        """Return the deals numbered `index`, shape (index, unit): those of the tasks are the digits of its number."""
+        parts = [np.zeros((len(index), 0), np.int8)]
+        for cells in self.cells:
+            ways = count_deals((cells[1:3],), paired=self.paired)
+            digits = index[:, np.newaxis] // ways ** np.arange(len(cells.tasks)) % ways
+            labels = bits_of(digits, cells.n_a) if self.paired else every_deal(cells.n_a, cells.n_b)[digits]
+            parts.append(labels.reshape(len(index), -1))
+            index = index // ways ** len(cells.tasks)
+        return np.concatenate(parts, axis=1)
+
+    def draw(self, number: int, rows: int) -> Labels:
+        """Draw the deals of random block `number`, shape (rows, unit)."""
+        drawn = [self._draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
+        return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+
+    def _draw(self, cells: Cells, number: int, rows: int) -> Labels:
+        """Draw the labels of alike tasks, shape (rows, task, unit)."""
+        tasks, n_a, n_b, _ = cells
+        rng, shape = generator(self.entropy, self.paired, n_a, n_b, number), (len(tasks), rows)
+        if self.paired:
+            return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
+        if n_a + n_b <= TABLED:
+            table = every_deal(n_a, n_b)[:, ::-1]
+            return table[rng.integers(0, len(table), shape).T]
+        if n_a + n_b <= FEW:
+            first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
+            flags = rng.permuted(np.broadcast_to(first, (*shape, n_a + n_b)), axis=-1)
+        else:
+            flags = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b).reshape(*shape, -1)
+        return 1 - flags.swapaxes(0, 1)
+
+
+def plan_deals(
+    runs: tuple[tuple[int, int], ...], n_resamples: int | None, *, paired: bool = False, entropy: int = 0
+) -> DealPlan:
+    """Plan deals: all of them if they are within the `ceiling`, else random ones."""
+    exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
+    return DealPlan(runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy)
+
+
+def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
+    """Return the number of distinct deals, the observed one included."""
+    return math.prod(2**a if paired else math.comb(a + b, a) for a, b in runs if min(a, b) > 0)
+
+
+@lru_cache(maxsize=64)
+def every_deal(n_a: int, n_b: int) -> Labels:
+    """Return all rows of `n_a` zeros and `n_b` ones, in lexicographic order: the observed one first."""
+    rows = np.zeros((1, 0), np.int8)
+    for curve in range(1, n_a + n_b + 1):
+        rows = np.concatenate([np.pad(rows, ((0, 0), (1, 0)), constant_values=bit) for bit in (0, 1)])
+        ones = rows.sum(axis=1, dtype=np.int64)
+        rows = rows[(ones <= n_b) & (curve - ones <= n_a)]
+    return rows
+
+
+def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
+    """Draw rows with so many ones: bits with about their share, then the ones or zeros that are too many turned.
+
+    Which of them are turned is drawn from all of them, so that every row is as likely as any other.
+    """
+    flags = (rng.integers(0, 256, (rows, n_curves), np.uint8) < round(256 * n_ones / n_curves)).view(np.int8)
+    excess = flags.sum(axis=-1, dtype=np.int64) - n_ones
+    todo = np.flatnonzero(excess)
+    while todo.size:
+        place = rng.integers(0, n_curves, todo.size)
+        many = np.int8(1) * (excess[todo] > 0)
+        turned = flags[todo, place] == many
+        at, where = todo[turned], place[turned]
+        flags[at, where] ^= 1
+        excess[at] -= np.sign(excess[at])
+        todo = todo[excess[todo] != 0]
+    return flags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look(DealPlan):
+    """Deals of the runs of one batch, each of which extends an assignment of the batches before.
+
+    What is drawn for a batch depends on the seed, on the number of the look and on the numbers of runs only.
+
+    Attributes
+    ----------
+    number : int
+        Of the look, from 0.
+    parent : ndarray of int, shape (assignment,), or None
+        Number of the assignment at the look before that each extends; None where all have their own number.
+    """
+
+    number: int
+    parent: Index | None
+
+    @property
+    def rows(self) -> int:
+        """Number of deals in a block: random ones are drawn at once."""
+        return BLOCK if self.exact else self.n_resamples
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of all assignments, shape (assignment, unit), number 0 the observed one."""
+        return np.concatenate([*([] if self.exact else [self.observed]), *self.blocks()])
+
+    def _draw(self, cells: Cells, _: int, rows: int) -> Labels:
+        """Draw labels from the table of all, or where that is long, row by row."""
+        tasks, n_a, n_b = cells[:3]
+        seed, ways = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b)), math.comb(n_a + n_b, n_a)
+        if ways <= self.n_total:
+            dtype = np.min_scalar_type(ways - 1)
+            index = np.random.default_rng(seed).integers(0, ways, (len(tasks), self.n_total), dtype)
+            return every_deal(n_a, n_b)[index[:, 1:].T]
+        entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
+        alone = RunPlan(
+            sizes=(n_a, n_b),
+            labelled=True,
+            n_assignments=ways,
+            exact=False,
+            n_resamples=len(tasks) * rows,
+            entropy=entropy,
+        )
+        return np.concatenate(list(alone.blocks())).reshape(len(tasks), rows, -1).swapaxes(0, 1)
+
+
+def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
+    """Plan the assignments of batches with `sizes` runs, shape (look, task, 2).
+
+    Exact up to the last look at which all assignments are at most `n_resamples`, then `n_resamples` random ones and the
+    observed one. A batch that lacks either algorithm in a task is left out there.
+    """
+    looks: list[Look] = []
+    count, exact = 1, True
+    for number, batch in enumerate(sizes):
+        runs = tuple((int(a), int(b)) for a, b in batch)
+        every = count_deals(runs)
+        fits, n = ceiling(count * every, n_resamples) if exact else (False, n_resamples)
+        total = n + (not fits)
+        parent = None
+        if fits:
+            parent = None if every == 1 else np.arange(total) // every
+        elif count != total or number == 0:
+            parent = generator(entropy, number).integers(0, count, total)
+            parent[0] = 0
+        looks.append(Look(runs=runs, number=number, parent=parent, exact=fits, n_resamples=n, entropy=entropy))
+        count, exact = total, fits
+    return looks

@@ -1,0 +1,124 @@
+"""The best of k trials drawn independently, as random search draws them: its median, its mean, and trials to match.
+
+The best of k has the distribution function F^k, so its median is F⁻¹(2^(-1/k)). Samples are rows of shape
+(row, trial), sorted, missing trials NaN at the end; ``n``, shape (row,), counts the others.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from xcurves.kernels import ecdf
+from xcurves.kernels.ecdf import Ints
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.summaries import weighted
+
+
+class Medians(NamedTuple):
+    """Median best of k: estimate, NaN where no smaller trial says more, and ends of intervals, shape (row, k)."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+
+
+@lru_cache(maxsize=512)
+def median_ranks(n: int, trials: tuple[int, ...]) -> Ints:
+    """Return the smallest i with 2 i^k >= n^k for every number k of trials, exactly: the rank of F⁻¹(2^(-1/k))."""
+    ranks = np.full(len(trials), n)
+    for place, k in enumerate(trials):
+        if k < n:  # beyond .7 n it is n
+            rank = int(np.ceil(n * 0.5 ** (1 / k)))
+            while 2 * (rank - 1) ** k >= n**k:
+                rank -= 1
+            while 2 * rank**k < n**k:
+                rank += 1
+            ranks[place] = rank
+    return ranks
+
+
+def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bool) -> Medians:
+    """Return the median best of each number of trials, with limits for each by itself or for all of them together."""
+    p = 0.5 ** (1 / trials)
+    ends = ecdf.ranks_in_band(p, n, alpha) if together else ecdf.order_statistics(p, n, alpha)
+    ranks = np.stack([np.zeros_like(ends[0]), *ends])
+    for size in np.unique(n[n > 0]).tolist():
+        ranks[0, n == size] = median_ranks(size, tuple(trials.tolist()))
+    estimate, lower, upper = (np.where(n[:, np.newaxis] > 0, ecdf.value_at(x, rank, n), np.nan) for rank in ranks)
+    return Medians(np.where(ranks[0] == n[:, np.newaxis], np.nan, estimate), lower, upper)
+
+
+def trials_to_match(x: Floats, n: Ints, other: Medians, alpha: float) -> tuple[Floats, Floats]:
+    """Return how many trials of a sample have a median best as high as another one's, and the ends of its set.
+
+    The set, shape (row, k, 2), has all numbers of trials at which the bands of both allow it.
+    """
+    below = np.stack([ecdf.count_up_to(x, each, "below") for each in other])
+    reached = np.zeros(below.shape)
+    for size in np.unique(n[n > 0]).tolist():
+        rows, limits = n == size, ecdf.band(size, alpha)
+        for share, count, allowed in zip(
+            reached, below, (np.arange(size + 1) / size, limits.lower, limits.upper), strict=True
+        ):
+            share[rows] = allowed[count[rows]]
+    with np.errstate(divide="ignore"):  # the smallest k with 2^(-1/k) > share
+        found = np.where(reached < 1, np.floor(np.log(0.5) / np.log(reached)) + 1, np.inf)
+    unknown = np.isnan(other.estimate) | (below[0] >= n[:, np.newaxis] - 1)
+    found[:, (n == 0) | np.isnan(other.lower).all(axis=-1)] = np.nan
+    return np.where(unknown, np.nan, found[0]), np.stack([found[1], found[2]], axis=-1)
+
+
+def _mean_shares(n: int, k: int) -> Floats:
+    """Return C(i-1, k-1)/C(n, k), the share of samples of k of n trials of which the i-th from below is the best."""
+    i = np.arange(n, 1, -1)
+    return np.concatenate([[k / n], k / n * np.cumprod((i - k) / (i - 1))])[::-1] if k <= n else np.full(n, np.nan)
+
+
+def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return the mean best of each number of trials, without bias, and limits for all of them together.
+
+    Limits, shape (row, k, 2), are means of F^k over the band of F, for scores between `low` and `high`.
+    """
+    means, ends = np.full((len(x), len(trials)), np.nan), np.full((len(x), len(trials), 2), np.nan)
+    for size in np.unique(n[n > 0]).tolist():
+        rows = np.flatnonzero(n == size)
+        own, limits = x[rows, :size], ecdf.band(size, alpha)
+        centre = np.where(np.isfinite(own[:, size // 2]), own[:, size // 2], 0.0)
+        for place, k in enumerate(trials.tolist()):
+            if k <= size:
+                mean = weighted(own, _mean_shares(size, k), 0.0, np.inf, centre) + centre
+                means[rows, place] = np.clip(mean, own[:, 0], own[:, -1])
+            upper, lower = limits.upper**k, limits.lower**k
+            ends[rows, place, 0] = weighted(own, np.diff(upper), upper[0], low, centre) + centre
+            ends[rows, place, 1] = weighted(own, np.diff(lower), 1 - lower[-1], high, centre) + centre
+    return means, ends
+
+
+def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, Floats]:
+    """Return median and mean score of the trial that is best of k by another score, shape (row, k).
+
+    Trials, shape (row, trial), are not sorted; of trials tied in `selection` each is as likely to be taken.
+    """
+    found = np.full((2, len(scores), len(trials)), np.nan)
+    for row, (score, by) in enumerate(zip(scores, selection, strict=True)):
+        present = ~(np.isnan(score) | np.isnan(by))
+        n = int(present.sum())
+        if n == 0:
+            continue
+        order = score[present].argsort(kind="stable")
+        ordered = score[present][order][np.newaxis]
+        _, group, counts = np.unique(by[present][order], return_inverse=True, return_counts=True)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        for place, k in enumerate(trials.tolist()):
+            plug_in = (np.diff((ends / n) ** k) / counts)[group]
+            if 2 * (n - 1) ** k >= n**k if k < n else False:
+                rank = np.count_nonzero(np.cumsum(plug_in) < 0.5 - 1e-12)
+                found[0, row, place] = ordered[0, min(rank, n - 1)]
+            if k <= n:
+                up_to = np.concatenate([[0.0], np.cumsum(_mean_shares(n, k))])
+                share = (np.diff(up_to[ends]) / counts)[group]
+                found[1, row, place] = weighted(ordered, share, 0.0, np.inf)[0]
+    return found[0], found[1]

@@ -1,0 +1,335 @@
+"""All pairs of algorithms over the tasks, from a score for each run: both claims, and each task by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, run_checks
+from xcurves.core.driver import Group, Indices
+from xcurves.core.labels import pairs_in_label_order
+from xcurves.core.run_checks import Context
+from xcurves.kernels import contrasts, margins, plans, task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels.engine import benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.moments import Floats
+
+CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
+FIXED, RANDOM = 0, 1  # places of the claims
+
+
+class Pairs(NamedTuple):
+    """The scores of all pairs of one benchmark.
+
+    Attributes
+    ----------
+    x, y : ndarray, shape (pair, task, run)
+        Of the first and of the second algorithm, a task's runs in front and NaN behind.
+    runs : ndarray of int, shape (pair, task, 2)
+        Numbers of runs; 0 for both where either has none.
+    weights : ndarray, shape (pair, task)
+        Of the tasks, of sum one in every pair, 0 where a pair lacks the task.
+    infinite : ndarray of bool, shape (pair, task)
+        Whether a run of either scores +inf, which `x` and `y` replace by a number above all others of the task: ranks
+        stand, differences do not.
+    d, v : ndarray, shape (pair, task)
+        Differences of means and their squared standard errors, NaN where there is none.
+    """
+
+    x: Floats
+    y: Floats
+    runs: NDArray[np.int64]
+    weights: Floats
+    infinite: NDArray[np.bool_]
+    d: Floats
+    v: Floats
+
+    @property
+    def here(self) -> NDArray[np.bool_]:
+        """Whether the pair has the task."""
+        return np.asarray(self.runs[..., 0] > 0)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether the pair has a mean difference."""
+        return np.asarray(self.here.any(axis=-1) & ~self.infinite.any(axis=-1))
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Whether anything varies, runs within a task or differences over tasks; else no interval says anything."""
+        d = np.where(self.here, self.d, np.nan)
+        alike = np.all(~self.here | (self.v == 0), axis=-1) & (np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1))
+        return np.asarray(~alike)
+
+
+def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool) -> Pairs:
+    """Return the pairs of scores of shape (task, algorithm, run)."""
+    present, never = ~np.isnan(scores), np.isposinf(scores)
+    front = np.argsort(~present, axis=-1, kind="stable")
+    if never.any():
+        highest = np.where(present & ~never, scores, -np.inf).max(axis=(1, 2), keepdims=True)
+        highest = np.where(np.isfinite(highest), highest, 0.0)
+        scores = np.where(never, np.where(highest == 0, 1.0, highest + np.abs(highest)), scores)
+    compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
+    first, second = pairs.T
+    counts = present.sum(axis=-1).T
+    runs = np.stack([counts[first], counts[second]], axis=-1)
+    runs[(runs == 0).any(axis=-1)] = 0
+    here = runs[..., 0] > 0
+    own = np.where(here, weights, 0.0)
+    with np.errstate(invalid="ignore"):
+        own = own / own.sum(axis=-1, keepdims=True)
+    absent = np.where(here, 0.0, np.nan)[..., np.newaxis]
+    of_algorithm = np.asarray(never.any(axis=-1)).T
+    infinite = (of_algorithm[first] | of_algorithm[second]) & here
+    x, y = compact[first] + absent, compact[second] + absent
+    d, v = (np.where(infinite, np.nan, each) for each in task_effects.differences(x, y, paired=paired))
+    return Pairs(x, y, runs, own, infinite, d, v)
+
+
+@dataclass(frozen=True)
+class JoinedTasks:
+    """What all methods over several tasks need to know.
+
+    Attributes
+    ----------
+    context : Context
+        That of the block of benchmarks in which they are computed.
+    pairs : ndarray, shape (pair, 2)
+        Indices of the algorithms, in the order of their labels.
+    tasks : list of str
+        Names of tasks, for messages.
+    groups : list of int
+        The family of each task.
+    """
+
+    context: Context
+    pairs: Indices
+    tasks: list[str]
+    groups: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        curves: xr.DataArray,
+        context: Context,
+        task: str,
+        reference: Hashable | None,
+        groups: list[int],
+        **more: Any,
+    ) -> Self:
+        """Return what is known of curves with a dim of tasks in so many families."""
+        names = [f"{task} {label}" for label in labels.words(curves[task])]
+        return cls(context=context, pairs=pairs_in_label_order(curves, reference), tasks=names, groups=groups, **more)
+
+    def by_benchmark(self, group: Group) -> dict[str, Floats]:
+        """Return the variables of benchmarks, each computed by itself, data of shape (benchmark, task, ...)."""
+        here = replace(self, context=group.context)
+        out = group.layout.blank(len(group.names))
+        for place, (scores, name) in enumerate(zip(group.data[0], group.names, strict=True)):
+            here.check_matched(scores, name)
+            here.fill({variable: values[place] for variable, values in out.items()}, scores, name)
+        return out
+
+    def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
+        """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, ...)."""
+        raise NotImplementedError
+
+    def check_matched(self, scores: Floats, name: str) -> None:
+        """Refuse unmatched runs, scores of shape (task, algorithm, run, ...), if runs are paired."""
+        if not self.context.paired:
+            return
+        present = np.asarray(~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1))
+        for task, here in zip(self.tasks, present, strict=True):
+            if np.count_nonzero(here.any(axis=1)) > 1 and here.any(axis=1).sum() * here.any(axis=0).sum() != here.sum():
+                run_checks.check_groups(
+                    here, f"{name}{task}: ", self.context.algorithms, self.context.runs, paired=True
+                )
+
+    def family_sums(self, values: Floats) -> Floats:
+        """Sum values of tasks, shape (..., task), over families; NaN where a family has none."""
+        member = np.array(self.groups) == np.arange(max(self.groups) + 1)[:, np.newaxis]
+        has = ~np.isnan(values) @ member.T
+        return np.where(has, np.nan_to_num(values) @ member.T.astype(float), np.nan)
+
+    def flips(self, families: Floats) -> tuple[NDArray[np.intp], plans.FlipPlan]:
+        """Return the families that any pair has, given numbers of shape (pair, family), and a plan of their flips."""
+        kept = np.flatnonzero(~np.isnan(families).all(axis=0))
+        return kept, plans.plan_flips(len(kept), self.context.n_resamples, self.context.entropy)
+
+    def can_be_shown(self, families: Floats) -> NDArray[np.intp]:
+        """Return the pairs that have families enough for a p-value of at most alpha."""
+        n = np.count_nonzero(~np.isnan(families), axis=-1)
+        return np.flatnonzero((n > 1) & (2.0 ** (1 - n) <= self.context.alpha + 1e-12))
+
+
+@dataclass(frozen=True)
+class Comparison(JoinedTasks):
+    """What `across_tasks` says of one benchmark."""
+
+    weights: list[float]
+    all_pairs: bool
+    higher_is_better: bool
+    margin: float | None
+    correction: str
+    progress: Callable[..., Iterable[Any]]
+
+    @property
+    def sign(self) -> int:
+        """Of a difference in which the first is better."""
+        return 1 if self.higher_is_better else -1
+
+    def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
+        """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
+        run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks], limit=1e70)
+        pairs = make_pairs(scores, self.pairs, np.array(self.weights), paired=self.context.paired)
+        out["n_resamples"][:] = out["n_ties"][:] = 0
+        out["n_runs"][:] = (~np.isnan(scores)).sum(axis=-1)
+        out["n_tasks"][:] = pairs.here.sum(axis=-1)
+        for fill in (self._by_task, self._between_tasks, self._fixed, self._random):
+            fill(pairs, out)
+        self._ranks(scores, out)
+        self._best(out)
+
+    def _by_task(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+        """Fill in what is known of each task by itself."""
+        out["task_difference"][:], out["task_stderr"][:] = pairs.d, np.sqrt(pairs.v)
+        pvalues = np.full(pairs.d.shape, np.nan)
+        for sizes in {tuple(each) for each in pairs.runs.reshape(-1, 2).tolist() if min(each) > 1}:
+            where = np.nonzero((pairs.runs == sizes).all(axis=-1) & ~pairs.infinite)
+            if not where[0].size:
+                continue
+            u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
+            design = contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), self.context.paired)
+            found = contrasts.contrast_tests(design, self._plan_of_task(sizes), "two-sided", self.context.alpha)
+            pvalues[where], out["task_difference_ci"][where] = found["pvalue"], found["estimate_ci"]
+        out["task_pvalue_adjusted"][:] = CORRECTIONS[self.correction](pvalues)
+
+    def _plan_of_task(self, sizes: tuple[int, ...]) -> plans.RunPlan:
+        """Plan the test of one task; of all deals to equal numbers, each and its mirror have the same |T|."""
+        plan = self.context.plan(sizes, labelled=True)
+        return self.context.plan(sizes) if plan.exact and len(set(sizes)) == 1 and not self.context.paired else plan
+
+    def _between_tasks(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+        """Fill in how much true differences vary over tasks, or families, and in which share the first is better."""
+        here, known = pairs.here, pairs.known & ~np.isnan(np.where(pairs.here, pairs.v, 0.0)).any(axis=-1)
+        size = self.family_sums(np.where(here, 1.0, np.nan))[:, self.groups]
+        d, v = (np.where(here, each, np.nan) for each in (pairs.d / size, pairs.v / size**2))
+        uncertainty = np.where(
+            here, task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired) / size**4, 0.0
+        )
+        spread = task_flips.spread_of_truth(
+            self.family_sums(d), self.family_sums(v), uncertainty.sum(axis=-1), self.context.alpha
+        )
+        turned = pairs.weights * self.sign * pairs.d
+        share = task_flips.share_positive(self.family_sums(turned), self.context.alpha)
+        for where, names, values in (
+            (known & pairs.varies, ("task_sd", "task_sd_ci"), spread),
+            (pairs.known, ("share_better", "share_better_ci", "n_ties"), share),
+        ):
+            for name, each in zip(names, values, strict=True):
+                out[name][where] = each[where]
+
+    def _fixed(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+        """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
+        enough = (np.where(pairs.runs == 0, 2, pairs.runs) > 1).all(axis=(-2, -1))
+        several = np.logical_and(enough, pairs.here.any(axis=-1))
+        alphas = self.context.alpha, self.context.alpha / max(1, int((several & pairs.known).sum()))
+        kinds, kind = np.unique(pairs.runs, axis=0, return_inverse=True)
+        least = np.full(len(several), np.nan)
+        for number, runs in enumerate(kinds):
+            own = np.flatnonzero((kind.ravel() == number) & several)
+            if not own.size:
+                continue
+            sizes = tuple((int(a), int(b)) for a, b in runs)
+            plan = task_plans.plan_deals(
+                sizes, self.context.n_resamples, paired=self.context.paired, entropy=self.context.entropy
+            )
+            given = pairs.x[own], pairs.y[own], pairs.weights[own[0]]
+            found = task_effects.task_effect_tests(
+                *given, plan, alphas, self.progress, margin=self.margin, sign=self.sign
+            )
+            known = pairs.known[own]
+            for name in ("pvalue", "difference_ci", "difference_ci_simultaneous"):
+                values = found[name] if name == "pvalue" else found["difference_ci"][:, int(name != "difference_ci")]
+                out[name][own[known], FIXED] = values[known]
+            for name in ("margin_pvalue", "margin_limit") if self.margin is not None else ():
+                out[name][own[known], FIXED] = found[name][known]
+            out["interaction_pvalue"][own[known]] = found["interaction_pvalue"][known]
+            out["n_resamples"][own, FIXED] = plan.n_resamples
+            least[own[known]] = plan.least
+            if not self.context.paired:
+                out["prob_greater_pvalue"][own, FIXED] = found["prob_greater_pvalue"]
+        for name in ("pvalue", "prob_greater_pvalue", *["margin_pvalue"] * (self.margin is not None)):
+            out[f"{name}_adjusted"][:, FIXED] = holm(out[name][:, FIXED])
+        out["pvalue_adjusted_least"][:, FIXED] = holm(least)
+
+    def _random(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+        """Fill in the claim about tasks like these, and the estimates."""
+        known, some = pairs.known, pairs.here.any(axis=-1)
+        out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[known]
+        if not some.any():
+            return
+        weights = self.family_sums(np.where(pairs.here, pairs.weights, np.nan))
+        kept, plan = self.flips(weights)
+        weights, x = weights[:, kept], self.family_sums(pairs.weights * pairs.d)[:, kept]
+        x[~known] = np.nan
+        out["pvalue"][:, RANDOM], out["pvalue_adjusted"][:, RANDOM] = task_flips.pvalues(x, plan, self.can_be_shown(x))
+        ends = task_flips.flip_intervals(
+            x[known], weights[known], plan, self.context.alpha, self.context.alpha / max(1, int(known.sum()))
+        )
+        ends[:, ~pairs.varies[known]] = np.nan
+        out["difference_ci"][known, RANDOM], out["difference_ci_simultaneous"][known, RANDOM] = ends
+        if self.margin is not None:
+            p, limit = margins.flip_margins(self.sign * x[known], weights[known], plan, self.margin, self.context.alpha)
+            out["margin_pvalue"][known, RANDOM], out["margin_limit"][known, RANDOM] = p, limit
+            out["margin_pvalue_adjusted"][:, RANDOM] = holm(out["margin_pvalue"][:, RANDOM])
+        n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
+        evaluated = 2.0**n_families if plan.exact else np.full(len(x), plan.n_resamples)
+        out["n_resamples"][:, RANDOM] = np.where(some, evaluated, 0)
+        alike = np.count_nonzero(x == 0, axis=-1) + 1.0
+        least = 2.0 ** (alike - n_families) if plan.exact else np.full(len(x), 1 / plan.n_total)
+        out["pvalue_adjusted_least"][known, RANDOM] = np.minimum(least, 1.0)[known]
+        if self.context.paired:
+            return
+        theta = task_ranks.thetas(pairs.x, pairs.y)
+        out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
+        from_half = self.family_sums(pairs.weights * (theta - 0.5))[:, kept]
+        both = task_flips.pvalues(from_half, plan, self.can_be_shown(from_half))
+        out["prob_greater_pvalue"][:, RANDOM], out["prob_greater_pvalue_adjusted"][:, RANDOM] = both
+
+    def _ranks(self, scores: Floats, out: Mapping[str, Floats]) -> None:
+        """Fill in mean ranks over the tasks that have all algorithms, 1 the best, and what is shown of them."""
+        present = ~np.isnan(scores)
+        complete = present.any(axis=-1).all(axis=-1)
+        if not complete.any():
+            return
+        means = np.nansum(scores[complete], axis=-1) / present[complete].sum(axis=-1)
+        one, other = means[:, :, np.newaxis], means[:, np.newaxis]
+        better = other > one if self.higher_is_better else other < one
+        same = np.isclose(one, other, rtol=1e-14, atol=0.0)
+        ranks = np.full(scores.shape[:2], np.nan)
+        ranks[complete] = np.where(same, 0.5, better).sum(axis=-1) + 0.5
+        out["rank_mean"][:] = ranks[complete].mean(axis=0)
+        by_family = self.family_sums(ranks.T)
+        kept, plan = self.flips(by_family)
+        pvalue, out["place_ci"][:] = task_flips.places(by_family[:, kept], plan, self.context.alpha)
+        a, b = self.pairs.T
+        out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])
+
+    def _best(self, out: Mapping[str, Floats]) -> None:
+        """Fill in over which algorithms no other is shown to be better, if all pairs were compared."""
+        better = self.sign * out["difference"]
+        for claim in (FIXED, RANDOM) if self.all_pairs else ():
+            out["may_be_best"][:, claim] = may_be_best(
+                self.pairs, better, out["pvalue_adjusted"][:, claim], len(self.context.algorithms), self.context.alpha
+            )
+
+
+def compare_tasks(group: Group, *, tasks: JoinedTasks) -> dict[str, Floats]:
+    """Compute every benchmark of a group."""
+    return tasks.by_benchmark(group)

@@ -1,0 +1,146 @@
+"""Rows of frames: repeated ones, and warnings where runs are mixed or seem to be episodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xcurves.core import provenance
+from xcurves.kernels.ragged import Rows
+from xcurves.preprocessing.columns import Duplicates, label_columns
+
+_SHOWN = 3  # labels in a message
+_EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
+_RUNS = {"seed", "run", "run_id", "replicate"}
+_MANY = 50  # runs for each level, of at least two
+
+
+def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the order of curves, then of levels, then of rows."""
+    # Small codes are sorted in linear time, and in most logs the levels of a run are sorted.
+    small = np.uint16 if curve.max() < 2**16 else np.int64
+    order = np.argsort(curve.astype(small), kind="stable")
+    level_in, curve_in = level[order], curve[order]
+    falls = (level_in[1:] < level_in[:-1]) & (curve_in[1:] == curve_in[:-1])
+    return np.lexsort((level, curve)) if falls.any() else order
+
+
+def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
+    """Return one score for each curve and level, of the rows that have one."""
+    scored = ~np.isnan(rows.score)
+    if not scored.all():
+        rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
+    curve, level, score = rows
+    changes = np.flatnonzero(_changes(rows)) + 1
+    if len(changes) + 1 == len(score):
+        return rows
+    first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
+    ends = np.append(first[1:], len(score))
+    if duplicates == "mean":
+        means = np.add.reduceat(score, first) / (ends - first) if len(score) else score
+        return Rows(curve[first], level[first], means)
+    kept = ends - 1 if duplicates == "last" and len(score) else first
+    return Rows(curve[kept], level[kept], score[kept])
+
+
+def _changes(rows: Rows) -> NDArray[np.bool_]:
+    """Return for each row but the first whether its curve or level is another than in the row before."""
+    return np.asarray((rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1]))
+
+
+def refuse_repeats(
+    keys: pd.DataFrame, order: NDArray[np.int64], rows: Rows, option: str, explain: Callable[[], str]
+) -> None:
+    """Refuse repeated rows; `rows` are those of the frame in `order`, `option` names a column in which they differ.
+
+    `explain` says which column that is, if it is found.
+    """
+    repeated = np.sort(order[1:][~_changes(rows)])
+    if not repeated.size:
+        return
+    shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
+    count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
+    cure = explain() or f". Name the column in which they differ in {option}"
+    raise ValueError(
+        f"{count} a ({', '.join(map(str, keys))}), first {shown}{cure}, or say which to keep: duplicates='first', "
+        "'last' or 'mean'"
+    )
+
+
+def say_kept(every: Rows, rows: Rows, duplicates: Duplicates) -> list[str]:
+    """Return what was done with repeated rows, of those that have a score, in one line if there are any."""
+    n_repeated = int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score)
+    kept = "took the mean of each" if duplicates == "mean" else f"kept the {duplicates} of each"
+    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"] if n_repeated else []
+
+
+def explain_repeats(
+    frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any], extra: Sequence[str], run: str
+) -> str:
+    """Return the column in which rows with the same keys differ, and what it could be; nothing if there is none.
+
+    `run` is empty where no column is that of runs.
+    """
+    for name in label_columns(frame, used, whole_numbers=True):
+        if not frame.duplicated([*keys, name]).any():
+            further = repr([*extra, name]) if extra else repr(name)
+            ways = [*([] if run else [f"run={name!r}"]), f"a further dim (extra={further}), or part of the algorithm"]
+            return f". They differ in column {name!r} ({_listed(frame[name])}): name it, {', '.join(ways)}"
+    return ""
+
+
+def warn_of_mixed_runs(frame: pd.DataFrame, curve: NDArray[np.int64], used: Sequence[Any], run: Any) -> None:
+    """Warn of a column of labels, not used, that has several labels in one run, each in several rows."""
+    for name in label_columns(frame, used):
+        codes = pd.factorize(frame[name])[0]
+        pairs, counts = np.unique(np.stack([curve, codes]), axis=1, return_counts=True)
+        several = np.bincount(pairs[0]) > 1
+        if several.any() and (counts[several[pairs[0]]] > 1).all():
+            first = frame.loc[curve == np.flatnonzero(several)[0], name]
+            provenance.warn(
+                f"column {name!r} is not used and has several labels in one run ({_listed(first)}), in "
+                f"{np.count_nonzero(several)} runs of column {run!r}. If it is a further dim: extra={name!r}; if runs "
+                "of several are mixed, name a column of runs that differ"
+            )
+            return
+
+
+def _listed(column: pd.Series[Any]) -> str:
+    known = column.dropna().unique().tolist()
+    return ", ".join(map(repr, known[:_SHOWN])) + ", ..." * (len(known) > _SHOWN)
+
+
+def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> None:
+    """Warn if the run column looks like episodes; `columns` are those of the dims, `rows` are sorted by curve."""
+    reason = _why(frame, columns, rows)
+    if reason:
+        provenance.warn(
+            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are episodes, "
+            "name the column of runs, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
+        )
+
+
+def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
+    run = columns["run"]
+    if _EPISODES.search(str(run)):
+        return "its name says episodes"
+    units = [column for dim, column in columns.items() if dim != "training"]
+    for other in frame.columns.difference([*columns.values()], sort=False):
+        if str(other).casefold() in _RUNS and frame.groupby(units, observed=True)[other].nunique().gt(1).any():
+            return f"its labels start again in each value of {str(other)!r}, a column that is not used"
+    n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
+    n_own = len(rows.curve) / max(n_curves, 1)  # a run's levels differ, so there are as many at least
+    if n_own > 1 and n_curves <= _MANY * n_own:
+        return ""
+    n_groups = len(frame[[column for column in units if column != run]].drop_duplicates())
+    n_levels = len(np.unique(rows.level))
+    if n_own == 1 and n_levels > 1 and n_curves > n_groups:
+        return f"each of its {n_curves} runs has one training level, of {n_levels}"
+    if n_levels > 1 and n_curves > _MANY * n_levels * n_groups:
+        return f"it has {n_curves} runs of {n_levels} training levels"
+    return ""

@@ -1,0 +1,206 @@
+"""Sources with a table for each run: which files, and the rows of one run's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from xcurves.readers import csvfile, paths
+from xcurves.readers.source import LogError, Run, Source
+
+_MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
+_EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
+_TOTALS = {"total_flos", "train_runtime", "train_samples_per_second", "train_steps_per_second"}
+_STEPS = ("step", "steps", "iter", "iteration", "epoch", "global_step")
+_NUMBER = r"(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
+_PAIR = re.compile(rf"([A-Za-z_][\w./-]*)\s*[:=]\s*([-+]?{_NUMBER})(?:/\d+)?([A-Za-z%]*)(?=[\s,;|]|$)", re.IGNORECASE)
+
+
+def _table(files: Sequence[Path]) -> Run:
+    path = paths.only(files)
+    data = csvfile.read_bytes(path)
+    return Run(csvfile.parse(data, path), csvfile.missing_end(data, path))
+
+
+def _lines(files: Sequence[Path]) -> Run:
+    return csvfile.read_log(paths.only(files))
+
+
+def _merged_lines(files: Sequence[Path]) -> Run:
+    rows, left_out = _lines(files)
+    return Run(paths.merge_steps(rows), left_out)
+
+
+def _is_keras(path: Path) -> bool:
+    first, *metrics = csvfile.header(path) or [""]
+    return first == "epoch" and "loss" in metrics and not {"step", "algorithm", "run"} & set(metrics)
+
+
+def _evaluations(files: Sequence[Path]) -> Run:
+    """Return a row for each episode of an evaluation."""
+    path = paths.only(files)
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+        arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    steps = shapes.pop("timesteps", ())
+    alike = len(set(shapes.values())) == 1 and shapes.get("results", ())[:1] == steps and len(steps) == 1
+    if not alike or len(shapes["results"]) != 2:
+        raise ValueError(f"arrays must have one shape (timesteps, episodes); got {shapes}")
+    n_episodes = shapes["results"][1]
+    rows = {"step": np.repeat(arrays["timesteps"], n_episodes), "episode": np.tile(np.arange(n_episodes), steps[0])}
+    return Run(
+        pd.DataFrame(rows | {column: arrays[name].ravel() for name, column in _EVALUATIONS.items() if name in arrays})
+    )
+
+
+def _trainer_states(files: Sequence[Path]) -> Run:
+    """Return the history of the checkpoint with most steps, which is the whole one, without totals at the end."""
+    states = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    last = max(states, key=lambda state: int(state["global_step"]))
+    history = [row for row in last["log_history"] if not _TOTALS & set(row)]
+    if not all("step" in row for row in history):
+        raise ValueError("its rows have no step")
+    columns = dict.fromkeys(["step", "epoch", *(name for row in history for name in row)])
+    return Run(paths.merge_steps(pd.DataFrame(history, columns=list(columns))))
+
+
+def _episodes(files: Sequence[Path]) -> Run:
+    """Return the episodes of one run, of parallel environments in the order of time."""
+    logs = [_monitor(path) for path in files]
+    rows = logs[0].rows if len(logs) == 1 else pd.concat([log.rows for log in logs], ignore_index=True)
+    if len(logs) > 1:
+        rows["time"] += rows["began"] - rows["began"].min()
+        rows = rows.sort_values("time", kind="stable", ignore_index=True)
+    del rows["began"]
+    rows.insert(1, "episode", range(1, len(rows) + 1))
+    rows.insert(2, "step", rows["episode_length"].cumsum())
+    return Run(rows, "; ".join(log.left_out for log in logs if log.left_out))
+
+
+def _monitor(path: Path) -> Run:
+    """Return the episodes of one file, with `began`, the time at which it was begun."""
+    header, _, table = csvfile.read_bytes(path).partition(b"\n")
+    try:
+        about = json.loads(header.removeprefix(b"#"))
+        began, env = float(about["t_start"]), about.get("env_id")
+    except (ValueError, TypeError, LookupError, RecursionError):
+        got = header[:60].decode(errors="replace")
+        raise LogError(
+            f"{path} is no Monitor log: its first line must be a JSON header with t_start; got {got!r}. Remove it"
+        ) from None
+    whole, cut = csvfile.split_cut_line(table)
+    rows = csvfile.parse(whole, path, first_line=2, skipinitialspace=True)
+    try:
+        numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
+        if any(column.isna().any() for column in numbers.values()):
+            raise ValueError("a row lacks r, l or t")
+    except (ValueError, KeyError) as error:
+        raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
+    others = {str(name): rows[name] for name in rows}
+    return Run(
+        pd.DataFrame({"env": env} | numbers | others | {"began": began}, index=rows.index), csvfile.say_cut(path, cut)
+    )
+
+
+def _pairs(line: str) -> list[tuple[str, str, str]]:
+    """Return the keys, numbers and units of a line that has nothing else and says its step, else nothing."""
+    pairs = _PAIR.findall(line)
+    return pairs if pairs and pairs[0][0].lower() in _STEPS and not _PAIR.sub("", line).strip(" \t\r\n,;|") else []
+
+
+def _texts(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
+        yield from lines
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _texts(path)))
+
+
+def _text(files: Sequence[Path]) -> Run:
+    """Return a row for each step of lines `key:value key:value ...`; all other lines are left out.
+
+    Lines of one step that follow each other, such as of training and of validation, are one row, unless a line has
+    nothing new.
+    """
+    path = paths.only(files)
+    found, units, cut = list[dict[str, float]](), dict[str, str](), ""
+    for line in _texts(path):
+        pairs = _pairs(line)
+        cut = line if pairs and not line.endswith("\n") else ""
+        if pairs and not cut:
+            row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
+            step = pairs[0][0]
+            if found and found[-1].get(step) == row[step] and not row.keys() <= found[-1].keys():
+                found[-1] = found[-1] | {key: told for key, told in row.items() if key not in found[-1]}
+            else:
+                found.append(row)
+            units |= {key: unit for key, _, unit in pairs if unit}
+    rows = pd.DataFrame(found, columns=list(dict.fromkeys(key for row in found for key in row)))
+    rows.attrs = {"units": units}
+    return Run(rows, csvfile.say_cut(path, cut))
+
+
+MONITOR = Source(
+    "monitor",
+    "Stable-Baselines3 Monitor logs",
+    lambda path: path.name.endswith("monitor.csv"),
+    _episodes,
+    logs="monitor.csv",
+    units={"step": "steps", "episode_length": "steps", "time": "s"},
+    long_names={"return": "episode return", "step": "environment steps", "time": "time since the run began"},
+    value="return",
+    also_writes=("evaluations", "tensorboard"),
+)
+EVALUATIONS = Source(
+    "evaluations",
+    "Stable-Baselines3 evaluations",
+    lambda path: path.name == "evaluations.npz",
+    _evaluations,
+    logs="evaluations.npz",
+    units={"step": "steps", "episode_length": "steps"},
+    long_names={"return": "episode return", "step": "environment steps"},
+    value="return",
+    also_writes=("tensorboard",),
+)
+LIGHTNING = Source(
+    "lightning",
+    "Lightning metrics",
+    lambda path: path.name == "metrics.csv" and {"epoch", "step"} <= set(csvfile.header(path)),
+    _merged_lines,
+    logs="metrics.csv of Lightning",
+    units={"step": "steps"},
+    also_writes=("tensorboard",),
+)
+HUGGINGFACE = Source(
+    "huggingface",
+    "Hugging Face Trainer logs",
+    lambda path: path.name == "trainer_state.json",
+    _trainer_states,
+    logs="trainer_state.json",
+    units={"step": "steps"},
+    also_writes=("tensorboard",),
+)
+KERAS = Source(
+    "keras",
+    "Keras CSVLogger files",
+    _is_keras,
+    _lines,
+    logs="files of Keras's CSVLogger (epoch, loss, ...)",
+    units={"epoch": "epochs"},
+    training="epoch",
+    also_writes=("tensorboard",),
+)
+TEXT = Source(
+    "text",
+    "text logs",
+    _is_text,
+    _text,
+    logs="text logs with a line 'step:1 loss:2.5' for each step (.txt, .log, .out)",
+)
+TABLE = Source("table", "CSV", csvfile.is_table, _table, logs="CSV files", training="training")

@@ -1,0 +1,191 @@
+"""Pictures of times, speed-ups and performance profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in, wrapped
+from xcurves.core.wording import label_of, number
+from xcurves.kernels.moments import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GREY = "0.55"
+_GAP = 0.8  # rows between two algorithms
+_TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
+_FINE = (0.95, 0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.05)
+
+
+def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
+    """Return the dim whose tasks are joined, which share a panel."""
+    return (result.attrs["task"],) if "task" in result.attrs else ()
+
+
+def compared(result: xr.Dataset) -> str:
+    """Return what is compared, over the picture."""
+    return f"against {result.attrs['reference']}"
+
+
+def _each(result: xr.Dataset) -> list[xr.Dataset]:
+    """Return what is said of each algorithm, of the only one too."""
+    whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
+    return [whole.isel(algorithm=place) for place in range(whole.sizes["algorithm"])]
+
+
+def draw_times(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the time of each algorithm in its row."""
+    groups, every = [], _each(result)
+    for row, one in enumerate(every):
+        value, last, (low, high) = one["time"].item(), one["training_last"].item(), one["time_ci"].to_numpy()
+        style, start = style_in(one), low if low > 0 else -np.inf
+        if np.isfinite(value):
+            y, x, lower, upper = np.array([[row], [value], [start], [high]], float)
+            groups.append(IntervalGroup(y, x, lower, upper, style))
+        elif np.isfinite(last):
+            ax.plot(last, row, style.marker, color=style.color, markerfacecolor="white", markersize=6, zorder=4)
+            if np.isfinite(start):
+                ax.hlines(row, low, last, color=style.color, linestyle=":")
+    draw_intervals(ax, groups)
+    list_rows(ax, [str(one["algorithm"].item()) for one in every])
+    ax.set_xlabel(wrapped(label_of(result["time"])))
+    ax.grid(axis="x", alpha=0.3)
+
+
+def level_rows(result: xr.Dataset) -> float:
+    """Return how many rows the picture of times over tasks has; 9 have the height of one of curves."""
+    return 9 if "mean_curve" in result else result["time"].size
+
+
+def draw_levels(result: xr.Dataset, ax: Axes) -> None:
+    """Draw mean curves, and when each reaches the level with its interval; over tasks relative times."""
+    if "mean_curve" not in result:
+        _draw_relative(result, ax)
+        return
+    level, ends = result["reference_level"].item(), result[["mean_curve_training", "reference_curve_training"]]
+    span = float(ends.to_array().max().fillna(result["reference_time"]))
+    label = f"{result.attrs['reference']} (reference)"
+    _draw_curve(ax, result, "reference_", level, span, Style("black", "-", "o"), label)
+    for one in _each(result):
+        _draw_curve(ax, one, "", level, span, style_in(one), str(one["algorithm"].item()))
+    ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
+    ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
+    ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
+    ax.grid(alpha=0.3)
+
+
+def _draw_curve(ax: Axes, one: xr.Dataset, which: str, level: float, span: float, style: Style, label: str) -> None:
+    """Draw a mean curve, and on the level its time with the interval, up to the end of all curves."""
+    curve, time = one[f"{which}curve" if which else "mean_curve"], one[f"{which}time"].item()
+    low, high = one[f"{which}time_ci"].to_numpy()
+    ax.plot(one[f"{curve.name}_training"], curve, color=style.color, linestyle=style.linestyle, label=label)
+    if np.isfinite(low):
+        width, alpha = (9, 0.15) if which else (5, 0.35)
+        ax.hlines(level, low, min(high, span), color=style.color, linewidth=width, alpha=alpha)
+    if np.isfinite(time):
+        ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
+
+
+def _draw_relative(result: xr.Dataset, ax: Axes) -> None:
+    """Draw times in each task as shares of the time of the reference."""
+    task, every = str(result.attrs["task"]), _each(result)
+    names = np.atleast_1d(result[task].to_numpy()).tolist()
+    for a, one in enumerate(every):
+        share = (one["time"] / one["reference_time"]).where(np.isfinite(one["time"] * one["reference_time"]))
+        rows = np.arange(len(names)) * len(every) + a
+        style = style_in(one)
+        ax.plot(np.atleast_1d(share), rows, style.marker, color=style.color)
+    ax.axvline(1, color="black", linewidth=1, linestyle="--")
+    list_rows(ax, [f"{name}, {one['algorithm'].item()}" for name in names for one in every])
+    ax.set_xlabel(f"time as a share of that of {result.attrs['reference']}")
+    ax.grid(axis="x", alpha=0.3)
+
+
+def forest_rows(result: xr.Dataset) -> float:
+    """Return how many rows the forest has."""
+    n = result.sizes.get("algorithm", 1)
+    task = result.attrs.get("task")
+    return n if "task_speedup" not in result else 0.75 * n * (result.sizes.get(str(task), 1) + 2 + _GAP)
+
+
+def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
+    """Draw speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
+    whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
+    ax.axvline(0, color="0.6", linewidth=1)
+    rows: list[tuple[float, str]] = []
+    groups: list[IntervalGroup] = []
+    top = 0.0
+    for place in range(whole.sizes["algorithm"]):
+        one = whole.isel(algorithm=place)
+        name, style = str(one["algorithm"].item()), style_in(one)
+        if "task_speedup" not in result:
+            groups += _logs(one["speedup"], one["speedup_ci"], np.array([top]), style)
+            rows.append((top, name))
+            top += 1
+            continue
+        task = str(one.attrs["task"])
+        own = one if task in one["task_speedup"].dims else one.expand_dims(task)
+        own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
+        y = top + np.arange(float(own.sizes[task]))
+        groups += _logs(own["task_speedup"], own["task_speedup_ci"].transpose(task, ...), y, Style(_GREY, "-", "o"))
+        rows += zip(y, map(str, own[task].to_numpy().tolist()), strict=True)
+        ax.text(0.01, top - 0.62, name, transform=ax.get_yaxis_transform(), fontsize="small", fontweight="bold",
+                va="center", color=style.color)  # fmt: skip
+        top += own.sizes[task] + 0.3
+        for claim, which in (("fixed", f"mean, these {task}s"), ("random", f"mean, {task}s like these")):
+            if claim in one["task_effect"]:
+                mean, black = one.sel(task_effect=claim), Style("black", "-", "D")
+                found = _logs(mean["speedup"], mean["speedup_ci"], np.array([top]), black)
+                groups += [each._replace(filled=claim == "fixed", flag=f"{claim} mean") for each in found]
+                rows.append((top, which))
+            top += 1
+        top += _GAP
+    draw_intervals(ax, groups)
+    _label_ratios(ax, ax.get_xlim())
+    ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize="small")
+    ax.set_ylim(max((at for at, _ in rows), default=0) + 0.7, -1.2 if "task_speedup" in result else -0.7)
+    ax.set_xlabel(f"speed-up over {result.attrs['reference']}")
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _logs(value: xr.DataArray, bounds: xr.DataArray, y: Floats, style: Style) -> list[IntervalGroup]:
+    """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
+    with np.errstate(divide="ignore"):
+        x = np.log2(np.atleast_1d(value.to_numpy()))
+        low, high = np.log2(bounds.to_numpy().reshape(-1, 2)).T
+    bare = np.isnan(x)
+    ends = np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan))
+    open_style = style._replace(marker="|")
+    return [
+        IntervalGroup(y[mine], np.where(bare, ends, x)[mine], low[mine], high[mine], which)
+        for mine, which in (
+            (~bare & ~np.isnan(low), style),
+            (~bare & np.isnan(low), style._replace(marker="x")),
+            (bare, open_style),
+        )
+        if mine.any()
+    ]
+
+
+def _label_ratios(ax: Axes, limits: tuple[float, float]) -> None:
+    """Write ratios under an axis of their logarithms."""
+    fine = max(map(abs, limits)) < np.log2(1.06)
+    ticks = [each for each in (_FINE if fine else _TICKS) if limits[0] <= np.log2(each) <= limits[1]]
+    ax.set_xticks(np.log2(ticks), [number(each) for each in ticks], fontsize="small")
+
+
+def draw_profiles(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the share of tasks within each factor of the best, a step curve for each algorithm."""
+    for one in sorted(_each(result), key=lambda one: -one["score"].item()):
+        style = style_in(one)
+        label = f"{one['algorithm'].item()} ({number(one['score'].item(), 2)})"
+        ax.step(one["tau"], one["share"], where="post", color=style.color, linestyle=style.linestyle, label=label)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlim(1, float(result["tau"].max()))
+    ax.set_xlabel("time as a multiple of the best")
+    ax.set_ylabel(f"share of {result.attrs['task']}s")
+    ax.grid(alpha=0.3)

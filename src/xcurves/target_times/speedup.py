@@ -1,0 +1,209 @@
+"""How much sooner an algorithm reaches a score than a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels, validation
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.labels import in_label_order
+from xcurves.core.run_checks import Context
+from xcurves.core.validation import check_curves
+from xcurves.kernels.plans import EXACT_LIMIT
+from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
+from xcurves.preprocessing.normalization import Reference, say_reference
+from xcurves.target_times import cautions
+from xcurves.target_times.comparisons import DRAWN, Options, speedup_kernel
+from xcurves.target_times.kinds import SPEEDUP, of_form
+from xcurves.target_times.readings import SCALES, readings
+
+
+def speedup(
+    curves: xr.DataArray,
+    *,
+    reference: Hashable,
+    target: Reference | None = None,
+    higher_is_better: bool = True,
+    paired: bool = False,
+    test: Literal["welch", "randomization"] = "welch",
+    training_scale: Literal["linear", "log"] = "linear",
+    task: str | Sequence[str] | None = None,
+    task_groups: TaskGroups | None = None,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Return how much sooner each algorithm reaches a score than the reference, with an interval.
+
+    Parameters
+    ----------
+    curves : DataArray, dims (..., algorithm, run, training) or (..., algorithm, run, evaluation)
+        Scores, NaN where a run was not evaluated. Every run is read by itself, between its own levels and not beyond
+        them; runs need no common grid (``to_dataarray(levels="run")``). Or times, dims (..., algorithm, run), +inf
+        where a run did not reach its target, with the coordinate `budget`, as `time_to_target` returns them: ratios of
+        medians.
+    reference : label
+        The algorithm that the others are compared with.
+    target : float or DataArray, optional
+        Score to be reached: one for all, or one for each task, labelled like `curves`. None: the mean score of the
+        reference at the last level that all of its runs have.
+    higher_is_better : bool, default True
+        If False, a mean reaches the score where it is not above it.
+    paired : bool, default False
+        Whether run ``j`` is matched over algorithms; only without `target`.
+    test : {"welch", "randomization"}
+        What decides which ratios to the last level are rejected: Welch's t test, or whole runs dealt anew. The groups
+        are read at different times, where spread differs, so that dealing rejects too often if it does, and too seldom
+        never; with equal spread and skewed runs it is the exact one. It needs 4 v 4 runs for intervals of 0.95.
+    training_scale : {"linear", "log"}
+        Whether runs are linear in training or in its logarithm between their levels.
+    task : str or sequence of str, optional
+        A dim of tasks, or several, over which there is one answer, the geometric mean. None: each task by itself.
+    task_groups : str, sequence or DataArray, optional
+        Families of tasks that resemble each other: a coordinate of the tasks, or a label for each.
+    confidence_level : float, default 0.95
+        Of each interval.
+    rng : int, Generator or None
+        Seed of random reassignments, where all are too many.
+
+    Returns
+    -------
+    Dataset
+        With the extra dims of `curves` in front and all algorithms but the reference. Ratios, above 1 where the
+        algorithm is sooner: `speedup` (algorithm), `speedup_ci` (algorithm, ci_bound), `speedup_gap` (algorithm), 1
+        where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm over
+        algorithms. In units of training: `time`, `training_last` (algorithm), `time_ci` (algorithm, ci_bound),
+        `reference_time`, and with `target` `reference_time_ci` (ci_bound). In units of the scores: `reference_level`;
+        `score_best` (algorithm), the best of any run of the algorithm or the reference. Without unit:
+        `reference_falls`, 1 where the reference has been better before its last level; `reason` (algorithm), why there
+        is no estimate; mean curves at 64 places: `mean_curve`, `mean_curve_training` (algorithm, evaluation),
+        `reference_curve`, `reference_curve_training` (evaluation). Counts: `n_runs`, `n_ended_early`, `n_resamples`
+        (algorithm). With `task`, the claims of `speedup_ci`, `pvalue` and `pvalue_adjusted` along `task_effect`:
+        "fixed", for these tasks, and "random", for tasks like these; `median_speedup` (algorithm),
+        `median_speedup_ci` (algorithm, ci_bound), `n_tasks` and `n_censored` (algorithm), and of each task
+        `task_speedup`, `task_pvalue`, `task_speedup_gap` (algorithm, task), `task_speedup_ci` (algorithm, task,
+        ci_bound), beside its times, levels and reasons. NaN where something cannot be said.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If dims or options are not as described; if levels are negative (or 0 and the scale "log"); if scores are
+        infinite; if `paired` and runs are lacking, or a `target` is given.
+
+    Warns
+    -----
+    UserWarning
+        If no run reaches the target; if runs of an algorithm end earlier than others, which cuts its curve; if the
+        reference has been better before its last level.
+
+    Notes
+    -----
+    With mean curves :math:`\mu`, the last level ``T`` of the reference B and :math:`\mu_A(x) = \mu_B(T)`, the speed-up
+    of A is :math:`r = T/x`. A ratio is rejected where
+
+    .. math:: \frac{\bar y_A(x) - \bar y_B(T)}{\sqrt{v_A(x) + v_B(T)}}, \quad x = T / r,
+
+    is too large for Satterthwaite's degrees of freedom; the interval is the hull of all that are not, found exactly on
+    each piece between neighbouring levels. What lies beyond a curve is not rejected unless its side is shown, so that
+    intervals are open to one side where a curve ends first. With a target, the limits of the two log times are combined
+    by root sum of squares (Zou & Donner 2008); likewise over all tasks for the claim about these tasks. The claim about
+    tasks like these flips the signs of whole tasks' log ratios; a task in which one of the two does not reach the score
+    bounds the mean on one side.
+
+    A speed-up is at its level and its horizon: with a decaying learning rate a curve that is read early understates
+    what a shorter schedule would have reached.
+
+    References
+    ----------
+    .. [1] Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16, 175-185.
+       doi:10.1111/j.2517-6161.1954.tb00159.x
+    .. [2] Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: A general approach.
+       Stat. Med. 27, 1693-1702. doi:10.1002/sim.3095
+    .. [3] Hartigan, J. A. (1969). Using subsample values as typical values. J. Am. Stat. Assoc. 64, 1303-1317.
+       doi:10.1080/01621459.1969.10501057
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> slow = scores["algorithm"].to_numpy()[0]
+    >>> answer = scores.curves.speedup(reference=slow, target=0.9)
+    >>> answer.speedup.dims, slow in answer.algorithm
+    (('algorithm',), False)
+    """
+    validation.check_array("curves", curves)
+    of_times = "training" not in curves.dims and labels.EVALUATION not in curves.dims
+    names = ("algorithm", "run") if of_times else labels.DIMS
+    curves = check_curves(curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved())
+    if task is not None:
+        curves, task = check_task(curves, task)
+    elif task_groups is not None:
+        raise ValueError("task_groups are families of tasks that are joined. Name the dim of tasks: task='task'")
+    _check_options(curves, reference, target, paired, test, training_scale, of_times)
+    higher = validation.check_flag("higher_is_better", higher_is_better)
+    groups = None if task is None else check_task_groups(curves, task, task_groups)
+    joined = [] if task is None else [task]
+    families = None if groups is None else np.array(groups.numbers)
+    reading, others = None, []
+    if of_times:
+        core: tuple[str, ...] = (*joined, *names)
+        taken = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
+        if "budget" in curves.coords:
+            budget = curves["budget"].astype(np.float64).broadcast_like(taken).transpose(*taken.dims)
+            others = [in_label_order(budget.drop_vars("budget"), core)]
+    else:
+        taken, others, core, reading = readings(curves, target, training_scale, higher=higher, joined=joined)
+    first = np.sort(taken["algorithm"].to_numpy()).tolist()
+    options = Options(reading, first.index(reference), target is not None, test == "randomization", families)
+    needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
+    result = per_task(
+        of_form(task is not None),
+        speedup_kernel,
+        taken,
+        *others,
+        context=Context.of(taken, None, paired, confidence_level, 0 if rng is None and needs_none else rng, core=core),
+        core=core,
+        joined=task,
+        sizes={labels.EVALUATION: DRAWN, "task_effect": 2, "ci_bound": 2},
+        options={"options": options},
+        attrs={
+            "reference": reference,
+            "target": None if target is None else say_reference(target),
+            "higher_is_better": higher,
+            "paired": paired,
+            "test": test,
+            "training_scale": training_scale,
+            "of_times": True if of_times else None,
+            **({} if groups is None else {"task": task, "task_groups": groups.name}),
+        },
+        coords=None if groups is None else groups.coord,
+    )
+    result = result.drop_vars("training", errors="ignore").drop_sel(algorithm=[reference])
+    return cautions.described(result, lazy=is_lazy(curves))
+
+
+def _check_options(
+    curves: xr.DataArray,
+    reference: Hashable,
+    target: Reference | None,
+    paired: bool,
+    test: str,
+    scale: str,
+    of_times: bool,
+) -> None:
+    labels.algorithm_pairs(curves, reference)
+    if reference is None:
+        raise ValueError(f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}")
+    validation.check_flag("paired", paired)
+    validation.check_choice("test", test, ("welch", "randomization"))
+    validation.check_choice("training_scale", scale, SCALES)
+    if target is not None and paired:
+        raise ValueError("paired=True has no target: two times are read at different levels. Leave target= out")
+    if target is not None and test == "randomization":
+        raise ValueError("test='randomization' has no target: limits of two times are combined. Leave target= out")
+    if of_times and (target is not None or paired):
+        what = "target" if target is not None else "paired"
+        raise ValueError(f"{what} is an option of curves; these are times, without training. Leave {what}= out")

@@ -1,0 +1,157 @@
+"""Claims of scaling laws: intervals of parameters, optima and later runs under the law, and of published runs.
+
+`cd tests && python -m calibration.scaling` writes the table of published runs into docs/calibration.md.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+import xcurves
+from calibration.claims import Claim, Simulation, missed, near
+from places import SHARED
+from xcurves.kernels import scaling_intervals, scaling_law
+
+LAW = np.array([1.8, 400.0, 2000.0, 0.34, 0.37])
+LATER = ((4e9, 4e11), (4e9, 1e10), (1e8, 4e11))  # both, size, tokens: two octaves beyond the largest
+COMPUTE = 6 * 4e9 * 4e11
+SUITES = {"chinchilla": "chinchilla_points.csv", "Gadre": "gadre_points.csv"}
+SHARES = (0.4, 0.5, 0.6, 0.7)  # of the runs, by N D, that are fitted
+DRAWS = 200
+TITLES = {"chinchilla": "Chinchilla, 240 runs", "Gadre": "Gadre et al., 24 suites of 34 or 35 runs"}
+HEADER = [
+    "suite",
+    "fits",
+    "bootstrap of the runs",
+    "and residual spread",
+    "by the law alone",
+    "cuts of few sizes too",
+    "widened",
+]
+MARKS = "<!-- later runs: start -->\n", "<!-- later runs: end -->\n"
+
+
+def loss(n, d):
+    """The law."""
+    return LAW[0] + LAW[1] * n ** -LAW[3] + LAW[2] * d ** -LAW[4]
+
+
+def suites(n_datasets, *, noise, shape, rng):
+    """Runs of a grid of sizes and tokens with relative normal noise, and at the later ones."""
+    size, tokens = np.meshgrid(np.geomspace(1e7, 1e9, shape[0]), np.geomspace(1e9, 1e11, shape[1]))
+    n, d = (np.append(each.ravel(), later) for each, later in zip((size, tokens), np.transpose(LATER), strict=True))
+    values = loss(n, d) * np.exp(noise * rng.normal(size=(n_datasets, len(n))))
+    return xr.DataArray(values, {"model_size": ("run", n), "tokens": ("run", d)}, ["replication", "run"])
+
+
+def fitted(data, *, rng=None):
+    """Intervals of parameters given the law, of the optimum, and of later runs, that do not hold what is true."""
+    later = data.isel(run=slice(-len(LATER), None))
+    fit = xcurves.fit_scaling_law(data.isel(run=slice(-len(LATER))), predict_at=LATER, compute=COMPUTE)
+    share = LAW[4] / (LAW[3] + LAW[4])
+    ratio = (LAW[3] * LAW[1] / (LAW[4] * LAW[2])) ** (1 / (LAW[3] + LAW[4]))
+    found = {
+        name: missed(fit.estimate_ci_given_law.sel(param=name, drop=True), LAW[place])
+        for place, name in enumerate(fit.param.to_numpy())
+    }
+    found["exponent of the optimum, widened"] = missed(fit.allocation_exponent_ci, share)
+    found["best size, widened"] = missed(fit.n_opt_ci.isel(flop=0, drop=True), ratio * (COMPUTE / 6) ** share)
+    for i, what in enumerate(("size and tokens", "size", "tokens")):
+        truth = later.isel(run=i).drop_vars(["model_size", "tokens"])
+        for name, how in (("prediction_ci_given_law", "by the law"), ("prediction_ci", "widened")):
+            found[f"a run of four times the {what}, {how}"] = missed(fit[name].isel(n=i, drop=True), truth)
+    return found
+
+
+def _simulation(shape, noise):
+    claims = dict.fromkeys(("E", "A", "B", "alpha", "beta"), near(0.02, 0.08))
+    claims |= dict.fromkeys(("exponent of the optimum, widened", "best size, widened"), Claim(0, 0.05))
+    for what in ("size and tokens", "size", "tokens"):
+        claims[f"a run of four times the {what}, by the law"] = Claim(0.05, 1)
+        claims[f"a run of four times the {what}, widened"] = Claim(0, 0.08)
+    setting = f"{shape[0]} sizes × {shape[1]} amounts of tokens, noise {100 * noise:g} %"
+    return Simulation("Scaling law", setting, partial(suites, noise=noise, shape=shape), fitted, claims, 500)
+
+
+SIMULATIONS = [_simulation(shape, noise) for shape, noise in (((6, 6), 0.01), ((6, 6), 0.003), ((8, 12), 0.01))]
+
+
+def published():
+    """Yield the name, sizes, tokens and losses of each published suite."""
+    for name, file in SUITES.items():
+        frame = pd.read_csv(SHARED / "data" / file)
+        if name == "chinchilla":
+            frame = frame.sort_values("loss").iloc[:-5]  # as Epoch leaves out
+        keys = [key for key in ("training_set", "validation") if key in frame]
+        parts = [part for _, part in frame.groupby(keys)] if keys else [frame]
+        for part in parts:
+            yield name, *(part[column].to_numpy(float) for column in ("model_size", "tokens", "loss"))
+
+
+def later_runs():
+    """Return, for each suite, the share of later runs held and half the width of each interval: (fit, interval, 2)."""
+    rows = {}
+    for name, n, d, losses in published():
+        for share in SHARES:
+            kept = n * d <= np.quantile(n * d, share)
+            if kept.sum() < 10 or len(set(n[kept])) < 3:
+                continue
+            law, residual, ours = _intervals(n, d, losses, kept)
+            boot = _bootstrap(n, d, losses, kept, law.delta[0])
+            with patch.multiple(scaling_intervals, _KEPT=6, DISTINCT=1):
+                more = _intervals(n, d, losses, kept)[2]
+            error = np.abs(np.log(losses[~kept] / ours["prediction"]))
+            widths = [boot, np.hypot(boot, 1.96 * residual), ours["half_law"], more["half"], ours["half"]]
+            rows.setdefault(name, []).append([[(error <= width).mean(), np.mean(width)] for width in widths])
+    return {name: np.array(each) for name, each in rows.items()}
+
+
+def _intervals(n, d, losses, kept):
+    """Return the law of the runs that are kept, its residual deviation, and predictions of the later runs."""
+    runs, present = scaling_law.Runs(n[kept], d[kept]), np.ones((1, kept.sum()), bool)
+    known, law, fits, _ = scaling_intervals.know(runs, losses[np.newaxis, kept], present, None)
+    every = known.take(np.zeros((~kept).sum(), int))
+    residual = np.log(losses[kept] / fits[0]).std(ddof=5)
+    return law, residual, scaling_intervals.loss(every, n[~kept], d[~kept], 0.05)
+
+
+def _bootstrap(n, d, losses, kept, delta):
+    """Return half the width of the interval of redrawn runs, of the logarithm of later losses."""
+    rng = np.random.default_rng(0)
+    ahead = []
+    runs, place = scaling_law.Runs(n, d), np.flatnonzero(kept)
+    for _ in range(DRAWS):
+        drawn = rng.choice(place, len(place))
+        some = scaling_law.Runs(n[drawn], d[drawn])
+        with np.errstate(all="ignore"):
+            law = scaling_law.fit(some, losses[np.newaxis, drawn], np.ones((1, len(drawn)), bool), delta)
+        shift = np.log(np.array([runs.n, runs.d]) / np.array(some.centre)[:, np.newaxis])
+        ahead.append(np.log(scaling_law.values(law.theta, shift)[0, ~kept]))
+    low, high = np.quantile(ahead, [0.025, 0.975], axis=0)
+    return (high - low) / 2
+
+
+def main():
+    """Write the table of published runs into the page."""
+    from calibration.__main__ import PAGE, made_with  # which imports this module
+
+    warnings.simplefilter("ignore")
+    found = later_runs()
+    rows = [(TITLES[name], each) for name, each in found.items()] + [("all", np.concatenate(list(found.values())))]
+    lines = [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|"]
+    for title, each in rows:
+        said = [f"{held:.2f} (± {width:.3f})".replace("0.", ".") for held, width in each.mean(axis=0)]
+        lines.append(f"| {title} | {len(each)} | {' | '.join(said)} |")
+    print(*lines, sep="\n")
+    before, rest = PAGE.read_text().split(MARKS[0])
+    PAGE.write_text(before + MARKS[0] + "\n".join([*lines, "", made_with(), ""]) + MARKS[1] + rest.split(MARKS[1])[1])
+
+
+if __name__ == "__main__":
+    main()

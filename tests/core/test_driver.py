@@ -1,0 +1,155 @@
+"""What every method gets from the driver, on toy kinds: groups of alike tasks, and results where they belong."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+
+from lazy import refuse_to_compute
+from strategies import make_curves
+from xcurves.core.driver import per_task
+from xcurves.core.run_checks import Context
+from xcurves.core.schema import Var
+from xcurves.core.validation import check_curves
+from xcurves.kinds import kind
+
+OF_LEVELS = {
+    "mean_score": Var(("task", "algorithm", "training"), "mean of runs", "score"),
+    "last": Var(("task",), "index of the last level of the task", dtype=np.int64),
+    "n_runs": Var(("task", "algorithm"), "runs", dtype=np.int64),
+    "n_alike": Var(("task", "kept"), "number of tasks in the group, so many times"),
+}
+OF_PAIRS = {
+    "difference": Var(("task", "pair"), "difference of sums", "score"),
+    "largest": Var(("task",), "largest difference"),
+    "n_runs": Var(("task", "algorithm"), "runs", dtype=np.int64),
+}
+
+
+def toy(name, variables):
+    """A kind that only has variables."""
+    like = kind("contrast")
+    return replace(like, name=name, variables=variables, coords={"kept": (), "pair": ()})
+
+
+@pytest.fixture
+def curves():
+    """Five tasks: whole, without an algorithm, without a level and a run, without anything, and whole."""
+    values = np.random.default_rng(0).normal(size=(5, 3, 4, 6))
+    values[1, 1] = np.nan
+    values[2, ..., 2] = values[2, 0, 3] = np.nan
+    values[3] = np.nan
+    made = make_curves(values, task=list("vwxyz"))
+    return check_curves(made.assign_coords(algorithm=["c", "a", "b"], run=[3, 1, 0, 2]))
+
+
+def by_level(group, *, scale):
+    """Means of the runs of each algorithm at the levels of the task."""
+    (values,) = group.data
+    owner = np.nonzero(group.present)[0]
+    mean = np.full((len(values), len(group.present), values.shape[-1]), np.nan)
+    for algorithm in set(owner.tolist()):
+        mean[:, algorithm] = scale * values[:, owner == algorithm].mean(axis=1)
+    alike = np.full((len(values), len(values)), float(len(values)))
+    return {"mean_score": mean, "last": group.grid[:, -1], "n_alike": alike}
+
+
+@pytest.mark.parametrize("chunks", [None, {"task": 2, "run": 2}, {"training": 4}])
+def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(curves, chunks):
+    given = curves if chunks is None else curves.chunk(chunks)
+    with dask.config.set(scheduler=refuse_to_compute):
+        found = per_task(
+            toy("toy", OF_LEVELS),
+            by_level,
+            given,
+            context=Context.of(curves, None, False, 0.9, 7),
+            sizes={"kept": 4},
+            trim="kept",
+            options={"scale": 2.0},
+            attrs={"scale": 2.0},
+        )
+    assert found.mean_score.dims == ("task", "algorithm", "training")
+    xr.testing.assert_allclose(found["mean_score"].drop_attrs(), 2 * curves.mean("run").drop_attrs())
+    assert found.n_runs.values.tolist() == [[4, 4, 4], [4, 0, 4], [3, 4, 4], [0, 0, 0], [4, 4, 4]]
+    assert found["last"].values.tolist() == [5, 5, 5, 0, 5]
+    assert found.algorithm.values.tolist() == ["c", "a", "b"]
+    assert found.attrs["history"] == "toy(scale=2.0)"
+    if chunks is None:
+        expected = [[2, 2], [1, np.nan], [1, np.nan], [np.nan, np.nan], [2, 2]]
+        np.testing.assert_array_equal(found.n_alike, expected)  # the longest has two
+    else:
+        assert found.sizes["kept"] == 4
+
+
+class Sums(NamedTuple):
+    n_levels: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+
+
+@dataclass(frozen=True)
+class WeightedSums:
+    """Sums of scores, each level times its index."""
+
+    def whole(self, shape):
+        return False
+
+    def size(self, shape):
+        return 1 + 2 * shape[0] * shape[1]
+
+    def measure(self, curves, shape, levels, /):
+        has = ~np.isnan(curves)
+        by = np.arange(shape[2])[levels]
+        counts, sums = has.sum(axis=-1), (np.nan_to_num(curves) * by).sum(axis=-1)
+        lead = curves.shape[:-3]
+        n_levels = has.any(axis=(-3, -2)).sum(axis=-1)
+        return np.concatenate([each.reshape(*lead, -1) for each in (n_levels, counts, sums)], axis=-1)
+
+    def merge(self, numbers, shape):
+        return numbers.sum(axis=-2)
+
+    def unpack(self, numbers, shape):
+        n = shape[0] * shape[1]
+        return Sums(numbers[:, 0], numbers[:, 1 : 1 + n], numbers[:, 1 + n :].reshape(-1, *shape[:2]))
+
+
+def of_pairs(group):
+    """Differences of the sums of the runs that are present."""
+    sums = group.data[0].sums
+    return {"difference": sums[:, 0].sum(axis=-1) - sums[:, 1].sum(axis=-1)} if group.present.any(axis=1).all() else {}
+
+
+def add_largest(found):
+    found["largest"] = np.nanmax(np.nan_to_num(found["difference"], nan=-np.inf), axis=1)
+
+
+@pytest.mark.parametrize("chunks", [None, {"task": 2, "algorithm": 1}, {"training": 4}, {"training": 1, "task": 1}])
+def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
+    """The pairs are (a, b) and (c, a), which have indices (0, 1) and (2, 0) in the order of the labels."""
+    given = curves if chunks is None else curves.chunk(chunks)
+    with dask.config.set(scheduler=refuse_to_compute):
+        found = per_task(
+            toy("pairs", OF_PAIRS),
+            of_pairs,
+            given,
+            context=Context.of(curves, None, False, 0.95, 0),
+            sizes={"pair": 2},
+            reduce=(WeightedSums(),),
+            subsets=([0, 1], [2, 0]),
+            finish=add_largest,
+        )
+    total = (curves * np.arange(6)).sum(["run", "training"])
+    expected = np.stack([total.sel(algorithm=a) - total.sel(algorithm=b) for a, b in ("ab", "ca")], axis=1)
+    expected[[1, 3]] = np.nan  # algorithm a has no run there
+    np.testing.assert_allclose(found.difference, expected)
+    np.testing.assert_allclose(found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1))
+    assert found.n_runs.values.tolist() == [[4, 4, 4], [4, 0, 4], [3, 4, 4], [0, 0, 0], [4, 4, 4]]
+
+
+def test_incomplete_runs_are_refused_with_advice_that_works(curves):
+    curves[0, 1, 2, 3] = np.nan
+    with pytest.raises(ValueError, match=r"^task 'v': algorithm 'a', run 0 lacks 1 of 6 training levels.*align"):
+        per_task(toy("toy", OF_LEVELS), by_level, curves, context=Context.of(curves, None, False, 0.95, 0), trim="kept")

@@ -1,0 +1,122 @@
+"""Numbers, units, intervals, p-values and counts as words: the cases that were written badly before."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from xcurves.core import wording
+
+NAN, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (812.4, "812"),
+        (0.0794, "0.0794"),
+        (0.12324, "0.123"),
+        (-1.44, "−1.44"),
+        (1.0, "1"),
+        (-0.0, "0"),
+        (0, "0"),
+        (1.11e-16, "0"),
+        (7.629e-06, "7.63 × 10⁻⁶"),
+        (4.39405e10, "4.39 × 10¹⁰"),
+        (-7.629e-06, "−7.63 × 10⁻⁶"),
+        (999.6, "1,000"),
+        (12345.6, "12,346"),
+        (8000, "8,000"),
+        (10000003.0, "10,000,003"),
+        (0.5, "0.5"),
+        (416.7, "417"),
+        (99.96, "100"),
+        (0.99996, "1"),
+        (1e-4, "0.0001"),
+        (2e9, "2 × 10⁹"),
+        (INF, "∞"),
+        (-INF, "−∞"),
+        (NAN, "unknown"),
+    ],
+)
+def test_a_number(value, said):
+    assert wording.number(value) == said
+    assert wording.number(np.float32(value)) == said or abs(value) > 1e6 or 0 < abs(value) < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("value", "units", "said"),
+    [
+        (0.1232, "fraction", "0.123"),
+        (4.2, "%", "4.2 %"),
+        (20_000, "steps", "20,000 steps"),
+        (3.5, "1", "3.5"),
+        (3.5, "", "3.5"),
+    ],
+)
+def test_a_number_with_its_unit(value, units, said):
+    assert wording.quantity(value, units) == said
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((-10, 111), "−10 to 111"),
+        ((-INF, INF), "no limit"),
+        ((3, INF), "at least 3"),
+        ((-INF, -0.5), "at most −0.5"),
+        ((NAN, NAN), "no interval"),
+        ((370.5, 454.5), "370 to 454"),
+    ],
+)
+def test_an_interval(ends, said):
+    assert wording.interval(*ends) == said
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (0.0794, "p = 0.0794"),
+        (0.0504, "p = 0.0504"),
+        (1.0, "p = 1"),
+        (0.000125, "p = 0.000125"),
+        (0.00001, "p = 0.00001"),
+        (3e-9, "p < 0.000001"),
+        (NAN, "no p"),
+    ],
+)
+def test_a_p_value(p, said):
+    assert wording.pvalue(p) == said
+
+
+def test_a_p_at_the_floor_of_random_reassignments_says_so():
+    said = "p = 0.0001 (the smallest that 9,999 reassignments can give)"
+    assert wording.pvalue(1e-4, 1e-4, 9999) == said
+    assert wording.pvalue(2e-4, 1e-4, 9999) == "p = 0.0002"
+
+
+def test_counts_lists_and_spans():
+    assert wording.count(1, "run") == "1 run"
+    assert wording.count(9999, "reassignment") == "9,999 reassignments"
+    assert wording.count(2, "family", "families") == "2 families"
+    assert wording.listed(["a"]) == "a"
+    assert wording.listed(["a", "b", "c"]) == "a, b and c"
+    assert wording.listed(list("abcdefgh"), 2) == "a, b and 6 more"
+    assert wording.span([3, 5, 4]) == "3 to 5"
+    assert wording.span([5]) == "5"
+    assert wording.percent(0.07) == "7 %"
+    assert wording.percent(1 - 0.9999999) == "1 × 10⁻⁵ %"
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "said"),
+    [
+        ("step", "steps", "steps"),
+        ("training", "games", "training (games)"),
+        ("steps", "steps", "steps"),
+        ("environment steps", "steps", "environment steps"),
+        ("error", "1", "error"),
+        ("error", "fraction", "error"),
+    ],
+)
+def test_a_label_says_its_unit_once(name, units, said):
+    assert wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said

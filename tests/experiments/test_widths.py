@@ -1,0 +1,27 @@
+"""The suite of widths and amounts of data that comes with the package."""
+
+import numpy as np
+import pytest
+
+import xcurves
+from xcurves.experiments import widths
+
+
+def test_wider_learners_with_more_examples_have_lower_losses():
+    runs = widths.losses([8, 64], [64, 512], seed=1).loss
+    assert runs.dims == ("model_size", "tokens")
+    assert runs[1, 1] < min(runs[0, 1], runs[1, 0]) < runs[0, 0]
+    np.testing.assert_array_equal(runs, widths.losses([8, 64], [64, 512], seed=1).loss)
+
+
+@pytest.mark.parametrize(("sizes", "message"), [([], "widths is empty"), ([8, 4], "widths must increase")])
+def test_bad_widths_are_refused(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        widths.losses(sizes)
+
+
+@pytest.mark.slow
+def test_the_bundled_suite_is_what_the_function_makes(tmp_path):
+    bundled = xcurves.tutorial.open_dataset("widths")
+    assert bundled.attrs["command"] == "python -m xcurves.experiments.widths widths.nc --seed 2022"
+    np.testing.assert_allclose(widths.losses().loss, bundled.loss, rtol=1e-6)

@@ -1,0 +1,78 @@
+"""Frames with cells that are no number and no text: one line by the package."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+
+BASE = {"algorithm": ["a", "a", "b", "b"], "run": [0] * 4, "training": [0, 1, 0, 1], "score": [1.0, 2.0, 3.0, 4.0]}
+LARGE = 10**400
+
+
+def refused(frame) -> str:
+    with pytest.raises((ValueError, TypeError), match="column") as caught:
+        xcurves.to_dataarray(frame, "score")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("score", [{"a": 1}] * 4, "must be numeric; got dtype object"),
+        ("score", [LARGE, 1, 2, 3], "has whole numbers beyond the largest float. Correct it"),
+        ("training", [0, LARGE, 0, LARGE], "has whole numbers beyond the largest float. Correct it"),
+        ("run", [LARGE] * 4, "has labels of type int of over 64 bits; labels are text or numbers. Convert:"),
+        ("run", [decimal.Decimal(1)] * 4, "has labels of type Decimal; labels are text or numbers. Convert:"),
+        ("algorithm", [{"a": 1}] * 4, "has labels of type dict; labels are text or numbers. Convert:"),
+        ("algorithm", [[1]] * 4, "has labels of type list; labels are text or numbers. Convert:"),
+    ],
+)
+def test_of_pandas(column, values, message):
+    assert message in refused(pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)}))
+
+
+def test_the_cure_of_labels_converts_them():
+    frame = pd.DataFrame({**BASE, "run": [decimal.Decimal(1)] * 4})
+    frame["run"] = frame["run"].astype(str)
+    assert xcurves.to_dataarray(frame, "score").run.values.tolist() == ["1"]
+
+
+def test_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    lists = pd.Series([[1]] * 4, dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    assert "labels are text or numbers" in refused(pd.DataFrame({**BASE, "algorithm": lists}))
+
+
+@pytest.mark.parametrize("column", ["score", "training", "run"])
+def test_of_polars_with_integers_that_pandas_does_not_have(column):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(
+        {**BASE, column: pl.Series([0, 0, 0, 0] if column == "run" else [0, 1, 0, 1], dtype=pl.Int128)}
+    )
+    assert refused(frame).startswith("frame has columns that pandas cannot hold: ")
+    assert xcurves.to_dataarray(frame.cast({column: pl.Float64}), "score").sizes["algorithm"] == 2
+
+
+@pytest.mark.parametrize("column", ["score", "algorithm"])
+def test_of_polars_with_lists(column):
+    pl = pytest.importorskip("polars")
+    refused(pl.DataFrame({**BASE, column: [[1], [1], [2], [2]]}))
+
+
+def test_labels_of_tasks_are_there_once():
+    scores = np.random.default_rng(0).normal(size=(2, 2, 3, 2))
+    curves = xr.DataArray(
+        scores,
+        {"task": ["x", "x"], "algorithm": ["a", "b"], "training": [0, 1]},
+        ("task", "algorithm", "run", "training"),
+    )
+    for method in ("pairwise", "across_tasks", "align"):
+        with pytest.raises(
+            ValueError, match=r"^task labels must be unique; got 'x' twice\. Number them: da\.assign_coo"
+        ):
+            getattr(curves.curves, method)()

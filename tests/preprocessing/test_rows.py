@@ -1,0 +1,126 @@
+"""Columns that nobody named, and data that were copied: said by name."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+
+
+def networks(rows_of=("cnn", "mlp", "resnet")) -> pd.DataFrame:
+    """Return three networks of each game and agent, each with two seeds."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (game, agent, network, seed, step, rng.normal())
+        for game in ("pong", "qbert")
+        for agent in ("dqn", "c51")
+        for network in rows_of
+        for seed in range(2)
+        for step in range(5)
+    ]
+    return pd.DataFrame(rows, columns=["game", "agent", "network", "seed", "step", "return"])
+
+
+NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
+
+
+def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
+    with pytest.raises(
+        ValueError, match=r"They differ in column 'network' \('cnn', 'mlp', 'resnet'\): name it"
+    ) as caught:
+        networks().curves.to_dataarray("return", **NAMES, extra="game")
+    extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
+    curves = networks().curves.to_dataarray("return", **NAMES, extra=eval(extra))
+    assert curves.sizes == {"game": 2, "network": 3, "algorithm": 2, "run": 2, "training": 5}
+    assert curves.notnull().all()
+
+
+def test_the_cure_by_counting_keeps_networks_apart():
+    frame = networks().drop(columns="seed")
+    with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
+        frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+    code = re.search(r"frame\.assign\(.*cumcount\(\)\)", caught.value.args[0])[0]
+    cured = eval(code, {"frame": frame})
+    assert cured["run"].max() == 1
+    with pytest.raises(ValueError, match="They differ in column 'network'"):
+        cured.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+
+
+def test_runs_that_mix_labels_of_an_unused_column_are_said():
+    frame = networks(("cnn", "mlp"))
+    frame = frame[(frame.network == "cnn") == (frame.step < 2)]
+    with pytest.warns(
+        UserWarning, match=r"^column 'network' is not used and has several labels in one run \('cnn', 'mlp'\), in 8"
+    ):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+
+
+def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_warn():
+    frame = networks(("cnn",)).assign(date=[f"day {i % 50}" for i in range(40)], host="h", ok=True, epoch=range(40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+
+
+def copied(n_levels: int = 6) -> xr.DataArray:
+    """Return curves of which one run of two tasks stands in two algorithms, and one twice in one."""
+    scores = np.random.default_rng(0).normal(size=(4, 2, 3, n_levels))
+    scores[1, 1, 2] = scores[1, 0, 0]
+    scores[3, 1, 2] = scores[3, 1, 0]
+    coords = {"task": list("wxyz"), "algorithm": ["a", "b"], "run": range(3), "training": range(n_levels)}
+    return xr.DataArray(scores, coords, list(coords), name="score")
+
+
+SAID = (
+    r"^task 'x': algorithm 'a', run 0 and algorithm 'b', run 2 have the same score at every level\. Were data "
+    r"copied\?; the same holds in 1 more tasks: task 'z'$"
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*few")
+def test_copied_runs_are_said_once():
+    frame = copied().curves.to_frame()
+    with pytest.warns(UserWarning, match=SAID) as caught:
+        frame.curves.to_dataarray("score", extra="task")
+    assert len(caught) == 1
+    for levels in ("union", "run"):
+        with pytest.warns(UserWarning, match=SAID):
+            frame.curves.to_dataarray("score", extra="task", levels=levels)
+    for method in (xcurves.pairwise, xcurves.across_tasks):
+        with pytest.warns(UserWarning, match=SAID):
+            method(copied(), n_resamples=99, rng=0)
+
+
+def test_scores_that_are_the_same_by_chance_are_not():
+    curves = copied(3)
+    constant = xr.zeros_like(copied())
+    absent = copied().where(copied().run > 0).isel(task=[0, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for each in (curves, constant, absent):
+            each.to_dataframe("score").reset_index().curves.to_dataarray("score", extra="task")
+
+
+@pytest.mark.filterwarnings("ignore:so few tasks")
+def test_the_only_extra_dim_is_that_of_tasks_and_several_are_joined():
+    scores = np.random.default_rng(1).normal(size=(2, 3, 2, 4, 5))
+    dims = ("game", "network", "algorithm", "run", "training")
+    curves = xr.DataArray(scores, {"game": ["p", "q"], "network": list("abc"), "algorithm": ["x", "y"]}, dims)
+    curves = curves.assign_coords(training=range(5))
+    joined = curves.curves.across_tasks(task=["game", "network"], n_resamples=99, rng=0)
+    assert joined.task.values.tolist() == ["p, a", "p, b", "p, c", "q, a", "q, b", "q, c"]
+    assert joined.game.values.tolist() == ["p"] * 3 + ["q"] * 3
+    by_hand = curves.rename(network="task").stack(pair_of=["game", "task"], create_index=False)
+    by_hand = by_hand.drop_vars(["game", "task"]).rename(pair_of="task").assign_coords(task=joined.task.values)
+    same = by_hand.curves.across_tasks(n_resamples=99, rng=0)
+    for name in ("difference", "pvalue", "difference_ci"):
+        np.testing.assert_array_equal(joined[name], same[name])
+    families = curves.curves.across_tasks(task=["game", "network"], task_groups="game", n_resamples=99, rng=0)
+    assert families.pvalue.sel(task_effect="random").isnull().all() or (families.pvalue <= 1).all()
+    one = curves.isel(game=0, drop=True)
+    by_name = one.curves.across_tasks(task="network", n_resamples=99, rng=0)
+    xr.testing.assert_identical(one.curves.across_tasks(n_resamples=99, rng=0).drop_attrs(), by_name.drop_attrs())

@@ -1,0 +1,74 @@
+"""Text logs that a training script wrote, its own source before the lines of steps."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xcurves import readers
+
+SCRIPT = Path(__file__).parent / "train_a_line.py"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("speedruns")
+    for seed in range(3):
+        subprocess.run([sys.executable, SCRIPT, str(seed), folder / f"sgd_seed{seed}.txt"], check=True)
+    return folder
+
+
+def test_every_step_of_every_run_is_read_and_nothing_else(logs):
+    frame = readers.read(logs, names="{algorithm}_seed{run}.txt")
+    assert frame.attrs["source"] == f"text logs below {logs.name}"
+    assert frame.attrs["units"] == {"train_time": "ms", "step_avg": "ms"}
+    assert list(frame)[:3] == ["algorithm", "run", "step"]
+    for run, rows in frame.groupby("run"):
+        text = (logs / f"sgd_seed{run}.txt").read_text()
+        for metric in ("val_loss", "train_loss"):
+            own = [
+                (int(step), float(loss)) for step, loss in re.findall(rf"^step:(\d+)/30 {metric}:([\d.]+)", text, re.M)
+            ]
+            mine = rows[["step", metric]].dropna().to_numpy().tolist()
+            assert sorted(map(tuple, mine)) == sorted(own)
+    assert len(frame) == 3 * 32  # step 0 is evaluated, step 31 is trained
+
+
+def test_two_lines_lead_to_curves(logs):
+    losses = readers.read(logs, names="{algorithm}_seed{run}").curves.to_dataarray("val_loss", training="step")
+    assert losses.dropna("training").training.values.tolist() == [0, 10, 20, 30]
+    assert losses.sizes["run"] == 3
+    assert (losses.sel(training=0) == 9).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("step:1 loss:2.5\n", [[1, 2.5]]),
+        ("x\nstep: 1, loss = 2.5e-3;\nStep 2 loss 3\n", [[1, 0.0025]]),
+        ("step=1 | loss=nan\nstep=2 | loss=-inf\n", [[1, np.nan], [2, -np.inf]]),
+        ("step:1 a:1\nstep:1 b:2 a:3\nstep:1 a:4\n", [[1, 1, 2], [1, 4, np.nan]]),
+        ("epoch:1 loss:.5s\nepoch:2 loss:{loss}\n", [[1, 0.5]]),
+    ],
+)
+def test_lines_of_keys_and_numbers(tmp_path, text, rows):
+    path = tmp_path / "run.log"
+    path.write_text(text)
+    np.testing.assert_array_equal(readers.read(path, source="text"), rows)
+    assert readers.recognize(path).name == "text"
+
+
+def test_a_last_line_without_an_end_is_left_out_and_said(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("step:1 loss:2.5\nstep:2 loss:1")
+    with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: 'step:2 loss:1'$"):
+        assert len(readers.read(path)) == 1
+
+
+def test_prose_is_no_log(tmp_path):
+    (tmp_path / "readme.txt").write_text("time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n")
+    with pytest.raises(ValueError, match="nothing that is recognised"):
+        readers.read(tmp_path)

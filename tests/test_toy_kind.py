@@ -1,0 +1,104 @@
+"""A kind of result from outside the package can do what every other can; generic rooms know none by name."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from xcurves import kinds
+from xcurves.core.schema import ResultKind, Statement, Var, View, captioned
+from xcurves.core.tables import frame_of
+
+SOURCE = Path(xcurves.__file__).parent
+GENERIC = ["core/schema.py", "results.py", "tidy_frames.py", "archive.py", "reporting", "plotting"]
+COMPOSED = {"plotting/benchmark.py"}  # a figure of several methods
+
+
+def draw(result, ax):
+    ax.bar(result["algorithm"], result["spread"])
+    ax.set_ylabel("spread")
+
+
+def say(result):
+    widest = result["algorithm"].values[int(result["spread"].values.argmax())]
+    yield Statement("answer", f"{widest} spreads most.")
+    yield Statement("detail", "The spread is the largest less the smallest score.")
+    yield Statement("caution", "More runs spread more.")
+
+
+TOY = ResultKind(
+    name="toy_spread",
+    question="Which algorithm spreads most?",
+    argument="scores",
+    variables={
+        "spread": Var(("task", "algorithm"), "largest less smallest score", "score"),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
+    },
+    coords={},
+    core=("algorithm", "run"),
+    references=("Toy (2001), J. Toys 1, 1-2, doi:10.1000/1",),
+    table=captioned(lambda result: frame_of({"spread": result["spread"]}, ["algorithm"]), "Spread of each algorithm."),
+    statements=say,
+    method=("The spread of scores was measured.", "runs"),
+    views={"spread": View(draw, "Spread of each algorithm.")},
+)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setattr(kinds, "NAMES", kinds.NAMES)
+    monkeypatch.setattr(kinds, "_REGISTERED", {})
+    kinds.register(TOY)
+    yield
+    kinds.kind.cache_clear()
+
+
+def toy_spread(scores):
+    variables = {
+        "spread": (scores.max("run") - scores.min("run")).variable,
+        "n_runs": scores.notnull().sum("run").variable,
+    }
+    return TOY.dataset(variables, {"algorithm": scores["algorithm"]}, TOY.attrs(scores, 0, 0.95), scores)
+
+
+def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(registered, tmp_path):
+    scores = xr.DataArray(
+        [[1.0, 2, 4], [5, 5, 6]], {"algorithm": ["a", "b"], "run": range(3)}, ["algorithm", "run"], attrs={"units": "m"}
+    )
+    result = toy_spread(scores)
+    assert result.curves.summary().split("\n") == [
+        "a spreads most.", "The spread is the largest less the smallest score.", "More runs spread more.",
+    ]  # fmt: skip
+    assert result.curves.table()["spread"].tolist() == [3, 1]
+    assert result.curves.to_frame()["spread_a"].tolist() == [3]
+    assert repr(result.curves).startswith("Which algorithm spreads most?\na spreads most.")
+    assert result.curves.plot().get_ylabel() == "spread"
+    assert "(Toy, 2001)" in result.curves.describe_methods()
+    path = tmp_path / "toy.nc"
+    xcurves.archive.write(result, path)
+    back = xcurves.archive.read(path)
+    assert back.curves.summary() == result.curves.summary()
+    page = xr.DataTree.from_dict({"/toy": result}).curves.report(tmp_path / "toy.html").read_text(encoding="utf-8")
+    for text in (TOY.question, "a spreads most.", "Spread of each algorithm.", "doi:10.1000/1"):
+        assert text in page
+    with pytest.raises(ValueError, match="there is a kind 'toy_spread' already"):
+        kinds.register(TOY)
+
+
+def modules():
+    for place in GENERIC:
+        path = SOURCE / place
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+@pytest.mark.parametrize("module", [each.relative_to(SOURCE).as_posix() for each in modules()])
+def test_a_generic_room_names_no_method(module):
+    if module in COMPOSED:
+        pytest.skip("draws results of several methods")
+    source = (SOURCE / module).read_text(encoding="utf-8")
+    code = re.sub(r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL)  # which call methods
+    named = [name for name in kinds.NAMES if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)]
+    assert not named
