@@ -17,7 +17,7 @@ from scipy import stats
 
 import xcurves
 from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
-from xcurves.kernels import between_tasks, task_deals, task_effects, task_flips
+from xcurves.kernels import margins, plans, task_effects, task_flips, task_plans
 
 RESAMPLES = 199
 ENOUGH = 1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
@@ -209,8 +209,8 @@ def spreads_and_shares(data):
     """Intervals of the standard deviation over tasks, and of the share of tasks in which the first is better."""
     x, y, d, v = numbers_of(data)
     noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
-    _, spread = between_tasks.spread_of_truth(d, v, noise, ALPHA)
-    return interval(spread), interval(between_tasks.share_positive(d, ALPHA)[1])
+    _, spread = task_flips.spread_of_truth(d, v, noise, ALPHA)
+    return interval(spread), interval(task_flips.share_positive(d, ALPHA)[1])
 
 
 def between(data, *, tau, spread=1.0, shift=0.5, rng=None):
@@ -230,7 +230,7 @@ def skewed(n_datasets, *, n_tasks, n_runs, rng):
 def mean_differences(data, rng):
     """Intervals of the mean difference for tasks like these."""
     d = numbers_of(data)[2] / data.sizes["task"]
-    plan = task_flips.plan_flips(d.shape[1], ENOUGH, rng)
+    plan = plans.plan_flips(d.shape[1], ENOUGH, rng)
     return interval(task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0])
 
 
@@ -250,10 +250,10 @@ def at_the_margin(data, *, margin, rng=None):
     """The p of being worse by no more than a margin, where the first is worse by just so much."""
     x, y, d, _ = numbers_of(data)
     weights, sizes = np.full(d.shape, 1 / d.shape[1]), ((x.shape[2], y.shape[2]),) * d.shape[1]
-    deals = task_deals.plan_deals(sizes, ENOUGH, entropy=rng)
-    flips = task_flips.plan_flips(d.shape[1], ENOUGH, rng)
+    deals = task_plans.plan_deals(sizes, ENOUGH, entropy=rng)
+    flips = plans.plan_flips(d.shape[1], ENOUGH, rng)
     fixed = task_effects.task_effect_tests(x, y, weights[0], deals, ALPHA, margin=margin)["margin_pvalue"]
-    random, _ = task_flips.flip_margins(weights * d, weights, flips, margin, ALPHA)
+    random, _ = margins.flip_margins(weights * d, weights, flips, margin, ALPHA)
     return {name: xr.DataArray(p, dims="replication") for name, p in (("fixed", fixed), ("random", random))}
 
 

@@ -58,16 +58,16 @@ def pairwise(
     Returns
     -------
     Dataset
-        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (for the
-        algorithm effect from the studentized :math:`|T|`, for the interaction from F) and `f`, with the split-plot
-        error terms. On (pair): `difference` of mean scores over training (first minus second, in score units),
-        `n_resamples` and `n_assignments`; of at most eight pairs, on (pair, training), `curve_difference` and
-        `curve_difference_band` (ci_bound), which holds for all levels of a pair; `difference_ci` and `difference_ci_simultaneous` (pair, ci_bound), and
-        `difference_ci_gap`, 1 where a shift within the interval is rejected; `pvalue_adjusted_least`, the smallest
-        adjusted p that these numbers of runs allow. On (algorithm): `n_runs`, `score_mean` over training, and
-        `may_be_best`, 1 where no other algorithm is shown to have a better mean score, NaN with a `reference`. `pair`
-        has labels ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no run in a
-        task.
+        With the extra dims of `curves` in front. On (effect, pair): `pvalue_adjusted`, `pvalue` (for the algorithm
+        effect from the studentized :math:`|T|`, for the interaction from F) and `f`, with the split-plot error terms.
+        On (pair): `difference` of mean scores over training (first minus second, in score units), `n_resamples` and
+        `n_assignments`; of at most eight pairs, on (pair, training), `curve_difference` and `curve_difference_band`
+        (ci_bound), which holds for all levels of a pair; `difference_ci` and `difference_ci_simultaneous` (pair,
+        ci_bound), and `difference_ci_gap`, 1 where a shift within the interval is rejected; `pvalue_adjusted_least`,
+        the smallest adjusted p that these numbers of runs allow. On (algorithm): `n_runs`, `score_mean` over training,
+        and `may_be_best`, 1 where no other algorithm is shown to have a better mean score, NaN with a `reference`.
+        `pair` has labels ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no
+        run in a task.
 
     Raises
     ------

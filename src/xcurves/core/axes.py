@@ -51,7 +51,7 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
 
 
 class IntervalGroup(NamedTuple):
-    """Values of one style with their intervals and the rows they are in, each of shape (row,); `flag` as `caption_of`."""
+    """Values of one style with their intervals and rows, each of shape (row,); `flag` as in `caption_of`."""
 
     y: Floats
     value: Floats

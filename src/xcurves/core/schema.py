@@ -96,7 +96,7 @@ class Drawing:
     rows: Callable[[xr.Dataset], float] | None = None
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
-    suits: Callable[[xr.Dataset], bool] = lambda result: True
+    suits: Callable[[xr.Dataset], bool] = lambda _: True
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:
         """Draw a result on one Axes."""

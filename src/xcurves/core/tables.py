@@ -48,7 +48,7 @@ def turned_pairs(
     )
     between = pairs[0].removeprefix(a[0]).removesuffix(b[0]) if len(pairs) else ""
     turned = xr.DataArray(b + between + a, dims="pair")
-    names = xr.where(lower, turned, xr.DataArray(pairs, dims="pair"))
+    names = turned.where(lower, xr.DataArray(pairs, dims="pair"))
     return result.assign(found).assign_coords(pair_turned=names.drop_vars("pair", errors="ignore"), _lower=lower)
 
 
@@ -65,7 +65,7 @@ def pairs_by_size(
 
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
-    frame = frame_of({"size": np.abs(size)} | dict(columns) | {"pair_turned": names}, ["pair"])
+    frame = frame_of({"size": abs(size)} | dict(columns) | {"pair_turned": names}, ["pair"])
     size_of, shown = frame.pop("size").to_numpy(), frame.pop("pair_turned").to_numpy()
     if "pair" not in size.dims:
         return frame

@@ -124,7 +124,7 @@ ACROSS_TASKS = ResultKind(
             Drawing(plots.draw_ranks, rows=plots.n_algorithms, suits=plots.several),
             {
                 "": "Mean ranks over the tasks that have all algorithms, 1 the best.",
-                "joined": "A bar joins algorithms of which no two are shown to differ in mean rank on tasks like these.",
+                "joined": "A bar joins algorithms of which no two are shown to differ in rank on tasks like these.",
             },
             default=False,
         ),

@@ -34,7 +34,7 @@ def draw(data: xr.DataArray | xr.Dataset, said: str | Mapping[str, str], view: s
         from matplotlib import pyplot as plt
     except ModuleNotFoundError:
         return None
-    seed = {"rng": 0} if isinstance(data, xr.DataArray) else {}
+    seed: dict[str, Any] = {"rng": 0} if isinstance(data, xr.DataArray) else {}
     with plt.rc_context({"svg.hashsalt": "xcurves"}):
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
