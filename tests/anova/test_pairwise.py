@@ -54,6 +54,8 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         "f": ("effect", "pair"),
         "difference": ("pair",),
         "difference_ci": ("pair", "ci_bound"),
+        "curve_difference": ("pair", "training"),
+        "curve_difference_band": ("pair", "training", "ci_bound"),
         "difference_ci_gap": ("pair",),
         "n_runs": ("algorithm",),
         "n_resamples": ("pair",),

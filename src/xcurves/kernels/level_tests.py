@@ -305,7 +305,8 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
     rare = n_rare(plan, alpha)
     if rare == 0:
         return np.full((len(found.largest), 1), np.inf)
-    return np.sqrt(np.partition(found.largest, -rare)[:, [-rare]])
+    place = -min(rare, found.largest.shape[1])
+    return np.sqrt(np.partition(found.largest, place)[:, [place]])
 
 
 def _square(difference: Floats, variance: Floats) -> Floats:
