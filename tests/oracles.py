@@ -268,13 +268,18 @@ def _welch(a, b, paired):
     return mean / np.sqrt(variance), np.sqrt(variance)
 
 
-def equivalent_levels(groups, margin, largest, n_total, alpha, paired=False):
-    """Whether all differences lie within the margin, interval included, at every level."""
-    n_rare = math.floor(alpha * n_total + 1e-9)
+def difference_bands(groups, largest, alpha, paired=False):
+    """Bands of the differences of all pairs of groups at all levels, shape (pair, level, 2)."""
+    n_rare = math.floor(alpha * len(largest) + 1e-9)
     critical = sorted(largest)[-n_rare] if n_rare else math.inf
-    inside = np.ones(len(groups[0][0]), bool)
+    bands = []
     for a, b in itertools.combinations(groups, 2):
-        _, error = _welch(a, b, paired)
+        half = critical * _welch(a, b, paired)[1]
         difference = np.mean(a, axis=0) - np.mean(b, axis=0)
-        inside &= abs(difference) + critical * error <= margin
-    return inside
+        bands.append(np.stack([difference - half, difference + half], axis=-1))
+    return np.array(bands)
+
+
+def equivalent_levels(groups, margin, largest, alpha, paired=False):
+    """Whether all differences lie within the margin, interval included, at every level."""
+    return (abs(difference_bands(groups, largest, alpha, paired)) <= margin).all(axis=(0, 2))

@@ -501,11 +501,8 @@ def test_exact_where_assignments_times_levels_are_affordable():
     assert profile(long, rng=0).n_resamples == 35
 
 
-@pytest.mark.parametrize(
-    ("sizes", "paired"), [((5, 5), False), ((4, 3), False), ((3, 3, 2), False), ((5, 5), True), ((4, 4, 4), True)]
-)
-@pytest.mark.slow
-def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
+def curves_and_largest_t(sizes, paired):
+    """Curves of groups of these sizes, the groups, and the largest residual |T| of every assignment by plain loops."""
     values = np.random.default_rng(8).normal(size=(len(sizes), max(sizes), 6))
     curves = absent(make_curves(values), sizes)
     groups = groups_of(curves)
@@ -514,10 +511,31 @@ def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
     else:
         where = [(i, j) for i, size in enumerate(sizes) for j in range(size)]
         assignments = [[[where[c] for c in group] for group in a] for a in oracles.distinct_assignments(sizes)]
-    largest = oracles.largest_residual_t(groups, assignments, paired)
+    return curves, groups, oracles.largest_residual_t(groups, assignments, paired)
+
+
+@pytest.mark.parametrize(("sizes", "paired"), [((4, 4), False), ((4, 3), False), ((5, 5), True), ((3, 3, 3), True)])
+def test_bands_of_differences_are_those_of_the_plain_loops(sizes, paired):
+    curves, groups, largest = curves_and_largest_t(sizes, paired)
+    expected = oracles.difference_bands(groups, largest, 0.25, paired)
+    options = {"paired": paired, "confidence_level": 0.75, "n_resamples": 10**6}
+    found = profile(curves, **options)
+    np.testing.assert_allclose(found.curve_difference_band, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.curve_difference, expected.mean(axis=-1), rtol=1e-12)
+    if len(sizes) == 2:
+        pairs = xcurves.pairwise(curves, **options)
+        np.testing.assert_allclose(pairs.curve_difference_band, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "paired"), [((5, 5), False), ((4, 3), False), ((3, 3, 2), False), ((5, 5), True), ((4, 4, 4), True)]
+)
+@pytest.mark.slow
+def test_equivalence_is_that_of_the_plain_loops(sizes, paired):
+    curves, groups, largest = curves_and_largest_t(sizes, paired)
     seen = set()
     for margin in (1.5, 2.5, 4.0, 8.0, 20.0):
-        expected = oracles.equivalent_levels(groups, margin, largest, len(assignments), 0.2, paired)
+        expected = oracles.equivalent_levels(groups, margin, largest, 0.2, paired)
         result = profile(curves, margin=margin, paired=paired, confidence_level=0.8, n_resamples=10**6)
         np.testing.assert_array_equal(result.equivalent, expected)
         seen.update(expected.tolist())

@@ -266,18 +266,17 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     apart = curves - curves[:, :1]
     means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
     residuals = np.moveaxis(apart - means[:, plan.observed], 1, 2)
-    compare = _within_runs if plan.paired else _between_groups
     largest = np.zeros((n_tasks, plan.n_resamples))
+    squares = _squares_of_two if len(pairs) == 1 and len(set(plan.sizes)) == 1 else _squares
     width = rows_that_fit(8 * n_curves, CACHE // 8)
     rows = rows_that_fit(8 * n_tasks * width, CACHE)
     for level in range(0, n_levels, width):
         part = residuals[:, level : level + width]
         for some, labels in label_batches(plan, rows):
-            for difference, variance in compare(part, labels, plan.sizes):
-                np.maximum(largest[:, some], _square(difference, variance).max(axis=1), out=largest[:, some])
+            np.maximum(largest[:, some], squares(part, labels, plan), out=largest[:, some])
     # Runs with equal scores give no estimate of their spread.
     spread = [residuals[..., plan.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
-    own = compare(residuals, plan.observed[np.newaxis], plan.sizes)
+    own = _compare(residuals, plan.observed[np.newaxis], plan)
     variances = [
         np.where(spread[a] & spread[b] & (variance[..., 0] > 0), variance[..., 0], np.nan)
         for (a, b), (_, variance) in zip(pairs, own, strict=True)
@@ -309,11 +308,36 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
     return np.sqrt(np.partition(found.largest, place)[:, [place]])
 
 
-def _square(difference: Floats, variance: Floats) -> Floats:
-    """Return T², zero where there is no difference."""
-    squared = np.zeros(difference.shape)
+def _squares_of_two(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
+    """Return the largest T² of two groups of n curves, shape (task, reassignment), as `_squares`.
+
+    The residuals e of both sum to zero, so with signs s of the groups T² = (1 - 1/n) r / (1 - r / len(e)), where
+    r = (Σ s e)² / Σ e²; of matched groups e are the differences within runs.
+    """
+    n, signs = plan.sizes[0], 1.0 - 2.0 * labels
+    if plan.paired:
+        residuals, signs = residuals[..., :n] - residuals[..., n:], signs[:, :n]
+    size = np.einsum("...c,...c->...", residuals, residuals)
+    scale = np.divide(1.0, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
+    signed = (residuals * scale[..., np.newaxis]) @ signs.T
+    ratio = np.maximum(signed.max(axis=1), -signed.min(axis=1)) ** 2
+    rest = 1 - ratio / residuals.shape[-1]
     with np.errstate(divide="ignore"):
-        return np.divide(difference**2, variance, out=squared, where=difference != 0)
+        return np.asarray((1 - 1 / n) * ratio / np.where(rest > TIE, rest, 0.0))
+
+
+def _squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
+    """Return the largest T² of all pairs and levels, shape (task, reassignment); 0 without a difference."""
+    largest = np.zeros((len(residuals), len(labels)))
+    for difference, variance in _compare(residuals, labels, plan):
+        with np.errstate(divide="ignore"):
+            squared = np.divide(difference**2, variance, out=np.zeros_like(variance), where=difference != 0)
+        np.maximum(largest, squared.max(axis=1), out=largest)
+    return largest
+
+
+def _compare(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterator[tuple[Floats, Floats]]:
+    return (_within_runs if plan.paired else _between_groups)(residuals, labels, plan.sizes)
 
 
 def _between_groups(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
