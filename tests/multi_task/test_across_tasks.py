@@ -328,9 +328,18 @@ def test_pairs_without_a_difference_come_last_in_an_answer():
     order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]  # by place: 8, nan, 4, nan, 4, nan
     said = found.sel(pair=order).curves.summary().splitlines()[0]
     assert said.startswith(
-        "c has the highest mean over 8 tasks; on tasks like these shown higher than 2 of 3 others, by "
+        f"c has the highest mean over 8 tasks, {curves.sel(algorithm='c').mean().item():.3g}; on tasks like these shown higher than 2 of 3 others, by "
     )
     assert "; untested beside d." in said
+
+
+def test_means_over_tasks_are_of_algorithms_that_have_all():
+    curves, weights = make(7, (4, 4, 4)), np.arange(1.0, 8)
+    curves[2, 1] = np.nan
+    found = across(curves, task_weights=weights, training_weights="final").score_mean
+    expected = [np.average(curves[:, place, :, -1].mean("run"), weights=weights) for place in range(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert np.isnan(expected).tolist() == [False, True, False]
 
 
 def test_a_run_that_lacks_levels_is_named():
@@ -341,9 +350,11 @@ def test_a_run_that_lacks_levels_is_named():
 
 
 def test_sentences():
-    said = across(make(20, (10, 10), effect=2.0), n_resamples=99).curves.summary()
+    curves = make(20, (10, 10), effect=2.0)
+    said = across(curves, n_resamples=99).curves.summary()
+    mean = f"{curves.sel(algorithm='b').mean().item():.3g}"
     first = said.split("\n")[0]
-    assert first.startswith("b has the higher mean over 20 tasks; on tasks like these shown higher than a (")
+    assert first.startswith(f"b has the higher mean over 20 tasks, {mean}; on tasks like these shown higher than a (")
     assert "On these very tasks it is shown higher (" in said.split("\n")[1]
     assert len(said.split("\n")) <= 12
     with pytest.warns(UserWarning, match="so few tasks"):

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement
-from xcurves.core.verdicts import UNTESTED, Pairs, say_against, say_best, say_floor
+from xcurves.core.verdicts import UNTESTED, Pairs, say_against, say_best, say_floor, value_of_best
 from xcurves.core.wording import counted, interval, joined, listed, number, percent, pvalue, span
 
 _CLAIMS = {"algorithm": "mean scores over training", "interaction": "changes of score with training"}
@@ -209,14 +209,8 @@ def _best_of_one(task: xr.Dataset, alpha: float, what: str) -> str:
     pairs, lower = _pairs(task), not task.attrs.get("higher_is_better", 1)
     if "reference" in task.attrs and len(pairs.first) > 1:
         return say_against(pairs, alpha, what=what)
-    best = (pairs.turned() if lower else pairs).best()
-    value = f", {_mean(task, best)}" if best is not None and "score_mean" in task else ""
+    value = value_of_best(task, pairs, lower_is_better=lower)
     return say_best(pairs, alpha, what=what, value=value, lower_is_better=lower)
-
-
-def _mean(task: xr.Dataset, name: object) -> str:
-    place = task["algorithm"].to_numpy().tolist().index(name)
-    return number(task["score_mean"].isel(algorithm=place).item())
 
 
 def _best_by_task(tasks: list[xr.Dataset], alpha: float, what: str) -> str:

@@ -89,7 +89,7 @@ def _analyse(curves: xr.DataArray, job: Job, written: list[Path]) -> None:
     if job.what == "anova":
         result = randomized_anova(curves, **given).compute()
         archive.write(result, job.output)
-        print(_format(xcurves.table(result)), xcurves.summary(result), "", sep="\n\n", end="")
+        print(xcurves.summary(result), _format(xcurves.table(result)), "", sep="\n\n", end="")
     else:
         tree = xcurves.analyze(curves, include=job.parts, **given)
         archive.write(tree[job.what].to_dataset() if job.what == "across_tasks" else tree, job.output)
@@ -149,7 +149,7 @@ def _print_parts(tree: xr.DataTree) -> None:
     for part, result in parts_of(tree).items():
         table = xcurves.table(result)
         shown = [_format(table)] if len(table) <= _LONG else []
-        print(f"-- {part.replace('_', ' ')} --", *shown, summary_of_part(result), "", sep="\n\n", end="")
+        print(f"-- {part.replace('_', ' ')} --", summary_of_part(result), *shown, "", sep="\n\n", end="")
     if "left_out" in tree.attrs:
         print(f"Left out:\n{tree.attrs['left_out']}\n")
 

@@ -74,6 +74,15 @@ class Pairs(NamedTuple):
         return max(means, key=lambda name: means[name], default=None)
 
 
+def value_of_best(task: xr.Dataset, pairs: Pairs, *, lower_is_better: bool) -> str:
+    """Return the mean score of the best behind a comma, if it is known."""
+    best = (pairs.turned() if lower_is_better else pairs).best()
+    if best is None or "score_mean" not in task:
+        return ""
+    value = task["score_mean"].to_numpy()[task["algorithm"].to_numpy().tolist().index(best)]
+    return f", {number(value)}" if np.isfinite(value) else ""
+
+
 def say_best(
     pairs: Pairs, alpha: float, *, what: str, value: str = "", lower_is_better: bool = False, on: str = ""
 ) -> str:

@@ -192,6 +192,7 @@ class Comparison(JoinedTasks):
         out["n_tasks"][:] = pairs.here.sum(axis=-1)
         for fill in (self._by_task, self._between_tasks, self._fixed, self._random):
             fill(pairs, out)
+        self._means(scores, out)
         self._ranks(scores, out)
         self._best(out)
 
@@ -301,6 +302,15 @@ class Comparison(JoinedTasks):
         from_half = self.family_sums(pairs.weights * (theta - 0.5))[:, kept]
         both = task_flips.pvalues(from_half, plan, self.can_be_shown(from_half))
         out["prob_greater_pvalue"][:, RANDOM], out["prob_greater_pvalue_adjusted"][:, RANDOM] = both
+
+    def _means(self, scores: Floats, out: Mapping[str, Floats]) -> None:
+        """Fill in the weighted mean over tasks of every algorithm that has all tasks which any has."""
+        n_runs = np.count_nonzero(~np.isnan(scores), axis=-1)
+        used = n_runs.any(axis=-1)
+        if used.any():
+            weights = np.array(self.weights)[used] / np.array(self.weights)[used].sum()
+            means = np.nansum(scores[used], axis=-1) / np.where(n_runs[used] > 0, n_runs[used], np.nan)
+            out["score_mean"][:] = weights @ means
 
     def _ranks(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in mean ranks over the tasks that have all algorithms, 1 the best, and what is shown of them."""

@@ -57,6 +57,9 @@ ACROSS_TASKS = ResultKind(
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
         "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
+        "score_mean": Var(
+            ("task", "algorithm"), "weighted mean over tasks of mean scores, of algorithms with all tasks", "score"
+        ),
         "may_be_best": Var(("task", "algorithm", "task_effect"), "1 where no other algorithm is shown to be better"),
         "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
         "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),

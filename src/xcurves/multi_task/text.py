@@ -9,7 +9,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement
-from xcurves.core.verdicts import Pairs, say_against, say_best, say_floor
+from xcurves.core.verdicts import Pairs, say_against, say_best, say_floor, value_of_best
 from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, pvalue, span
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.options import UNLIKE, carrying_tasks, task_spread_ratio
@@ -61,7 +61,9 @@ def _answers(one: xr.Dataset, task: str) -> Iterator[str]:
     elif "reference" in one.attrs and n_pairs > 1:
         yield say_against(_pairs(one, first), alpha, what=f"{what}, {on[first]}")
     else:
-        yield say_best(_pairs(one, first), alpha, what=what, lower_is_better=lower, on=on[first])
+        pairs = _pairs(one, first)
+        value = value_of_best(one, pairs, lower_is_better=lower)
+        yield say_best(pairs, alpha, what=what, value=value, lower_is_better=lower, on=on[first])
         if first == "random" and adjusted["fixed"].notnull().any():
             yield _for_these(one, alpha, on["fixed"], lower=lower)
         elif first == "random":
