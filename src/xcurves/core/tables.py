@@ -32,22 +32,22 @@ def turned_pairs(
 ) -> xr.Dataset:
     """Return pairs each turned so that its `size` is positive, with their labels as coordinate `pair_turned`.
 
-    The variables `signed` change their sign, of `shares` what is left of 1 remains. Pairs with a reference stay.
+    The variables `signed` change their sign, of `shares` what is left of 1 remains. Pairs stay if there is a
+    reference or a margin.
     """
     if "pair" not in size.dims:
         return result.assign_coords(pair_turned="")
-    lower = (size < 0) & (not result.attrs.get("reference"))
+    lower = (size < 0) & (not {"reference", "margin"} & set(result.attrs))
     found = {}
     for name in {*signed, *shares} & set(result.data_vars):
         value = other = result[name]
         if "ci_bound" in value.dims:
             other = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
         found[name] = value.where(~lower, 1 - other if name in shares else -other)
-    a, b, pairs = (
-        result[name].to_numpy().astype(str).astype(object) for name in ("algorithm_a", "algorithm_b", "pair")
-    )
+    # Arrays of numpy's own text: pandas' strings hold no lone surrogate.
+    a, b, pairs = (result[name].to_numpy().astype(str) for name in ("algorithm_a", "algorithm_b", "pair"))
     between = pairs[0].removeprefix(a[0]).removesuffix(b[0]) if len(pairs) else ""
-    turned = xr.DataArray(b + between + a, dims="pair")
+    turned = xr.DataArray(np.char.add(np.char.add(b, between), a), dims="pair")
     names = turned.where(lower, xr.DataArray(pairs, dims="pair"))
     return result.assign(found).assign_coords(pair_turned=names.drop_vars("pair", errors="ignore"), _lower=lower)
 
@@ -65,11 +65,12 @@ def pairs_by_size(
 
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
-    frame = frame_of({"size": abs(size)} | dict(columns) | {"pair_turned": names}, ["pair"])
-    size_of, shown = frame.pop("size").to_numpy(), frame.pop("pair_turned").to_numpy()
+    frame = frame_of(columns, ["pair"])
     if "pair" not in size.dims:
         return frame
+    whole = xr.broadcast(abs(size), names, *columns.values())[:2]
+    size_of, shown = (each.transpose(*frame.index.names).to_numpy().ravel() for each in whole)
     levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
-    index = [*levels, pd.Index(shown, name="pair")]
+    index = [*levels, pd.Index(shown, name="pair", dtype=object)]
     frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
     return frame.iloc[np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))]

@@ -77,8 +77,8 @@ def format_table(
     Returns
     -------
     str
-        The table, labels escaped, cells without a number empty, the unit of a variable beside its name. Of a pair the
-        algorithm with the higher score stands first, unless it has a `reference` or a `margin`.
+        The table, labels escaped, cells without a number empty, the unit of a variable beside its name. Pairs
+        as in `table`.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def format_table(
     | pair                  |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
     |:----------------------|---------------------:|--------:|--------:|--------------:|----------------:|
     | rate 0.001 - rate 0.8 |                 2.12 |   -1.25 |    5.48 |          0.60 |            0.72 |
-    | rate 0.001 - rate 0.1 |                 0.69 |   -2.88 |    4.25 |          0.69 |            1.00 |
     | rate 0.1 - rate 0.8   |                 1.44 |   -1.70 |    4.59 |          0.69 |            1.00 |
+    | rate 0.001 - rate 0.1 |                 0.69 |   -2.88 |    4.25 |          0.69 |            1.00 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     digits = validation.check_count("precision", precision, 0, 17)
-    frame = _higher_first(table(result), result)
+    frame = table(result)
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     cell = _cells(to, 3 if digits is None else digits)
     written = frame.map(cell)
@@ -126,23 +126,6 @@ def format_table(
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
-
-
-def _higher_first(frame: pd.DataFrame, result: xr.Dataset) -> pd.DataFrame:
-    """Turn the pairs of a table whose first algorithm has the lower score, where none was given as the reference."""
-    if frame.index.names != ["pair"] or "difference" not in frame or {"reference", "margin"} & set(result.attrs):
-        return frame
-    down = (frame["difference"] < 0).to_numpy()
-    labels = (result["algorithm_b"].astype(str) + " - " + result["algorithm_a"].astype(str)).to_numpy()
-    frame = frame.set_index(pd.Index(np.where(down, labels, frame.index), name="pair"))
-    turned = frame.assign(difference=-frame["difference"])
-    for low in [name for name in map(str, frame) if name.endswith("lower")]:
-        high = low.removesuffix("lower") + "upper"
-        turned[low], turned[high] = -frame[high], -frame[low]
-    if "prob_greater" in frame:
-        turned["prob_greater"] = 1 - frame["prob_greater"]
-    frame.loc[down] = turned.loc[down]
-    return frame
 
 
 def _marked(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[tuple[int, int], Mark]]:
