@@ -23,7 +23,7 @@ MOST_CURVES = 8  # that one panel shows; more have a panel each
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
 ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
 # Tol's colours, for pairs and profiles, as many as one panel shows.
-OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99", "#88CCEE", "#882255")
+OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99", "#6699CC", "#882255")
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
@@ -198,7 +198,7 @@ def drawable(data: Labelled) -> Labelled:
 
 def _drawn(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
     """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
-    written = {name: _short(escape_controls(name)) if isinstance(name, str) else name for name in known}
+    written = {name: _short(_escaped(name)) if isinstance(name, str) else name for name in known}
     alike = {each for each in written.values() if list(written.values()).count(each) > 1}
     for place, (name, said) in enumerate(written.items(), 1):
         said = f"{said} ({place})" if said in alike else said
@@ -209,13 +209,18 @@ def _drawn(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
     return shown if names.dtype.kind == "O" else shown.astype(str)
 
 
+def _escaped(words: str) -> str:
+    """Return words with controls as escapes; line breaks stay."""
+    return "\n".join(map(escape_controls, words.split("\n")))
+
+
 def _short(name: str) -> str:
     return name if len(name) <= _LONG else f"{name[: _LONG - _KEPT - 1]}…{name[-_KEPT:]}"
 
 
 def _text(words: str) -> str:
     """Return words with formulas that are none as text; a legend leaves out labels that are empty or begin with "_"."""
-    lines = "\n".join(map(escape_controls, words.split("\n")))
+    lines = _escaped(words)
     lines = lines if "$" not in lines or _is_formula(lines) else lines.replace("$", r"\$")
     return f"\u200b{lines}" if not lines or lines.startswith("_") else lines
 
