@@ -13,7 +13,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import xcurves
-from pictures import curve_names
+from pictures import curve_names, faults
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
 from xcurves.kernels import bootstrap
@@ -134,6 +134,13 @@ def test_a_legend_beside_the_panels_takes_no_room_from_them(curves):
         assert legend.get_window_extent().x0 > wide[-1].get_window_extent().x1
         for one, other in zip(wide, narrow, strict=True):
             assert one.get_window_extent().width == pytest.approx(other.get_window_extent().width, rel=0.1)
+
+
+@pytest.mark.parametrize("n_algorithms", [5, 6, 7, 8])
+def test_a_legend_below_a_narrow_panel_stays_within_the_figure(n_algorithms):
+    many = make_curves(np.random.default_rng(0).normal(size=(n_algorithms, 4, 5)))
+    ax = many.curves.plot(rng=0, n_resamples=9, figsize=(3.7, 3.2))
+    assert faults(ax.figure) == []
 
 
 def test_large_levels_are_written_short(curves):

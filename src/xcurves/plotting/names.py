@@ -17,6 +17,7 @@ _FEW = 4  # curves that are named at their ends
 _NARROW = 5.0  # inches of a figure whose legend is below
 LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
+_LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
 _FAR = 1.0  # lines that a name may be away from the end of its curve
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
@@ -89,9 +90,9 @@ def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> No
     width, height = figure.get_size_inches()
     points = _points(ax)
     names = [str(handle.get_label()) for handle in handles]
-    longest = longest_line(names) * LETTER * points / 72 + 4 * points / 72
+    column, gap = (letters * points / 72 for letters in (longest_line(names) * LETTER + _LINES, _GAP))
     if width < _NARROW or _has_beside(panels):
-        columns = max(1, int(0.95 * width / longest))
+        columns = max(1, int((0.95 * width + gap) / (column + gap)))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, **{**_STYLE, "fontsize": points})
         return
     columns = ceil("\n".join(names).count("\n") * _LINE * points / 72 / (0.95 * height) + 0.1)
@@ -100,7 +101,7 @@ def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> No
         ax.legend(**legend, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)
     else:
         figure.legend(**legend, loc="outside right upper")
-    _widen(figure, columns * longest, widest)
+    _widen(figure, columns * (column + gap) - gap, widest)
 
 
 def _has_beside(panels: Sequence[Axes]) -> bool:
