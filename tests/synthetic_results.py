@@ -22,6 +22,7 @@ PARAMS = {
                         "cvar_lower 0.9", "optimality_gap"],
 }  # fmt: skip
 OPTIONAL = {"inference", "scores_at", "scores_at, interval='exact'", "target", "no strata"}
+FEW_PAIRS = 8
 OF_ALGORITHMS = ("performance_cdf", "fit_power_law")  # where algorithms are extra dims
 SETTINGS = ("type_i_error", "power")  # whose extra dims are settings
 WHOLE = {"unfit": 0, "at_extrapolated": 0, "asymptote_at_bound": 0, "undecided": 1, "futile": 0, "dominance": 0}
@@ -66,9 +67,9 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
     labels = _labels(name, curves, n_algorithms)
     sizes = {dim: np.size(values) for dim, values in labels.items()}
     tasks = _task_dims(name, n_tasks) if along is None else (along, "algorithm")
-    filled = {}
+    filled, optional = {}, OPTIONAL | ({"few pairs"} if sizes["pair"] <= FEW_PAIRS else set())
     for each, var in kind.variables.items():
-        if var.when is not None and var.when not in OPTIONAL:
+        if var.when is not None and var.when not in optional:
             continue
         dims = tuple(d for dim in var.dims for d in _dims_of(dim, tasks))
         shape = tuple(sizes[dim] for dim in dims)

@@ -81,10 +81,11 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
         asked = str(error) if isinstance(error, KeyError) else ""  # of xarray, for labels that a dim does not have
+        used = {dim for each, var in kind.variables.items() if each in result for dim in var.core}
         lacking = [
             dim
             for dim, labels in kind.own_dims().items()
-            if result.sizes.get(dim, 0) < len(labels) or repr(dim) in asked
+            if (dim in used and result.sizes.get(dim, 0) < len(labels)) or repr(dim) in asked
         ]
         if lacking:
             cure = f"Some labels were selected away; take .curves.{name}() of the whole result"

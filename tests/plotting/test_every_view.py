@@ -29,6 +29,7 @@ SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 COLUMN = 3.3  # inches of a column of a paper
 IN_A_COLUMN = [2, 8]  # algorithms of one task
+MOST_ALGORITHMS = {"curve_difference": 4}  # of whose pairs a result has what a view shows
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,12 @@ def draw_as_told(shown, view, refusal, **options):
     return draw(shown.isel(first), view, **options)
 
 
+def sizes(view, asked):
+    """Return numbers of tasks and algorithms, these at most as many as a view shows."""
+    most = MOST_ALGORITHMS.get(view, max(algorithms for _, algorithms in asked))
+    return list(dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked))
+
+
 @pytest.mark.parametrize(("name", "view"), VIEWS)
 def test_a_few_tasks_of_two_algorithms(name, view):
     assert faults(draw(synthetic(name, view, 2, 2), view)) == []
@@ -80,7 +87,7 @@ def test_a_few_tasks_of_two_algorithms(name, view):
 def test_any_number_of_tasks_and_algorithms(name, view, request):
     found, pictures = {}, []
     folder = request.config.getoption("--contact-sheet")
-    for n_tasks, n_algorithms in SIZES if folder else FEW_SIZES:
+    for n_tasks, n_algorithms in sizes(view, SIZES if folder else FEW_SIZES):
         shown = synthetic(name, view, n_tasks, n_algorithms)
         drawn = draw(shown, view)
         if isinstance(drawn, str):
@@ -90,7 +97,7 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
         found[n_tasks, n_algorithms] = faults(drawn)
         pictures.append(drawn)
         plt.close(drawn)
-    for n_algorithms in IN_A_COLUMN:
+    for _, n_algorithms in sizes(view, [(1, each) for each in IN_A_COLUMN]):
         shown = synthetic(name, view, 1, n_algorithms)
         drawn = draw(shown, view, figsize=(COLUMN, 0.8 * COLUMN))
         if isinstance(drawn, str):
@@ -108,3 +115,10 @@ def test_views_of_results_that_need_real_numbers(name, view):
     result = made(name)
     one = result.isel(task=0, drop=True) if "task" in result.dims else result
     assert faults(draw(one, view)) == []
+
+
+@pytest.mark.parametrize("name", ["pairwise", "ss_profile"])
+def test_curves_of_many_pairs_are_refused_by_name_and_left_out_else(name):
+    many = synthetic_result(name, 1, 5)
+    assert "more than 8 pairs have no curves here. Select algorithms before" in draw(many, "curve_difference")
+    assert faults(draw(many, None)) == []
