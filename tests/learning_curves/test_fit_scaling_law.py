@@ -305,7 +305,7 @@ RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20
         ),
         (lambda: xcurves.fit_scaling_law(grid(), delta=-1), "delta must be a positive number, or None; got -1"),
         (lambda: xcurves.fit_scaling_law(grid(), compute=0), "compute must be positive and finite; got 0"),
-        (lambda: xcurves.fit_scaling_law(grid(), compute=[1e21, 1e21]), "compute has numbers twice"),
+        (lambda: xcurves.fit_scaling_law(grid(), compute=[1e21, 1e21]), "compute has amounts twice"),
         (lambda: xcurves.fit_scaling_law(grid(), predict_at=[1e9]), r"predict_at must be \(model_size, tokens\)"),
         (
             lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(model_size=-1, tokens=1),

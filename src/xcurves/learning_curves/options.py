@@ -64,18 +64,18 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
     return float(octaves)
 
 
-def check_n(name: str, n: object, what: str = "a size", example: str = "[800, 1600]") -> Floats:
+def check_n(name: str, n: object, what: str = "a size", many: str = "sizes", example: str = "[800, 1600]") -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(np.asarray(n))
     if given.dtype.kind not in "iuf":
         raise TypeError(
-            f"{name} must be {what}, or a list of them; got {labels.shown(n)}. For example {name}={example}"
+            f"{name} must be {what} or a list of {many}; got {labels.shown(n)}. For example {name}={example}"
         )
     if given.ndim != 1 or not given.size:
-        raise ValueError(f"{name} must be {what}, or a list of them; got shape {given.shape}")
+        raise ValueError(f"{name} must be {what} or a list of {many}; got shape {given.shape}")
     values = check_positive(name, given, "A curve has no value there")
     if len(np.unique(values)) < len(values):
-        raise ValueError(f"{name} has numbers twice; got {values.tolist()}. Give each once")
+        raise ValueError(f"{name} has {many} twice; got {values.tolist()}. Give each once")
     return values
 
 

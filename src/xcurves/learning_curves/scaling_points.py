@@ -119,7 +119,7 @@ def unfit(runs: Runs, losses: Floats) -> NDArray[np.int8]:
 
 def check_flop(name: str, compute: object) -> Floats:
     """Return amounts of compute, shape (flop,)."""
-    return check_n(name, compute, "an amount of compute", "1e21")
+    return check_n(name, compute, "an amount of compute", "amounts", "1e21")
 
 
 def check_pairs(name: str, pairs: object) -> Floats:
