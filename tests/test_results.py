@@ -132,11 +132,14 @@ def three():
 def test_table_of_pairs(three):
     result = xcurves.pairwise(three, rng=0, confidence_level=0.9)
     one = result.sel(task="y").curves.table()
-    assert one.index.tolist() == ["a0 - a1", "a0 - a2", "a1 - a2"]
+    means = three.sel(task="y").mean(["run", "training"]).values
+    sizes = {f"a{i} - a{j}": means[i] - means[j] for i in range(3) for j in range(3) if means[i] > means[j]}
+    assert one.index.tolist() == sorted(sizes, key=sizes.get, reverse=True)
+    np.testing.assert_allclose(one["difference"], sorted(sizes.values(), reverse=True))
     assert one.columns.tolist() == ["difference", "lower", "upper", "p_algorithm", "p_interaction"]
     here = result.sel(task="y", pair="a0 - a2")
-    expected = [here.difference, *here.difference_ci, *here.pvalue_adjusted]
-    np.testing.assert_array_equal(one.loc["a0 - a2"], [value.item() for value in expected])
+    expected = [-here.difference, *-here.difference_ci[::-1], *here.pvalue_adjusted]
+    np.testing.assert_array_equal(one.loc["a2 - a0"], [value.item() for value in expected])
     assert result.curves.table().index.names == ["task", "pair"]
 
 

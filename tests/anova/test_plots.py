@@ -105,17 +105,30 @@ def test_an_f_that_is_undefined_is_not_drawn():
     assert said(ax) == ["no F, no p"] * 4
 
 
+def by_size(pairs):
+    """Label, difference, limits and both p of each pair, turned to a positive difference, the largest first."""
+    found = []
+    for label in pairs.pair.values.tolist():
+        one = pairs.sel(pair=label)
+        size, (low, high) = one.difference.item(), one.difference_ci.values.tolist()
+        p = [one.pvalue_adjusted.sel(effect=effect).item() for effect in ("algorithm", "interaction")]
+        if size < 0:
+            label, size, low, high = " - ".join(label.split(" - ")[::-1]), -size, -high, -low
+        found.append((label, size, [low, high], p))
+    return sorted(found, key=lambda each: -each[1])
+
+
 def test_pairs_have_differences_intervals_and_adjusted_p(curves):
     pairs = curves[0].curves.pairwise(n_resamples=199, rng=0)
-    ax = pairs.curves.plot()
-    assert rows(ax) == pairs.pair.values.tolist()
-    np.testing.assert_array_equal(ax.lines[1].get_xdata(), pairs.difference)
+    ax = pairs.curves.plot("difference")
+    labels, sizes, limits, p = zip(*by_size(pairs), strict=True)
+    assert rows(ax) == list(labels)
+    assert set(labels) != set(pairs.pair.values)  # some are turned
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), sizes)
     segments = ax.collections[0].get_segments()
-    np.testing.assert_array_equal([[a[0], b[0]] for a, b in segments], pairs.difference_ci)
-    p = pairs.pvalue_adjusted.isel(pair=0)
-    assert said(ax)[0] == f"{p.sel(effect='algorithm').item():.3g}, {p.sel(effect='interaction').item():.3g}"
-    assert said(ax)[-1] == "adjusted p: level, shape"
-    assert ax.get_xlabel() == "difference of mean scores over training (points)"
+    np.testing.assert_array_equal([[a[0], b[0]] for a, b in segments], limits)
+    assert said(ax) == [f"{level:.3g}, {shape:.3g}" for level, shape in p]
+    assert ax.get_xlabel() == ("difference of mean scores over training (points)\nbeside: adjusted p of level, shape")
     assert arrows(ax) == (0, 0)
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
 
@@ -125,7 +138,7 @@ def test_intervals_without_an_end_are_arrows_to_the_edge():
     with pytest.warns(UserWarning, match="no adjusted p"):
         pairs = curves.curves.pairwise()
     assert np.isinf(pairs.difference_ci).all()
-    assert arrows(pairs.curves.plot()) == (3, 3)
+    assert arrows(pairs.curves.plot("difference")) == (3, 3)
     one = curves.curves.contrast({"a0": 1, "a1": -1}, alternative="greater", confidence_level=0.9)
     assert np.isinf(one.estimate_ci.values).tolist() == [False, True]
     assert arrows(one.curves.plot()) == (0, 1)
@@ -134,7 +147,7 @@ def test_intervals_without_an_end_are_arrows_to_the_edge():
 def test_a_pair_without_runs_has_an_empty_row(curves):
     with pytest.warns(UserWarning, match="runs or error are missing"):
         pairs = absent(curves[0], [6, 6, 0]).curves.pairwise(n_resamples=99, rng=0)
-    ax = pairs.curves.plot()
+    ax = pairs.curves.plot("difference")
     assert said(ax)[1:3] == ["no p", "no p"]
     assert np.isnan(ax.lines[1].get_xdata()).tolist() == [False, True, True]
 

@@ -147,8 +147,12 @@ def test_comparisons_are_drawn(scores, view):
     pairs = scores.sel(task="x").curves.compare_distributions()
     ax = pairs.curves.plot(view)
     if view == "prob_greater":
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["a - b", "a - c", "b - c"]
-        np.testing.assert_array_equal(ax.get_lines()[1].get_xdata(), pairs.prob_greater)
+        chances = dict(zip(pairs.pair.values.tolist(), pairs.prob_greater.values.tolist(), strict=True))
+        likelier = {p if chance >= 0.5 else p[::-1]: max(chance, 1 - chance) for p, chance in chances.items()}
+        expected = sorted(likelier.items(), key=lambda each: -each[1])
+        assert set(likelier) != set(chances)  # some are turned
+        assert [label.get_text() for label in ax.get_yticklabels()] == [pair for pair, _ in expected]
+        np.testing.assert_array_equal(ax.get_lines()[1].get_xdata(), [chance for _, chance in expected])
     else:
         np.testing.assert_array_equal(ax.get_lines()[1].get_ydata(), pairs.quantile_difference[0])
     pooled = scores.curves.compare_distributions(dim=("task", "run"), strata="task", n_resamples=9, rng=0)

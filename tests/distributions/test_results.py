@@ -103,7 +103,9 @@ def test_comparisons_are_told_pair_by_pair():
     assert "change places" in paired.ks_pvalue.attrs["method"]
     table = result.curves.table()
     assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
-    assert table.loc["a - b", "dominance"] == -1
+    assert table.index.tolist() == ["b - a", "b - c", "a - c"]  # the clearest first, the likelier one before
+    assert table["prob_greater"].tolist() == [1, 1, 0.5]
+    assert table["dominance"].tolist() == [1, 1, 0]
 
 
 def test_a_result_says_which_methods_it_has(scores):

@@ -355,9 +355,13 @@ def test_the_last_look_ends_what_is_not_shown(curves):
 def test_table_and_frame(found):
     table = found.curves.table()
     assert table.loc["sac - td3", "decided at"] == 2
-    assert np.isnan(table.loc["td3 - ddpg", "decided at"])
+    assert table.index.tolist() == ["sac - td3", "sac - ddpg", "ddpg - td3"]  # by size, the higher one first
+    assert np.isnan(table.loc["ddpg - td3", "decided at"])
     assert table["look"].tolist() == [3, 3, 3]
-    assert table.loc["td3 - ddpg", "lower"] == found.difference_ci.sel(pair="td3 - ddpg").values[2, 0]
+    last = found.sel(pair="td3 - ddpg", look=3)
+    assert table.loc["ddpg - td3", "difference"] == -last.difference
+    assert table.loc["ddpg - td3", ["lower", "upper"]].tolist() == (-last.difference_ci[::-1]).values.tolist()
+    assert table.loc["ddpg - td3", "T"] == last.statistic
     assert len(found.curves.to_frame()) == 18
 
 

@@ -42,7 +42,7 @@ def line(ax, label):
 
 
 def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
-    fraction, cumulative = result.curves.plot()
+    _, fraction, cumulative = result.curves.plot()
     np.testing.assert_allclose(line(fraction, "simple").get_ydata(), result.fraction.sel(effect="simple"))
     for effect in ("simple", "algorithm", "interaction"):
         expected = result.cumulative_fraction.sel(effect=effect)
@@ -50,6 +50,21 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
     assert fraction.get_ylabel() == "fraction per level"
     assert cumulative.get_xlabel() == "training games"
     assert not fraction.xaxis.label.get_visible()
+
+
+def test_the_difference_of_two_curves_is_drawn_first_with_its_band(tasks, result):
+    ax = result.curves.plot()[0]
+    easy = tasks.isel(task=0)
+    expected = easy.isel(algorithm=0).mean("run") - easy.isel(algorithm=1).mean("run")
+    (drawn,) = [each for each in ax.lines if len(each.get_xdata()) == 6]
+    np.testing.assert_allclose(drawn.get_ydata(), expected)
+    (band,) = [each for each in ax.collections if each.get_gid() == "band"]
+    corners = band.get_paths()[0].vertices
+    for place, level in enumerate(easy.training.to_numpy()):
+        limits = result.curve_difference_band.isel(pair=0, training=place).values
+        at = corners[corners[:, 0] == level, 1]
+        np.testing.assert_allclose([at.min(), at.max()], limits)
+    assert ax.get_ylabel().endswith("a0 - a1")
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
@@ -96,10 +111,10 @@ def test_training_has_a_scale_that_suits_its_levels(training, scale):
 def test_one_extra_dim_makes_facets(tasks):
     result = xcurves.ss_profile(tasks, n_resamples=199, rng=0)
     axes = result.curves.plot()
-    assert axes.shape == (2, 2)
+    assert axes.shape == (3, 2)
     assert [ax.get_title() for ax in axes[0]] == ["task = easy", "task = hard"]
     hard = result.fraction.sel(effect="simple", task="hard")
-    np.testing.assert_allclose(line(axes[0, 1], "simple").get_ydata(), hard)
+    np.testing.assert_allclose(line(axes[1, 1], "simple").get_ydata(), hard)
 
 
 def test_levels_that_a_task_does_not_have_are_left_out(tasks):
@@ -122,11 +137,15 @@ def refused(call, error, message):
 
 
 def test_what_cannot_be_drawn_is_told_why(tasks, result):
-    refused(lambda: result.curves.plot("cdf"), ValueError, "view must be one of 'fraction', 'cumulative'; got 'cdf'")
+    refused(
+        lambda: result.curves.plot("cdf"),
+        ValueError,
+        "view must be one of 'curve_difference', 'fraction', 'cumulative'; got 'cdf'",
+    )
     refused(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 3 panels. Select a task, give view=, or leave ax out",
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
     predicted = xcurves.fit_power_law(errors, weights="uniform").curves.predict(800)
@@ -179,8 +198,7 @@ def test_every_name_can_be_drawn(name):
     curves.attrs = {"units": name, "long_name": f"score {name}"}
     curves.training.attrs["units"] = name
     for data in (curves, xcurves.pairwise(curves, n_resamples=19)):
-        ax = xcurves.plot(data)
-        ax.figure.canvas.draw()
+        np.ravel([xcurves.plot(data)])[0].figure.canvas.draw()
     assert curves.attrs["units"] == name
     ax = xcurves.plot(curves)
     shown = [text.get_text() for text in ax.texts or ax.get_legend().get_texts()]
