@@ -14,6 +14,7 @@ from xcurves.core.labels import escape_controls
 _NARROW = 4  # columns that a narrow screen shows
 _EQUALS = re.compile(r" = (?=[-\d])")
 _CODE = re.compile(r"\w=(?=[,.;)\s]|$)|\.curves\.|\w\(\)")
+_BY_OPTION = re.compile(r" with \w+=(?=[,.;)\s]|$)")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 
@@ -34,7 +35,7 @@ def items(sentences: Iterable[str]) -> str:
 
 def without_code(words: str) -> str:
     """Return a sentence without the parts that name Python: readers of a page have none."""
-    said = " ".join(part for part in re.split(r"(?<=[.:;]) ", words) if not _CODE.search(part))
+    said = " ".join(part for part in re.split(r"(?<=[.:;]) ", _BY_OPTION.sub("", words)) if not _CODE.search(part))
     return re.sub(r"[:;]$", ".", said)
 
 

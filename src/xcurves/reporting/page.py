@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -142,8 +142,8 @@ def _headline(first: xr.Dataset, curves: xr.DataArray | None, links: Mapping[tup
     """Return one picture, of the curves or of all tasks together, and one table."""
     if curves is not None and not links:
         return _drawn_curves(curves) + _table(first, links)
-    drawn = _pictures(first)[:1] if _n_tasks(first) == 1 else []
-    return "".join(drawn) + _table(first, links)
+    drawn = next(_pictures(first), "") if _n_tasks(first) == 1 else ""
+    return drawn + _table(first, links)
 
 
 def _title(curves: xr.DataArray | None) -> str:
@@ -235,7 +235,7 @@ def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], *, parts_of_
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    drawn = [] if _n_tasks(result) > 1 else _pictures(result, only_default=not parts_of_all)
+    drawn = [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not parts_of_all))
     more = markup.folded("More pictures", "".join(drawn[1:])) if drawn[1:] else ""
     said = [markup.without_code(line) for line in results.summary(result).splitlines()]
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
@@ -251,13 +251,10 @@ def _table(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
     )
 
 
-def _pictures(result: xr.Dataset, *, only_default: bool = True) -> list[str]:
-    """Return the pictures of one task's result that suit it, each with its alternative text."""
+def _pictures(result: xr.Dataset, *, only_default: bool = True) -> Iterator[str]:
+    """Yield the pictures of one task's result that suit it, each with its alternative text."""
     kind = kind_of(result)
     views = {name: view for name, view in kind.views.items() if view.default or not only_default}
     drawn = (pictures.draw(result, view.caption, name) for name, view in views.items() if view.drawing.suits(result))
-    return [
-        markup.figure(each.wide, each.narrow, f"{each.caption} {kind.answer(result)}", each.caption)
-        for each in drawn
-        if each is not None
-    ]
+    for each in filter(None, drawn):
+        yield markup.figure(each.wide, each.narrow, f"{each.caption} {kind.answer(result)}", each.caption)
