@@ -19,7 +19,7 @@ from lazy import refuse_to_compute
 from strategies import make_curves, make_scores
 from xcurves import kinds, results
 from xcurves.core.labels import RESERVED
-from xcurves.core.schema import ResultKind, View
+from xcurves.core.schema import ResultKind, View, caption_of
 
 mpl.use("Agg")
 ENGINES = ("scipy", "netcdf4", *(pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr")))
@@ -330,8 +330,10 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
         ax = np.ravel(one.curves.plot(name))[0]
         assert all(panel.has_data() for panel in ax.child_axes or [ax]), name
         ax.figure.canvas.draw()
+        said = [view.caption] if isinstance(view.caption, str) else list(view.caption.values())
+        assert all(re.fullmatch(r"[A-Z].+\.", sentence) for sentence in said)
+        assert caption_of(view.caption, ax.figure).endswith("."), name
         plt.close(ax.figure)
-        assert view.caption.endswith(".")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -444,7 +446,8 @@ def test_in_a_tree_and_in_a_report(kind, tmp_path):
     page = xr.DataTree.from_dict({"/other": one}).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
     assert kind.question in page.replace("&#x27;", "'")
     drawn = sum(view.default for view in kind.views.values())
-    assert page.count("<figure") == drawn
+    assert page.count("<figure") == drawn + bool(drawn)  # the first one above, too
+    assert len(set(re.findall('<img src="([^"]*)"', page))) == drawn
 
 
 def test_the_accessor_shows_question_answer_and_table(kind):

@@ -7,17 +7,22 @@ import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
 import xcurves
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
+from xcurves.plotting import captions
 from xcurves.reporting import markup, pictures, tasks
 
-VOID = {"meta", "img", "br", "link", "input", "hr"}
+VOID = {"meta", "img", "source", "br", "link", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -55,6 +60,16 @@ def source(tree, tmp_path_factory):
     return tree.curves.report(tmp_path_factory.mktemp("report") / "r.html").read_text(encoding="utf-8")
 
 
+def limits_of(cell):
+    """Return the limits that a cell says, NaN where it says none."""
+    if cell == "no limit":
+        return [-np.inf, np.inf]
+    found = re.fullmatch(r"(?:(at least|at most) )?(−?[\d,.]+)(?: to (−?[\d,.]+))?", cell)
+    words = found.groups() if found else (None, None, None)
+    low, high = (float(end.replace("−", "-").replace(",", "")) if end else np.nan for end in words[1:])
+    return {"at least": [low, np.inf], "at most": [-np.inf, low], None: [low, high]}[words[0]]
+
+
 @pytest.mark.slow
 def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
     page = Page(source)
@@ -64,9 +79,13 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
             assert sentence in said
         table = tree[part].to_dataset().curves.table()
         cells = page.texts["td"]
-        for value in table.to_numpy(dtype=object).ravel():
+        for value in table.drop(columns=["lower", "upper"], errors="ignore").to_numpy(dtype=object).ravel():
             assert value == "" or markup.number(value) in cells  # a blank cell has no text
-    assert f"power_law: {tree.attrs['left_out'].removeprefix('power_law: ')}" in said
+        if "lower" in table:
+            ends = [limits_of(cell) for cell in cells]
+            for limits in table[["lower", "upper"]].dropna().to_numpy():
+                assert np.isclose(ends, limits, rtol=0.0051).all(axis=1).any()  # three digits
+    assert tree.attrs["left_out"].replace("_", " ") in said
     assert "Scores at the last training level that all runs have: 8000 games." in said
 
 
@@ -89,8 +108,8 @@ def test_a_page_is_one_file_without_network_or_script(source):
     assert not {"script", "link", "iframe", "object", "embed", "video"} & {tag for tag, _ in page.tags}
     for tag, attrs in page.tags:
         assert not [name for name in attrs if name.startswith("on")]
-        if "src" in attrs:
-            assert attrs["src"].startswith("data:image/")
+        for name in {"src", "srcset"} & set(attrs):
+            assert attrs[name].startswith("data:image/")
         if tag == "a":
             assert attrs["href"].startswith(("#", "https://doi.org/10."))
     assert "url(" not in source
@@ -103,15 +122,19 @@ def test_pictures_say_their_numbers(tree, source):
     for name in means.algorithm.values:
         first, last = means.sel(algorithm=name)[[0, -1]].values
         assert f"{name} (10 runs) from {first:.4g} at 0 to {last:.4g} at 8000" in alternatives[0]
-    shown = [name for name in ("anova", "pairwise", "profile", "distribution") if name in tree]
-    kinds_of = [results.prepare(tree[name].to_dataset()) for name in shown]
-    expected = [
-        f"{view.caption} {kind.answer(result)}"
-        for kind, result in kinds_of
-        for view in kind.views.values()
-        if view.default
-    ]
+    expected = []
+    for part in ("anova", "pairwise", "profile", "distribution"):
+        kind, result = results.prepare(tree[part].to_dataset())
+        for name, view in kind.views.items():
+            if view.default:
+                axes = result.curves.plot(name)
+                said = {"": view.caption} if isinstance(view.caption, str) else view.caption
+                shown = {each.get_gid() for ax in np.ravel([axes]) for each in ax.figure.findobj()}
+                sentences = [words for flag, words in said.items() if not flag or flag in shown]
+                expected.append(" ".join([*sentences, kind.answer(result)]))
+    plt.close("all")
     assert alternatives[1:] == expected
+    assert "Arrows mark" not in " ".join(expected)  # all intervals have limits
 
 
 @pytest.mark.slow
@@ -143,7 +166,7 @@ def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
     for name in names:
         assert name in parsed.texts["th"]
     assert not {"b", "i", "u", "script"} & {tag for tag, _ in parsed.tags}
-    assert len(parsed.attrs_of("img")) == 6
+    assert len(parsed.attrs_of("img")) == 8
     for attrs in parsed.attrs_of("img"):
         assert set(attrs) == {"src", "alt"}
 
@@ -153,10 +176,10 @@ def test_pictures_take_names_as_they_are_and_change_nothing():
     curves = curves.assign_coords(algorithm=["$x_{$", "_a", "long " * 20])
     before, pairs = curves.copy(deep=True), curves.curves.pairwise(n_resamples=9, rng=0, confidence_level=0.001)
     of_pairs = pairs.copy(deep=True)
-    drawing = pictures.draw(curves)
-    assert drawing.startswith("data:image/svg+xml;base64,")
-    assert b"<svg" in base64.b64decode(drawing.split(",")[1])
-    assert pictures.draw(pairs) is not None
+    for drawing in pictures.draw(curves, captions.CURVES_CAPTION)[:2]:
+        assert drawing.startswith("data:image/svg+xml;base64,")
+        assert b"<svg" in base64.b64decode(drawing.split(",")[1])
+    assert pictures.draw(pairs, "Pairs.").caption == "Pairs."
     assert curves.identical(before)
     assert pairs.identical(of_pairs)
 
@@ -165,9 +188,9 @@ def test_pictures_take_names_as_they_are_and_change_nothing():
 @pytest.mark.filterwarnings("ignore:Creating legend with loc:UserWarning")  # on a slow machine
 def test_large_drawings_are_dots():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 3000)))
-    drawing = pictures.draw(curves)
-    assert drawing.startswith("data:image/png;base64,")
-    assert len(drawing) < 600_000
+    for drawing in pictures.draw(curves, captions.CURVES_CAPTION)[:2]:
+        assert drawing.startswith("data:image/png;base64,")
+        assert len(drawing) < 600_000
 
 
 @pytest.mark.filterwarnings("ignore:.*(no run has a value|p is NaN|no trial)")
@@ -188,7 +211,7 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert [attrs["id"] for attrs in page.attrs_of("h3")] == [f"task-{place}" for place in range(1, 21)]
     # the last task's own numbers
     last = source.split('id="task-20"')[1].split("</figure>")[0]
-    own = tree["pairwise"].sel(metric="d", task="z")["difference"].values
+    own = abs(tree["pairwise"].sel(metric="d", task="z")["difference"].values)
     assert all(markup.number(each) in re.findall("<td>(.*?)</td>", last) for each in own.tolist())
     number = 1 + list(xcurves.results.parts_of(tree)).index("anova")
     anova = source.split(f'<section id="part-{number}"')[1].split("</section>")[0]
@@ -241,7 +264,7 @@ def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
     for given in (curves, curves.expand_dims(task=["dog <b>"])):
         source = given.curves.analyze(rng=0).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
         assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == ("task" in given.dims)
-        assert source.count("<img ") == 6
+        assert source.count("<img ") == 8
         answers.append(source.split('<section id="answer"')[1].split("</ul>")[0])
     assert answers[0] == answers[1]
     assert re.search(
@@ -256,7 +279,8 @@ def test_too_few_runs_are_said_first(tmp_path):
     answer = tree.curves.report(tmp_path / "few.html").read_text(encoding="utf-8").split('<section id="compared"')[0]
     # 2, 2 and 2 runs: 15 assignments; of a pair 3, times 3 pairs
     assert "Runs are so few that p cannot be below 0.0667, whatever the scores." in answer
-    assert "With 2 runs a side no adjusted p of these 3 pairs can be below 1: compare fewer" in answer
+    assert "With 2 runs a side no adjusted p of these 3 pairs can be below 1: compare fewer, or run more." in answer
+    assert "reference=" not in answer  # its readers have no Python
 
 
 @pytest.mark.filterwarnings("ignore:left out of the analysis")
@@ -289,7 +313,9 @@ def test_a_tree_without_curves_and_one_group_can_be_reported(tree, tmp_path):
     assert "What was compared" not in source
     assert "<h1>Comparison of algorithms</h1>" in source
     assert tree["pairwise"].curves.summary() == alone.curves.summary()
-    assert len(Page(tree["anova"].curves.report(tmp_path / "one.html").read_text()).attrs_of("img")) == 1
+    drawn = Page(tree["anova"].curves.report(tmp_path / "one.html").read_text()).attrs_of("img")
+    assert len(drawn) == 2  # above, and with its sentences
+    assert drawn[0] == drawn[1]
 
 
 def test_a_tree_that_is_no_analysis_is_told(tmp_path):
@@ -352,12 +378,11 @@ def test_summary_of_a_tree_has_those_of_its_parts(tree):
 
 
 def test_plot_of_a_tree_draws_every_part(tree):
-    from matplotlib import pyplot as plt
-
     axes = tree.curves.plot(rng=0)
     assert [ax.get_title() for ax in axes] == ["curves", "anova", "pairwise", "profile", "distribution"]
     assert all(ax.has_data() for ax in axes)
-    assert tree.curves.plot("pairwise").get_xlabel() == tree["pairwise"].to_dataset().curves.plot().get_xlabel()
+    of_tree, of_part = tree.curves.plot("pairwise"), tree["pairwise"].to_dataset().curves.plot()
+    assert [ax.get_xlabel() for ax in of_tree] == [ax.get_xlabel() for ax in of_part]
     with pytest.raises(ValueError, match=r"^view must be one of 'curves', 'anova', .*; got 't'"):
         tree.curves.plot("t")
     with pytest.raises(ValueError, match=r"^ax is one Axes;.*or leave ax out$"):
