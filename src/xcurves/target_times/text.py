@@ -119,20 +119,22 @@ def _against(result: xr.Dataset) -> str:
 
 
 def _by_task(result: xr.Dataset) -> tuple[str, list[str] | None]:
-    """Return the answer and details of comparisons in each task by itself; of one task, the fastest first."""
+    """Return the answer and details of comparisons in each task by itself; of one task, those shown first."""
     alpha, n_tasks = provenance.alpha_of(result), result["speedup"].size // max(result.sizes.get("algorithm", 1), 1)
-    cells = list(cells_of(result, "speedup")) if n_tasks > 1 else _sorted(result, "speedup", -1)
+    cells = list(cells_of(result, "speedup"))
+    if n_tasks == 1:
+        cells = sorted(_sorted(result, "speedup", -1), key=lambda cell: not _is_shown(cell[1], alpha))
     cells = [(name, one) for name, one in cells if one["reason"].item() != Reason.NOT_COMPARED]
     if not cells:
         reference = result.attrs["reference"]
         return f"Nothing is compared with {reference}: no other algorithm has runs where it has some.", None
     said = [f"{name}: {_comparison(one, alpha)}" for name, one in cells]
-    n_shown = sum(bool(provenance.significant(one["pvalue_adjusted"].item(), alpha)) for _, one in cells)
+    n_shown = sum(_is_shown(one, alpha) for _, one in cells)
     n_flat = sum(_is_open(one["speedup_ci"]) and one["speedup"].notnull().item() for _, one in cells)
     few = len(said) <= _MOST
     counted = f"{n_shown} of {count(len(said), 'comparison')} show a difference"
-    what = joined([each.replace(": ", " ", 1) for each in said], "; ", _MOST) if few or n_tasks == 1 else counted
-    details = [] if few else [f"{each}." for each in said[:_COMPARED]]
+    what = joined(said, "; ", _MOST) if few or n_tasks == 1 else counted
+    details = [] if few else [f"{each}." for each in said[_MOST if n_tasks == 1 else 0 : _COMPARED]]
     if n_flat:
         details.append(
             f"In {count(n_flat, 'comparison')} every time is possible: the curve is too flat or too noisy there to "
@@ -142,16 +144,21 @@ def _by_task(result: xr.Dataset) -> tuple[str, list[str] | None]:
     return f"{_against(result)}: {what}.", [*details, *gaps, *unadjusted_over_tasks(n_tasks)]
 
 
+def _is_shown(one: xr.Dataset, alpha: float) -> bool:
+    return bool(provenance.significant(one["pvalue_adjusted"].item(), alpha))
+
+
 def _comparison(one: xr.Dataset, alpha: float) -> str:
     """Return what is said of one comparison."""
     ratio, p, (low, high) = one["speedup"].item(), one["pvalue_adjusted"].item(), ends_of(one["speedup_ci"])
     if np.isnan(low):
         return f"no interval: {_why(one)}" if np.isnan(ratio) else f"{_bare(ratio)} (no interval)"
-    said = "any ratio is possible" if _is_open(one["speedup_ci"]) else ratio_words(ratio, low, high)
+    anything = "any ratio is possible" if np.isnan(ratio) else f"{_bare(ratio)} (any ratio is possible)"
+    said = anything if _is_open(one["speedup_ci"]) else ratio_words(ratio, low, high)
     said += f" ({_why(one)})" if np.isnan(ratio) else ""
     if np.isnan(p):
         return said
-    return f"{said}{'' if provenance.significant(p, alpha) else ', not shown to differ'}, {pvalue(p)}"
+    return f"{said}{'' if _is_shown(one, alpha) else ', not shown to differ'}, {pvalue(p)}"
 
 
 def _bare(ratio: float) -> str:
