@@ -1,0 +1,28 @@
+"""What is said of speed-ups in one task."""
+
+import numpy as np
+import xarray as xr
+
+import xcurves
+
+
+def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
+    step, rng = np.arange(1.0, 21), np.random.default_rng(3)
+    speeds = {"reference": 1.0, "noisy": 1.0, "restless": 1.1, "slow": 0.5, "fast": 2.0}
+    noise = {"noisy": 30.0, "restless": 30.0}
+    scores = [
+        100 * (1 - np.exp(-speed * step / 8)) + rng.normal(scale=noise.get(name, 0.5), size=(6, 1))
+        for name, speed in speeds.items()
+    ]
+    curves = xr.DataArray(scores, {"algorithm": list(speeds), "training": step}, ("algorithm", "run", "training"))
+    answer, *others = curves.curves.speedup(reference="reference", target=60.0).curves.summary().split("\n")
+    fast, slow = answer.index("fast: "), answer.index("slow: ")
+    assert "times sooner" in answer[fast:slow]
+    assert "times as long" in answer[slow:]
+    noisy = [name for name in noise if f"; {name}: " in answer]
+    assert answer.index(f"{noisy[0]}: ") > slow
+    assert answer.endswith("; and 1 more.")
+    (left,) = set(noise) - set(noisy)
+    assert others[0].startswith(f"{left}: ")
+    assert "not shown to differ" in others[0]
+    assert not any(line.startswith(f"{name}: ") for line in others[1:] for name in speeds)
