@@ -17,7 +17,7 @@ from xcurves.plotting import curves
 from xcurves.plotting.facets import Grid, Panel, check_dims, dims_with_panels, largest, split
 from xcurves.plotting.look import Look
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
-from xcurves.plotting.room import Room
+from xcurves.plotting.room import FEW, Room
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
@@ -201,6 +201,7 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
     if size is None and canvas.ax is None:
         of_pairs = "pair" in data.dims and (columns or "pair" in dims)
         overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
+        overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
         refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
         raise ValueError(f"{refusal}; .curves.table() has all numbers")
     cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]

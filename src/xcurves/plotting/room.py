@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -15,7 +15,7 @@ _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
 _SMALL = 0.75  # of the least sizes, where a size is asked for: its letters are small
-_FEW = {"algorithm": "8 algorithms: .sel(algorithm=[...])", "pair": "6 pairs: .sel(pair=[...])"}
+FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
 
 Size = tuple[float, float]
 
@@ -76,6 +76,6 @@ class Room:
 
 
 def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:
-    chosen = [f"at most {_FEW[overlaid]}"] if overlaid in _FEW else []
-    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in _FEW]
+    chosen = [f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])"] if overlaid in FEW else []
+    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in FEW]
     return " or ".join([*chosen, *([f".isel({', '.join(slices)})"] if slices else [])])
