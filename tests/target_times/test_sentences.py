@@ -3,8 +3,6 @@
 import numpy as np
 import xarray as xr
 
-import xcurves
-
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     step, rng = np.arange(1.0, 21), np.random.default_rng(3)
