@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+import xcurves
+
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     step, rng = np.arange(1.0, 21), np.random.default_rng(3)
@@ -13,7 +15,7 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
         for name, speed in speeds.items()
     ]
     curves = xr.DataArray(scores, {"algorithm": list(speeds), "training": step}, ("algorithm", "run", "training"))
-    answer, *others = curves.curves.speedup(reference="reference", target=60.0).curves.summary().split("\n")
+    answer, *others = xcurves.summary(xcurves.speedup(curves, reference="reference", target=60.0)).split("\n")
     fast, slow = answer.index("fast: "), answer.index("slow: ")
     assert "times sooner" in answer[fast:slow]
     assert "times as long" in answer[slow:]

@@ -94,8 +94,8 @@ def across_tasks(
         `interaction_pvalue` and `rank_pvalue_adjusted` (pair); `rank_mean` (algorithm) and `place_ci` (algorithm,
         ci_bound). In score units, `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that
         lacks a task. Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect), `n_runs` (task,
-        algorithm). `task_weights` (task) if they are given. With a `margin` also `margin_pvalue`, `margin_pvalue_adjusted` (Holm,
-        over pairs) and, in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much
+        algorithm). `task_weights` (task) if they are given. With a `margin` also `margin_pvalue`,
+        `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much
         better the first is: p is at most ``1 - confidence_level`` where it is above ``-margin``. NaN where something
         cannot be said.
 
