@@ -82,22 +82,21 @@ def across_tasks(
     Returns
     -------
     Dataset
-        With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In
-        score units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect,
-        ci_bound), `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair,
-        task), and `task_sd` (pair), the standard deviation over tasks, or families, of true differences, with
-        `task_sd_ci` (pair, ci_bound). Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`,
-        `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the smallest adjusted p that is possible (pair,
-        task_effect); `may_be_best` (algorithm, task_effect), 1 where no other algorithm is shown to be better, NaN with
-        a `reference`; `prob_greater` (pair); `share_better` (pair), the share of tasks, or families, in which the first
-        is better, ties left out, with `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task);
-        `interaction_pvalue` and `rank_pvalue_adjusted` (pair); `rank_mean` (algorithm) and `place_ci` (algorithm,
-        ci_bound). In score units, `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that
-        lacks a task. Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect), `n_runs` (task,
-        algorithm). `task_weights` (task) if they are given. With a `margin` also `margin_pvalue`,
-        `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much
-        better the first is: p is at most ``1 - confidence_level`` where it is above ``-margin``. NaN where something
-        cannot be said.
+        With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In score
+        units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect, ci_bound),
+        `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair, task), and
+        `task_sd` (pair), the standard deviation over tasks, or families, of true differences, with `task_sd_ci` (pair,
+        ci_bound). Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`,
+        `pvalue_adjusted_least`, the smallest adjusted p that is possible (pair, task_effect); `may_be_best` (algorithm,
+        task_effect), 1 where no other algorithm is shown to be better, NaN with a `reference`; `prob_greater` (pair);
+        `share_better` (pair), the share of tasks, or families, in which the first is better, ties left out, with
+        `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `interaction_pvalue` and
+        `rank_pvalue_adjusted` (pair); `rank_mean` (algorithm) and `place_ci` (algorithm, ci_bound). In score units,
+        `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that lacks a task. Counts:
+        `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm). `task_weights`
+        (task) if they are given. With a `margin` also `margin_pvalue`, `margin_pvalue_adjusted` (Holm, over pairs) and,
+        in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much better the first is: p
+        is at most ``1 - confidence_level`` where it is above ``-margin``. NaN where something cannot be said.
 
     Raises
     ------
