@@ -10,6 +10,7 @@ import xarray as xr
 from xcurves.core.axes import fill_band, scale_training, style_in, wrapped
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import Drawing, View
+from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 
@@ -43,7 +44,10 @@ def _draw(result: xr.Dataset, ax: Axes) -> None:
 
 
 def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str) -> None:
-    """Draw the difference of every pair with its band."""
+    """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
+    if "pair" in result.dims:
+        size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
+        result = pairs_by_size(result, size, [difference, band])
     ax.axhline(0, color="0.6", linewidth=1)
     n = result.sizes["pair"]
     for place in range(n):
