@@ -283,3 +283,32 @@ def difference_bands(groups, largest, alpha, paired=False):
 def equivalent_levels(groups, margin, largest, alpha, paired=False):
     """Whether all differences lie within the margin, interval included, at every level."""
     return (abs(difference_bands(groups, largest, alpha, paired)) <= margin).all(axis=(0, 2))
+
+
+def labelled_orders(sizes, paired=False):
+    """Every labelled assignment as an order of the runs, those of the first group first; paired: within runs."""
+    if paired:
+        every = paired_assignments(len(sizes), sizes[0])
+        return np.array([[a * sizes[0] + j for group in members for a, j in group] for members in every])
+
+    def splits(left, sizes):
+        if not sizes:
+            yield ()
+            return
+        for first in itertools.combinations(left, sizes[0]):
+            for rest in splits([place for place in left if place not in first], sizes[1:]):
+                yield first + rest
+
+    return np.array(list(splits(range(sum(sizes)), sizes)))
+
+
+def studentized(u, orders, sizes, weights, paired=False):
+    """T of a contrast by its definition, of numbers of shape (..., curve) in every order."""
+    groups = np.split(u[..., orders], np.cumsum(sizes)[:-1], axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if paired:
+            d = sum(a * group for a, group in zip(weights, groups, strict=True))
+            return d.mean(axis=-1) / np.sqrt(d.var(axis=-1, ddof=1) / sizes[0])
+        estimate = sum(a * group.mean(axis=-1) for a, group in zip(weights, groups, strict=True))
+        variances = [a**2 * g.var(axis=-1, ddof=1) / g.shape[-1] for a, g in zip(weights, groups, strict=True)]
+        return estimate / np.sqrt(sum(variances))

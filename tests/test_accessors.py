@@ -71,6 +71,7 @@ def test_a_result_completes_only_what_applies_to_it():
     assert named == {"table", "summary", "plot", "to_frame", "format_table", "describe_methods", "bibtex"}
 
 
+@pytest.mark.slow
 def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     lines = [
         "import xarray as xr",

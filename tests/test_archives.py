@@ -35,21 +35,8 @@ def curves():
     return curves.curves.align("intersection").curves.drop_incomplete()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("options", [{}, {"keep_null": True}, {"paired": True}, {"n_resamples": 50}])
-def test_results_come_back_identical(curves, tmp_path, engine, options):
-    if "paired" in options:
-        curves = curves.isel(run=slice(4))
-    result = xcurves.randomized_anova(curves, **options, confidence_level=0.5, rng=2**62)
-    write(result, tmp_path / "result", engine)
-    back = read(tmp_path / "result", engine)
-    xr.testing.assert_identical(back, result)
-    assert back.curves.summary() == result.curves.summary()
-    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
-
-
-def distributions(curves):
-    """Every kind of performance distribution and comparison."""
+def results(curves):
+    """Every family of results that holds for curves, with the options that change what is in it."""
     last = curves.isel(training=[-1])
     everything = {
         "scores_at": [-1, 0],
@@ -60,7 +47,17 @@ def distributions(curves):
     }
     drawn = {"n_resamples": 20, "rng": 2**62, "interval": "bca"}
     pooled = {"dim": ("task", "run"), "strata": "task"}
+    seeded = {"confidence_level": 0.5, "rng": 2**62}
+    intervals = {"intervals": [0, 1e6, 2e6], "margin": 1.0}
     return {
+        "anova": curves.curves.randomized_anova(**seeded),
+        "null": curves.curves.randomized_anova(**seeded, keep_null=True),
+        "paired": curves.isel(run=slice(4)).curves.randomized_anova(**seeded, paired=True),
+        "few": curves.curves.randomized_anova(**seeded, n_resamples=50),
+        "one task": curves.isel(task=[0]).curves.randomized_anova(**seeded),
+        "profile": curves.curves.ss_profile(**seeded),
+        "intervals": curves.curves.ss_profile(**seeded, **intervals),
+        "no test": curves.curves.ss_profile(**seeded, n_resamples=0),
         "exact": last.curves.performance_cdf(**everything, bounds=(-9, np.inf)),
         "drawn": last.curves.performance_cdf(**everything, **drawn),
         "strata": last.curves.performance_cdf(**everything, **drawn, **pooled),
@@ -71,25 +68,13 @@ def distributions(curves):
 
 @pytest.mark.filterwarnings("ignore:.*are few for a bootstrap")
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", ["exact", "drawn", "strata", "pairs", "pooled pairs"])
-def test_distributions_come_back_identical(curves, tmp_path, engine, kind):
-    result = distributions(curves)[kind]
-    write(result, tmp_path / "result", engine)
-    back = read(tmp_path / "result", engine)
-    xr.testing.assert_identical(back, result)
-    assert back.curves.summary() == result.curves.summary()
-    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False, check_dtype=False)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("options", [{}, {"intervals": [0, 1e6, 2e6], "margin": 1.0}, {"n_resamples": 0}])
-def test_profiles_come_back_identical(curves, tmp_path, engine, options):
-    result = xcurves.ss_profile(curves, **options, confidence_level=0.5, rng=2**62)
-    write(result, tmp_path / "result", engine)
-    back = read(tmp_path / "result", engine)
-    xr.testing.assert_identical(back, result)
-    assert back.curves.summary() == result.curves.summary()
-    pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
+def test_results_come_back_identical(curves, tmp_path, engine):
+    for name, result in results(curves).items():
+        write(result, tmp_path / name, engine)
+        back = read(tmp_path / name, engine)
+        xr.testing.assert_identical(back, result)
+        assert back.curves.summary() == result.curves.summary(), name
+        pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -111,13 +96,6 @@ def test_curves_of_frames_come_back_identical(curves, tmp_path, engine):
     xr.testing.assert_identical(read(tmp_path / "curves", engine), both)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_one_label_attrs_and_single_tasks_survive(curves, tmp_path, engine):
-    result = xcurves.randomized_anova(curves.isel(task=[0]), confidence_level=0.5, rng=0)
-    write(result, tmp_path / "result", engine)
-    xr.testing.assert_identical(read(tmp_path / "result", engine), result)
-
-
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])
 def test_hours_of_training_come_back_as_numbers_or_with_their_cure(curves, tmp_path, engine):
     curves.training.attrs["units"] = "hours"
@@ -132,12 +110,11 @@ def test_hours_of_training_come_back_as_numbers_or_with_their_cure(curves, tmp_p
 
 @pytest.mark.filterwarnings("ignore:.*are few for a bootstrap")
 def test_no_attr_is_of_a_kind_that_an_archive_refuses(curves):
-    result = xcurves.randomized_anova(curves, confidence_level=0.5, n_resamples=50, rng=2**62)
-    everything = [result, *result.variables.values(), curves, *curves.coords.values()]
-    for other in distributions(curves).values():
-        everything += [other, *other.variables.values()]
-        assert not any(variable.dtype == bool for variable in other.variables.values())
-        assert not [name for name in other.data_vars if hasattr(xr.Dataset, name)]
+    everything = [curves, *curves.coords.values()]
+    for result in results(curves).values():
+        everything += [result, *result.variables.values()]
+        assert not any(variable.dtype == bool for variable in result.variables.values())
+        assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]  # hides behind a method
     for holder in everything:
         for name, value in holder.attrs.items():
             if name == "flag_values":  # of CF, with flag_meanings
@@ -146,9 +123,3 @@ def test_no_attr_is_of_a_kind_that_an_archive_refuses(curves):
                 continue
             assert type(value) in (str, float, int)
             assert type(value) is not int or abs(value) < 2**31
-    assert not any(variable.dtype == bool for variable in result.variables.values())
-
-
-def test_no_variable_hides_behind_a_method(curves):
-    result = xcurves.randomized_anova(curves, confidence_level=0.5, keep_null=True)
-    assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]

@@ -3,8 +3,6 @@
 import gzip
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -119,15 +117,6 @@ def test_a_table_cut_short(refusal, curves, here):
     assert refusal("c.csv.gz").startswith("c.csv.gz is cut short or damaged: ")
 
 
-@pytest.mark.parametrize("consolidated", [True, False])
-@pytest.mark.parametrize("name", ["c.zarr", "c"])
-def test_a_zarr_store_is_read_with_and_without_consolidated_metadata(curves, consolidated, name, capsys):
-    curves.to_dataset().to_zarr(name, zarr_format=2, consolidated=consolidated)
-    assert main([name, "--output", "r.nc"]) == 0
-    with xr.open_dataset("r.nc") as written:
-        np.testing.assert_array_equal(written.pvalue, xcurves.randomized_anova(curves, rng=0).pvalue)
-
-
 def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
     curves.to_dataset().to_zarr("c.zarr", zarr_format=2, consolidated=False)
     (here / "c.zarr" / "score" / ".zarray").write_text("{")
@@ -216,12 +205,6 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
     assert refusal(TICTACTOE, "--output", "r.nc") == (
         "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
     )
-
-
-def test_the_archive_is_not_overwritten(refusal, curves):
-    table(curves)
-    assert refusal("c.csv", "--output", "c.csv") == "--output c.csv is the archive itself. Name another file"
-    assert refusal("c.csv", "--report", "./c.csv") == "--report c.csv is the archive itself. Name another file"
 
 
 def test_what_is_no_archive(refusal, curves, here):
@@ -330,22 +313,6 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
     )
     with pytest.raises(AttributeError, match="a defect"):
         main(["--traceback"])
-
-
-@pytest.mark.slow
-def test_nobody_reads_the_output(here):
-    """As `| head -0` does: the archive is whole, and there is no traceback."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "xcurves", TICTACTOE, "--n-resamples", "99"],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, "")
-    assert xcurves.archive.read("tictactoe-anova.nc").n_resamples == 99
 
 
 def test_a_table_of_numbers_as_labels_can_be_selected(curves, capsys):

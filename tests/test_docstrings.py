@@ -6,13 +6,10 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
-import xarray as xr
 
 import xcurves
 import xcurves.experiments
-from strategies import make_curves
 from xcurves import accessors, kinds
 from xcurves.experiments import saved_trials
 
@@ -88,61 +85,34 @@ def test_the_reference_lists(name):
     assert f"\n   {short}\n" in reference_pages()
 
 
-def results():
-    """One result of every kind, with all that can be asked for."""
-    rng = np.random.default_rng(0)
-    curves = make_curves(rng.normal(size=(3, 5, 6)))
-    errors = make_curves(rng.normal(0, 0.2, (2, 4, 6)) + 10 + 90 * np.arange(1, 7.0) ** -0.5)
-    errors = errors.assign_coords(training=np.arange(1, 7.0) * 50).assign_attrs(units="%")
-    fit = errors.curves.fit_power_law(predict_at=[400])
-    quadratic = errors.curves.fit_power_law(quadratic=True)
-    scores = curves.isel(training=0)
-    pool = xr.concat([scores, scores + 1], xr.Variable("task", ["x", "y"]))
-    return {
-        "randomized_anova": curves.curves.randomized_anova(keep_null=True, n_resamples=99, rng=0),
-        "pairwise": curves.curves.pairwise(n_resamples=99, rng=0),
-        "contrast": curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=99, rng=0),
-        "ss_profile": curves.curves.ss_profile(
-            intervals=[0, 2, 5], margin=1.0, cluster_threshold=1.0, n_resamples=99, rng=0
-        ),
-        "fit_power_law": fit.assign(delta=quadratic["delta"]),
-        "predict": fit.curves.predict([400]),
-        "compare_learners": fit.curves.compare_learners(reference="a0"),
-        "leave_one_size_out": errors.curves.leave_one_size_out(),
-        "performance_cdf": scores.curves.performance_cdf(
-            scores_at=[0.0], threshold=0.0, target=1.0, bounds=(-9, 9), cvar_level=[0.5]
-        ),
-        "compare_distributions": pool.curves.compare_distributions(),
-        "simulation.type_i_error": xcurves.simulation.type_i_error(
-            xcurves.simulation.autoregressive, never_rejects, n_replications=20, rng=0
-        ),
-        "runs_needed": curves.sel(algorithm=["a0"]).curves.runs_needed(
-            test=never_rejects, n_runs=[2], n_replications=20, rng=0
-        ),
-    }
+ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
+    "across_tasks": {"training_weights"},
+    "tuning_curve": {"trials_to_match_reversed_ci"},
+    "type_i_error": {"effect", "error_term"},
+    "power": {"effect", "error_term", "rate_ci", "n_replications", "expected_runs"},
+    "optimal_allocation": {f"{name}_ci" for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")},
+    "fit_scaling_law": set(kinds.kind("optimal_allocation").variables),
+}
 
 
-def never_rejects(curves):
-    return xr.Dataset({"pvalue": ("replication", np.ones(curves.sizes["replication"]))})
+@pytest.mark.parametrize("name", kinds.NAMES)
+def test_every_variable_of_a_result_is_documented_with_its_dims(name):
+    returns, elsewhere = section(kinds.function(name), "Returns"), ELSEWHERE.get(name, set())
+    variables = {each: variable for each, variable in kinds.kind(name).variables.items() if each not in elsewhere}
+    assert not [variable for variable in variables if f"`{variable}`" not in returns]
+    used = {dim for variable in variables.values() for dim in variable.dims} - {"task", "algorithm", "joined_task"}
+    assert not [dim for dim in used - elsewhere if dim not in returns]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_variable_of_a_result_is_documented_with_its_dims():
-    for name, result in results().items():
-        documented = inspect.getdoc(FUNCTIONS[f"xcurves.{name}"])
-        returns = documented[documented.index("Returns\n") : documented.index("Raises\n")]
-        assert not [variable for variable in result if f"`{variable}`" not in returns], name
-        used = {str(dim) for variable in result.values() for dim in variable.dims} - {"task", "algorithm"}
-        assert not [dim for dim in used if dim not in returns], name
+DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}  # the equation stands elsewhere
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_method_has_its_equation_and_names_where_it_was_published():
-    for name, result in results().items():
-        documented = FUNCTIONS[f"xcurves.{name}"].__doc__
-        assert "math::" in documented, name
-        assert "References\n" in documented, name
-        assert result.attrs["references"], name
+@pytest.mark.parametrize("name", kinds.NAMES)
+def test_every_method_has_its_equation_and_names_where_it_was_published(name):
+    documented = kinds.function(name).__doc__
+    assert "math::" in documented or name in DERIVED
+    assert "References\n" in documented
+    assert kinds.kind(name).references
 
 
 PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials}

@@ -1,4 +1,4 @@
-"""The randomized ANOVA beside its peers: `pytest tests/benchmarks -m '' --benchmark-only`. Ratios: `table.py`."""
+"""The randomized ANOVA beside its peers, checked equal; `table.py` times them."""
 
 import warnings
 
@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks import workloads
-from benchmarks.workloads import PEERS, WORKLOADS
+from benchmarks.workloads import PEERS
 
 pytestmark = pytest.mark.slow
 
 SCIPY_ERROR = {"scipy default": "pooled", "scipy curves": "pooled", "scipy gram": "pooled", "scipy means": "split_plot"}
 MODULES = {"scikit-bio": "skbio", "statsmodels": "statsmodels"}
-JOBS = [job for workload in WORKLOADS.values() for peer in PEERS if (job := workloads.job(peer, workload))]
 
 
 def import_peer(peer):
@@ -70,31 +69,3 @@ def test_kernels_find_what_the_call_finds(small, anova):
     np.testing.assert_array_equal(
         workloads.kernels(small)["pvalue"], anova["pvalue"].sel(error_term=["pooled", "split_plot"])
     )
-
-
-@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
-def test_xcurves(workload, benchmark):
-    benchmark.group = workload.name
-    result = benchmark.pedantic(workloads.call, (workload,), rounds=20, warmup_rounds=1)
-    assert result.sizes["effect"] == 2
-
-
-@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
-def test_xcurves_kernels(workload, benchmark):
-    benchmark.group = workload.name
-    benchmark.pedantic(workloads.kernels, (workload,), rounds=20, warmup_rounds=1)
-
-
-@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
-def test_xcurves_fixed(workload, benchmark):
-    benchmark.group = workload.name
-    benchmark.pedantic(workloads.fixed, (workload,), rounds=20, warmup_rounds=1)
-
-
-@pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.peer}-{job.part or 'whole'}-{job.workload.name}")
-def test_peer(job, benchmark):
-    import_peer(job.peer)
-    benchmark.group = job.workload.name
-    benchmark.extra_info["scale"] = job.scale
-    statistic, _ = benchmark.pedantic(job, rounds=3, warmup_rounds=1)
-    assert np.isfinite(statistic).all()

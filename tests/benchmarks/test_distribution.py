@@ -1,4 +1,4 @@
-"""Performance distributions beside their peers, checked equal: `pytest tests/benchmarks -m '' --benchmark-only`."""
+"""Performance distributions beside their peers, checked equal; `distributions.py` times them."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,6 @@ import pytest
 from benchmarks import distributions
 
 pytestmark = pytest.mark.slow
-
-JOBS = [(workload, name) for workload, jobs in distributions.contenders().items() for name in jobs]
 
 
 def test_cdfs_are_those_of_peers():
@@ -46,10 +44,3 @@ def _improvement(scores, first, second):
     both = {"pair": (matrices[first], matrices[second])}
     point, ends = library.get_interval_estimates(both, metrics.probability_of_improvement, reps=300)
     return point["pair"], *ends["pair"].ravel()
-
-
-@pytest.mark.parametrize(("workload", "name"), JOBS, ids=" ".join)
-def test_speed(workload, name, benchmark):
-    benchmark.group = workload
-    benchmark.extra_info["scale"] = distributions.SCALES.get(workload, 1) if name == "rliable" else 1
-    benchmark.pedantic(distributions.contenders()[workload][name], rounds=3, warmup_rounds=1)

@@ -1,4 +1,4 @@
-"""Learning curves beside their peers: `pytest tests/benchmarks -m '' --benchmark-only`. Ratios: `learning.py`."""
+"""Learning curves beside their peers, checked equal; `learning.py` times them."""
 
 import warnings
 
@@ -37,21 +37,3 @@ def test_peer_finds_the_same_curves(peer, errors):
 
 def test_kernels_find_what_the_call_finds(errors):
     np.testing.assert_array_equal(learning.kernels(errors)[:, 0], quiet(learning.call, errors).error_at_n)
-
-
-def test_call(errors, benchmark):
-    benchmark.group = "learning curves"
-    benchmark.pedantic(lambda: quiet(learning.call, errors), rounds=20, warmup_rounds=1)
-
-
-def test_kernels(errors, benchmark):
-    benchmark.group = "learning curves"
-    benchmark.pedantic(learning.kernels, (errors,), rounds=20, warmup_rounds=1)
-
-
-@pytest.mark.parametrize("peer", learning.PEERS)
-def test_peer(peer, errors, benchmark):
-    benchmark.group = "learning curves"
-    some = errors[: learning.PEERS_DO[peer]]
-    benchmark.extra_info["scale"] = learning.N_CURVES / len(some)
-    benchmark.pedantic(lambda: quiet(learning.PEERS[peer], some), rounds=3, warmup_rounds=1)

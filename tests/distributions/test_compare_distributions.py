@@ -25,22 +25,11 @@ def scores():
     return scores
 
 
-def test_result_has_the_variables_dims_and_coordinates_of_the_contract(scores):
+def test_pairs_of_an_algorithm_without_trials_are_nan_with_one_warning(scores):
     with pytest.warns(UserWarning, match=r"^task 'y': a -.*NaN \(in 2 com"):
         result = xcurves.compare_distributions(scores)
-    on_pair = ["prob_greater", "dominance", "ks_statistic", "ks_pvalue", "ks_pvalue_adjusted"]
-    assert {name: variable.dims for name, variable in result.data_vars.items()} == {
-        **dict.fromkeys(on_pair, ("task", "pair")),
-        "prob_greater_ci": ("task", "pair", "ci_bound"),
-        "quantile_difference": ("task", "pair", "probability"),
-        "quantile_difference_band": ("task", "pair", "probability", "ci_bound"),
-    }
-    assert result.dominance.dtype == np.int8
     assert result.pair.values.tolist() == ["a - b", "a - c", "b - c"]
     assert result.algorithm_b.values.tolist() == ["b", "c", "c"]
-    assert result.quantile_difference_band.attrs["units"] == "points"
-    assert result.prob_greater.attrs["units"] == "1"
-    assert result.attrs["rng"] == "0"
     assert result.prob_greater.isnull().values.tolist() == [[False] * 3, [True, False, True]]
 
 

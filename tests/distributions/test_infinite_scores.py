@@ -3,14 +3,12 @@
 import math
 import statistics
 
-import dask
 import numpy as np
 import pytest
 import xarray as xr
 
 import oracles_distribution as oracles
 import xcurves
-from lazy import refuse_to_compute
 from strategies import make_scores
 
 INF = math.inf
@@ -168,11 +166,3 @@ def test_bad_values_are_refused(times):
         xcurves.compare_distributions(-times)
     with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
         xcurves.performance_cdf(times, bounds=(0, 100))
-
-
-def test_lazy_times_stay_lazy(times):
-    curves = xr.concat([times, times + 1], "task").chunk(task=1)
-    with dask.config.set(scheduler=refuse_to_compute):
-        cdf, pairs = xcurves.performance_cdf(curves), xcurves.compare_distributions(curves)
-    xr.testing.assert_allclose(cdf.compute(), xcurves.performance_cdf(curves.compute()))
-    xr.testing.assert_allclose(pairs.compute(), xcurves.compare_distributions(curves.compute()))

@@ -44,31 +44,6 @@ ASKED = {
 }
 
 
-def test_result_has_the_variables_dims_and_coordinates_of_the_contract(scores):
-    scores = scores.isel(task=[0, 1])
-    result = xcurves.performance_cdf(scores, **ASKED)
-    front = ("task", "algorithm")
-    plain = dict.fromkeys(["score_mean", "score_median", "score_std", "iqm", "optimality_gap"], front)
-    assert {name: variable.dims for name, variable in result.data_vars.items()} == {
-        **plain,
-        **dict.fromkeys(["cvar", "cvar_lower"], (*front, "cvar_level")),
-        "statistic_ci": (*front, "param", "ci_bound"),
-        "score_quantile": (*front, "probability"),
-        "score_quantile_ci": (*front, "probability", "ci_bound"),
-        "cdf": (*front, "score"),
-        **dict.fromkeys(["cdf_ci", "cdf_band"], (*front, "score", "ci_bound")),
-        **dict.fromkeys(["partial_mean_above", "prob_above"], (*front, "threshold")),
-    }
-    assert next(iter(result.data_vars)) == "score_mean"
-    assert result.n_trials.dims == front
-    assert "n_trials" in result.coords
-    assert result.n_trials.attrs == {"long_name": "number of trials", "units": "1"}
-    units = {name: variable.attrs["units"] for name, variable in result.data_vars.items()}
-    pure = {"cdf", "cdf_ci", "cdf_band", "prob_above"}
-    assert units == {name: "1" if name in pure else "points" for name in units}
-    assert all("long_name" in variable.attrs for variable in result.data_vars.values())
-
-
 def test_only_what_was_asked_for_is_there(scores):
     result = xcurves.performance_cdf(scores.isel(task=0))
     assert not {"cdf", "cdf_ci", "cdf_band", "prob_above", "partial_mean_above", "optimality_gap"} & set(result)
@@ -245,12 +220,6 @@ def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
     assert (quiet(more, **options, rng=1).statistic_ci != whole.statistic_ci).any()
 
 
-def test_lazy_results_have_facts_for_warnings(scores):
-    lazy = xcurves.performance_cdf(scores.chunk(task=1), **ASKED)
-    assert lazy.n_trials.chunks is not None
-    assert lazy.n_trials.values.tolist() == [[9, 9], [7, 9], [9, 0]]
-
-
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = -np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
@@ -414,10 +383,6 @@ def test_the_smallest_stratum_is_what_is_warned_of(runs, said):
     assert not result.score_mean.isnull()
 
 
-def test_ten_runs_in_each_of_three_strata_are_not_warned_of():
-    xcurves.performance_cdf(strata_scores(10, 10, 10), **POOL)
-
-
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 def test_one_trial_has_no_bootstrap_interval(interval):
     with pytest.warns(UserWarning, match="trial") as caught:
@@ -517,8 +482,7 @@ def test_many_trials_have_the_intervals_of_large_samples():
 
 
 def test_bca_of_many_trials_is_refused_before_the_work():
-    scores = make_scores(np.zeros((2, 2**15 + 1)), algorithm=["a", "b"], run=np.arange(2**15 + 1))
-    scores[0, 0] = np.nan
+    scores = make_scores(np.zeros((1, 2**15 + 1)), algorithm=["b"], run=np.arange(2**15 + 1))
     with pytest.raises(ValueError, match=r"interval='bca' leaves out each of at most 32768 trials in turn; got 32769"):
         scores.curves.performance_cdf(interval="bca", n_resamples=10)
     lazy = scores.chunk(algorithm=1).curves.performance_cdf(interval="bca", n_resamples=10)

@@ -1,10 +1,8 @@
-import dask
 import numpy as np
 import pytest
 import xarray as xr
 
 import xcurves
-from lazy import refuse_to_compute
 from strategies import make_scores
 
 
@@ -95,13 +93,6 @@ def test_without_bounds_nothing_is_beyond_the_data_and_means_have_no_band(scores
     lower = found.best_median_band.sel(ci_bound="lower").isel(trials=-1)
     assert np.isfinite(lower).all()
     assert found.best_median.isel(trials=-1).isnull().all()
-
-
-def test_chunks_change_nothing_and_stay_lazy(scores):
-    whole = xcurves.tuning_curve(scores, n_trials=6, bounds=(0, 1))
-    with dask.config.set(scheduler=refuse_to_compute):
-        lazy = xcurves.tuning_curve(scores.chunk(task=1, run=7), n_trials=6, bounds=(0, 1))
-    xr.testing.assert_identical(lazy.compute(scheduler="threads"), whole)
 
 
 def test_one_algorithm_has_no_pairs(scores):

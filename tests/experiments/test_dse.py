@@ -55,14 +55,6 @@ def test_scores_are_ready_for_a_performance_distribution():
     assert by_kernel.curves.performance_cdf().n_trials.item() == (scores.kernel == "poly").sum()
 
 
-@pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
-def test_scores_come_back_from_a_file(tmp_path, engine):
-    scores = dse(*ALGORITHM, 5, rng=0)
-    scores.to_netcdf(tmp_path / "scores.nc", engine=engine)
-    with xr.open_dataarray(tmp_path / "scores.nc", engine=engine) as back:
-        xr.testing.assert_identical(back.load(), scores)
-
-
 def test_any_trial_can_be_run_alone():
     scores = dse(*ALGORITHM, 20, rng=11)
     for index in (0, 7, 19):
@@ -164,15 +156,12 @@ def test_an_error_can_be_seen_whole_by_running_its_trial_alone():
 
 
 @pytest.mark.filterwarnings("ignore:trial 0")
-@pytest.mark.parametrize("name", ["", " x", "a/b", 3])
-def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_path, name):
+def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_path):
     def untouched(*_):
         raise AssertionError("trained in vain")
 
-    scores = dse(untouched, lambda rng: {name: 1}, sample_data, 1, path=tmp_path, rng=0)
-    assert scores.error.item() == (
-        f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
-    )
+    scores = dse(untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0)
+    assert scores.error.item().startswith("ValueError: a trial's values need names")
 
 
 @pytest.mark.filterwarnings("ignore:trial 0")
@@ -244,19 +233,3 @@ def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):
 def test_an_archive_needs_a_seed_that_is_the_same_tomorrow(tmp_path, rng):
     with pytest.raises(TypeError, match=r"rng must be a.*got .* Try rng=0"):
         dse(*ALGORITHM, 2, path=tmp_path, rng=rng)
-
-
-def test_fewer_trials_than_one_or_than_the_archive_has(tmp_path):
-    with pytest.raises(ValueError, match="n_trials must be at least 1; got 0"):
-        dse(*ALGORITHM, 0, rng=0)
-    dse(*ALGORITHM, 3, path=tmp_path, rng=0)
-    with pytest.raises(ValueError, match=r"n_trials must be at least 3, as .* has so many"):
-        dse(*ALGORITHM, 2, path=tmp_path, rng=0)
-
-
-def test_a_truncated_archive_is_an_error_that_names_the_file(tmp_path):
-    dse(*ALGORITHM, 3, path=tmp_path, rng=0)
-    file = sorted(tmp_path.iterdir())[1]
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ValueError, match=rf"{file.name} cannot be read .* Delete it: its trials will be run again"):
-        dse(*ALGORITHM, 3, path=tmp_path, rng=0)

@@ -178,11 +178,6 @@ def test_what_is_no_mapping_is_an_error_of_its_trial():
     assert "AttributeError" in run_trials(lambda index: 0.5, 1)["error"].item()
 
 
-def test_a_trial_run_alone_is_the_same():
-    whole = run_trials(trial, 8)
-    assert trial(6)["x"] == whole["x"].sel(run=6).item()
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -254,6 +249,7 @@ def blas_threads(index):
     return {"threads": max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")}
 
 
+@pytest.mark.slow
 def test_processes_share_the_cores_between_their_threads_of_blas(monkeypatch):
     pytest.importorskip("joblib")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

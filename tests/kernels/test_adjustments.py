@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -19,7 +19,6 @@ def test_holm_and_bonferroni_are_those_of_statsmodels(method):
         np.testing.assert_allclose(getattr(engine, method)(np.array(pvalues)), expected)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_benjamini_hochberg_is_that_of_statsmodels(pvalues):
     found = engine.benjamini_hochberg(np.array(pvalues))

@@ -59,11 +59,11 @@ def test_cuts_of_curves_with_other_sizes_are_each_its_own():
 @pytest.mark.parametrize("grid", GRIDS)
 def test_backtest_errors_are_those_of_refits_one_by_one(grid):
     n = GRIDS[grid]
-    means = simulate(n, 6)
+    means = simulate(n, 4)
     present = np.ones(means.shape, dtype=bool)
     present[np.arange(3), [1, 2, -1]] = False
-    found = refits.backtest(bounded(n), np.full(6, n[-1]), sizes_of(means, present), 3.0)
-    for i in range(6):
+    found = refits.backtest(bounded(n), np.full(4, n[-1]), sizes_of(means, present), 3.0)
+    for i in range(4):
         here = n[present[i]], means[i, present[i]]
         rules = {
             "combined": lambda n, means, later: oracle.combined(n, means, later, refit),

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -51,7 +51,6 @@ def test_pointwise_limits_are_those_of_200_000_resamples(sizes, ties):
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
 def test_sum_of_binomials_is_their_convolution(sizes, seed):
     counts = np.random.default_rng(seed).integers(0, np.array(sizes) + 1, (3, len(sizes)))
     for row, mass in zip(counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True):

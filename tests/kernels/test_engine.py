@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -163,7 +163,6 @@ def test_group_sums_are_those_of_plain_loops(sizes, n_resamples, paired):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 80), st.booleans())
-@settings(deadline=None)
 def test_step_down_in_batches_is_that_of_plain_loops(seed, width, ties):
     """Westfall & Young's counts, from a table whole and from some of its reassignments at a time."""
     rng = np.random.default_rng(seed)
@@ -187,7 +186,6 @@ def test_step_down_in_batches_is_that_of_plain_loops(seed, width, ties):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_ranks_are_those_of_a_plain_count(seed):
     rng = np.random.default_rng(seed)
     null, observed = rng.integers(0, 5, (3, 7)).astype(float), rng.integers(0, 5, (3, 4)).astype(float)

@@ -1,50 +1,18 @@
 """Limits by inversion beside plain loops over shifts and relabellings."""
 
-import itertools
-
 import numpy as np
 import pytest
 
+import oracles
 from xcurves.kernels import contrasts, plans
-
-
-def relabellings(sizes, paired):
-    """Every labelled assignment as orders of the numbers."""
-    total = sum(sizes)
-    if paired:
-        grid = np.arange(total).reshape(len(sizes), -1)
-        choices = itertools.product(itertools.permutations(range(len(sizes))), repeat=sizes[0])
-        return np.array(
-            [np.concatenate([grid[list(row), range(sizes[0])] for row in zip(*c, strict=True)]) for c in choices]
-        )
-    kinds = np.repeat(np.arange(len(sizes)), sizes)
-    found = {tuple(p) for p in itertools.permutations(kinds)} if total <= 7 else None
-    if found is None:
-        assert len(sizes) == 2
-        found = []
-        for chosen in itertools.combinations(range(total), sizes[0]):
-            found.append([0 if j in chosen else 1 for j in range(total)])
-    return np.array([np.argsort(each, kind="stable") for each in found])
-
-
-def statistics(u, orders, sizes, weights, paired):
-    """T of every order by its definition, shape (shift, order), of numbers of shape (shift, curve)."""
-    groups = np.split(u[:, orders], np.cumsum(sizes)[:-1], axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if paired:
-            d = sum(a * group for a, group in zip(weights, groups, strict=True))
-            return d.mean(axis=-1) / np.sqrt(d.var(axis=-1, ddof=1) / sizes[0])
-        estimate = sum(a * group.mean(axis=-1) for a, group in zip(weights, groups, strict=True))
-        variances = [a**2 * g.var(axis=-1, ddof=1) / g.shape[-1] for a, g in zip(weights, groups, strict=True)]
-        return estimate / np.sqrt(sum(variances))
 
 
 def kept(u, shifts, orders, sizes, weights, paired, alternative, alpha):
     """Whether the test does not reject each shift."""
     weights = np.array(weights, float)
     moved = u - np.multiply.outer(shifts, np.repeat(weights / (weights**2).sum(), sizes))
-    t = statistics(moved, orders, sizes, weights, paired)
-    observed = statistics(moved, np.arange(len(u))[np.newaxis], sizes, weights, paired)
+    t = oracles.studentized(moved, orders, sizes, weights, paired)
+    observed = oracles.studentized(moved, np.arange(len(u))[np.newaxis], sizes, weights, paired)
     slack = 1e-11 * (1 + abs(observed))
     reached = {
         "two-sided": ~(abs(t) < abs(observed) - slack),
@@ -85,7 +53,7 @@ CASES = [
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize(("sizes", "weights", "paired", "alpha"), CASES)
 def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, alternative):
-    orders = relabellings(sizes, paired)
+    orders = oracles.labelled_orders(sizes, paired)
     plan = plans.plan_runs(sizes, None, paired=paired, labelled=True)
     assert plan.n_assignments == len(orders)
     for seed in range(2):
@@ -112,7 +80,7 @@ def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, a
 def test_a_gap_is_said_where_the_accepted_set_has_one():
     """Of 2 v 8 numbers; the spread of the two is a quarter, and one data set in five has a gap."""
     sizes, alpha = (2, 8), 0.05
-    orders = relabellings(sizes, False)
+    orders = oracles.labelled_orders(sizes, False)
     plan = plans.plan_runs(sizes, None, labelled=True)
     rng = np.random.default_rng(5)
     u = rng.normal(size=(60, 10)) * np.repeat([0.25, 1], sizes)
@@ -136,11 +104,8 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
 @pytest.mark.parametrize(
     "sizes",
     [
-        (3, 3),
-        (5, 5),
-        (3, 9),
-        (5, 15),
-        *(pytest.param(each, marks=pytest.mark.slow) for each in [(4, 4), (10, 10), (4, 12)]),
+        *[(3, 3), (5, 5), (5, 15)],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in [(3, 9), (4, 4), (10, 10), (4, 12)]),
     ],
 )
 def test_p_and_interval_never_disagree(sizes):

@@ -26,7 +26,7 @@ def test_limits_hold_together_at_the_level_by_stecks_determinant(n):
         assert oracles.steck(lower[1:], upper[:-1]) == pytest.approx(1 - alpha, abs=1e-7)
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 1_000, 20_000, 20_001])
+@pytest.mark.parametrize("n", [1, 2, 9, 1_000, pytest.param(20_000, marks=pytest.mark.slow), 20_001])
 def test_limits_rise_are_symmetric_and_hold_the_empirical_cdf(n):
     lower, upper = ecdf.band(n, 0.05)
     assert lower[0] == 0
@@ -42,7 +42,11 @@ def test_beyond_the_largest_size_the_band_is_massarts():
     lower, upper = ecdf.band(20_001, 0.05)
     epsilon = np.sqrt(np.log(40) / 40_002)
     np.testing.assert_allclose(upper[10_000] - lower[10_000], 2 * epsilon)
-    inner = ecdf.band(20_000, 0.05)  # narrower in the tails, a little wider in the middle
+
+
+@pytest.mark.slow
+def test_local_levels_are_narrower_in_the_tails_than_massarts_band_and_a_little_wider_in_the_middle():
+    inner, epsilon = ecdf.band(20_000, 0.05), np.sqrt(np.log(40) / 40_000)
     assert inner.upper[0] < 0.1 * epsilon
     assert epsilon < inner.upper[10_000] - 0.5 < 1.3 * epsilon
 

@@ -3,7 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -108,7 +108,6 @@ def test_a_block_is_the_same_each_time(monkeypatch, exact, kept, sizes):
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=5), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
 def test_every_random_order_is_a_permutation(sizes, entropy):
     plan = plans.plan_runs(tuple(sizes), 50, allow_exact=False, entropy=entropy)
     labels = plan.block(0)

@@ -111,6 +111,7 @@ def test_runs_of_few_sizes_are_no_cut():
     assert len(kept) == len(oracle.cuts(n, d))
 
 
+@pytest.mark.slow
 def test_runs_of_two_sizes_fit_every_exponent_alike():
     """SciPy's minimum is the same at any α, and what it predicts for a third size is not."""
     n, d, loss = (each[:12] for each in of_two_sizes())

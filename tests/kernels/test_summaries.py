@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles_distribution as oracles
@@ -43,7 +43,6 @@ def mirrored(sample, *, conditional):
 
 
 @given(SAMPLES, st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_statistics_are_those_of_rationals_and_loops(sample, conditional):
     sample = [float(z) for z in sample]
     options = {"conditional": conditional}
@@ -71,7 +70,6 @@ def test_no_trial_has_no_statistics():
 
 
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=9), st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditional, higher):
     """Counts of trials, as many in all as there are or not, instead of the trials themselves."""
     counts = np.random.default_rng(seed).integers(0, 3, len(sample))

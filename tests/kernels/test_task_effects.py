@@ -161,10 +161,17 @@ def test_paired_p_values_equal_those_of_a_plain_loop(rounded):
     assert "prob_greater" not in found
 
 
-@pytest.mark.parametrize(("sizes", "paired"), [([(4, 4), (3, 5)], False), ([(2, 7)], False), ([(6, 6), (4, 4)], True)])
+@pytest.mark.parametrize(
+    ("sizes", "paired", "n_seeds"),
+    [
+        ([(4, 4), (3, 5)], False, 2),
+        ([(6, 6), (4, 4)], True, 2),
+        pytest.param([(2, 7)], False, 3, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("n_resamples", [None, 500])
-def test_the_interval_ends_where_shifts_are_rejected(sizes, paired, n_resamples):
-    for seed in range(3):
+def test_the_interval_ends_where_shifts_are_rejected(sizes, paired, n_seeds, n_resamples):
+    for seed in range(n_seeds):
         x, y = map(padded, draw(sizes, seed))
         found, _ = evaluate(x, y, n_resamples=n_resamples, paired=paired, alpha=0.1)
         low, high = found["difference_ci"]

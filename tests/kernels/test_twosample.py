@@ -2,7 +2,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -18,7 +18,6 @@ def merged(x, y, width=8):
 
 
 @given(TIED, TIED)
-@settings(max_examples=150, deadline=None)
 def test_probability_and_distance_are_those_of_loops(x, y):
     both = merged(x, y)
     np.testing.assert_allclose(twosample.prob_greater(both), oracles.prob_greater(x, y))
@@ -30,7 +29,6 @@ def test_probability_and_distance_are_those_of_loops(x, y):
 
 @pytest.mark.slow
 @given(TIED, TIED)
-@settings(max_examples=60, deadline=None)
 def test_ks_pvalue_is_that_of_all_splits_ties_included(x, y):
     both = merged(x, y)
     pvalue = twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both)))
@@ -63,11 +61,11 @@ def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_few_trials_by_many_are_tested_exactly(turned):
-    """Three below all others: only one split of C(20003, 3), or its mirror, is as far apart."""
-    few, many = np.array([[-3.0, -2, -1]]), np.arange(20_000.0)[np.newaxis]
+    """Three below all others: only one split of C(5003, 3), or its mirror, is as far apart."""
+    few, many = np.array([[-3.0, -2, -1]]), np.arange(5_000.0)[np.newaxis]
     both = twosample.merge_samples(*((many, few) if turned else (few, many)))
     pvalue = twosample.ks_pvalue(both, np.maximum(*twosample.gaps(both)))
-    np.testing.assert_allclose(pvalue, 2 / comb(20_003, 3), rtol=1e-9)
+    np.testing.assert_allclose(pvalue, 2 / comb(5_003, 3), rtol=1e-9)
 
 
 def test_five_by_ten_thousand_is_scipys():
@@ -103,7 +101,6 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7))
-@settings(max_examples=60, deadline=None)
 def test_paired_ks_pvalue_is_that_of_all_swaps(pairs):
     x, y = map(list, zip(*pairs, strict=True))
     both = twosample.select(merged(x, y), np.array([0]), len(x))

@@ -1,4 +1,3 @@
-import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -6,7 +5,6 @@ from scipy import stats
 
 import oracles_powerlaw as oracle
 import xcurves
-from lazy import refuse_to_compute
 from strategies import as_dict, simulate_errors
 from xcurves.learning_curves.leave_one_size_out import PAPER
 
@@ -62,13 +60,10 @@ def test_table_has_the_six_rows_of_the_paper(errors):
     assert "predicts sizes left out best" in xcurves.leave_one_size_out(errors).curves.summary()
 
 
-def test_without_algorithm_and_with_tasks_and_lazily_the_same(errors):
+def test_without_algorithm_and_with_tasks_the_same(errors):
     tasks = xr.concat([errors, errors * 0.9], "task").assign_coords(task=["x", "y"]).assign_attrs(units="%")
     found = xcurves.leave_one_size_out(tasks)
     np.testing.assert_allclose(found.rmse.sel(task="x"), xcurves.leave_one_size_out(errors).rmse, rtol=1e-9)
-    with dask.config.set(scheduler=refuse_to_compute):
-        lazy = xcurves.leave_one_size_out(tasks.chunk(task=1, algorithm=2))
-    xr.testing.assert_allclose(lazy.compute(), found, rtol=1e-9)
     alone = xcurves.leave_one_size_out(errors.isel(algorithm=0, drop=True))
     first = xcurves.leave_one_size_out(errors.isel(algorithm=[0]))
     np.testing.assert_array_equal(alone.rmse, first.rmse)

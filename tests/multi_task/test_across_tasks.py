@@ -1,4 +1,3 @@
-import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -6,7 +5,6 @@ from scipy.stats import rankdata
 
 import xcurves
 from across_reference import CASES, needed
-from lazy import refuse_to_compute
 from strategies import make_curves
 from xcurves.kernels import plans
 
@@ -277,14 +275,6 @@ def test_neither_order_nor_further_dims_change_a_number():
     both = across(two)
     assert both.difference.dims == ("metric", "pair")
     np.testing.assert_allclose(both.pvalue.sel(metric="x"), found.pvalue)
-
-
-def test_lazy_curves_stay_lazy_and_give_the_same():
-    curves = make(40, (3, 3), n_levels=4)
-    with dask.config.set(scheduler=refuse_to_compute):
-        lazy = across(curves.chunk(task=7))
-    assert all(variable.chunks for name, variable in lazy.data_vars.items())
-    xr.testing.assert_allclose(lazy.compute(), across(curves))
 
 
 def test_families_too_few_are_warned_of_and_not_adjusted():

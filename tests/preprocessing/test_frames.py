@@ -1,4 +1,3 @@
-import itertools
 import re
 
 import numpy as np
@@ -274,7 +273,8 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
         for step in sorted({*common[task], *rng.choice(50, 8, replace=False).tolist()})
     ]
     frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(y=rng.normal(size=len(own)))
-    aligned = frame.curves.to_dataarray("y", extra="task", on=on, method=method)
+    shuffled = frame.sample(frac=1, random_state=2)
+    aligned = shuffled.curves.to_dataarray("y", extra="task", on=on, method=method)
     there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
     xr.testing.assert_equal(aligned, there)
     assert aligned.attrs["history"] == there.attrs["history"].replace("align(", "to_dataarray(")
@@ -392,14 +392,6 @@ def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
     monkeypatch.setattr("xcurves.preprocessing.frames.at_levels", full)
     with pytest.raises(MemoryError, match=r"^curves of 2 task.*training do not fit"):
         frame.curves.to_dataarray("return", **NAMES)
-
-
-def test_rows_in_any_order_are_aligned_alike(frame):
-    shuffled = frame.sample(frac=1, random_state=2)
-    options = {**NAMES, "on": [0, 30, 70], "method": "linear"}
-    xr.testing.assert_identical(
-        shuffled.curves.to_dataarray("return", **options), frame.curves.to_dataarray("return", **options)
-    )
 
 
 class Arrow:
@@ -539,42 +531,6 @@ def test_runs_are_not_taken_for_episodes():
     own_ids = frame.assign(run=frame.groupby(["algorithm", "seed"]).ngroup())
     own_ids.curves.to_dataarray("y", run="run", training="step")
     frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)
-
-
-def test_bins_of_episodes_have_a_last_one_with_a_tolerance():
-    """Runs of 5,000 steps whose last episode ends before: a tolerance of the longest episode keeps the last bin."""
-    rng = np.random.default_rng(0)
-    parts = []
-    for agent, seed in itertools.product("ab", range(3)):
-        ends = np.cumsum(rng.integers(80, 120, 80))
-        ends = ends[ends < 5000]
-        parts.append(
-            pd.DataFrame(
-                {
-                    "algorithm": agent,
-                    "run": seed,
-                    "step": ends,
-                    "length": np.diff(ends, prepend=0),
-                    "r": rng.normal(size=len(ends)),
-                }
-            )
-        )
-    frame = pd.concat(parts)
-    options = {"training": "step", "on": np.arange(1000, 5001, 1000), "method": "mean"}
-    assert frame.curves.to_dataarray("r", **options).isel(training=-1).isnull().all()
-    kept = frame.curves.to_dataarray("r", **options, tolerance=frame["length"].max())
-    assert kept.notnull().all()
-    kept.curves.randomized_anova(n_resamples=19, confidence_level=0.5, rng=0)
-
-
-def test_a_column_for_each_algorithm_is_melted_as_the_error_says():
-    wide = pd.DataFrame({"seed": [0, 0, 1, 1], "step": [0, 10] * 2, "sac": [1.0, 2.0, 3.0, 4.0], "td3": 5.0})
-    names = {"algorithm": "agent", "run": "seed", "training": "step"}
-    with pytest.raises(KeyError, match="a column for each algorithm") as caught:
-        wide.curves.to_dataarray("return", **names)
-    curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
-    assert curves.sel(algorithm="sac").values.tolist() == [[1, 2], [3, 4]]
-    assert (curves.sel(algorithm="td3") == 5).all()
 
 
 @pytest.mark.parametrize("argument", ["value", "algorithm", "run", "training", "extra"])

@@ -7,6 +7,7 @@ from hypothesis import given
 import strategies
 import xcurves
 from strategies import absent, make_curves
+from test_kinds import made
 from xcurves.results import kind_of
 
 
@@ -110,33 +111,26 @@ def test_a_dataset_that_is_neither_is_refused():
         xr.Dataset({"x": ("y", [1.0])}).curves.to_frame()
 
 
-@pytest.mark.parametrize(
-    ("make", "rows"),
-    [
-        (lambda c: c.curves.randomized_anova(n_resamples=50, rng=0), ["effect", "error_term"]),
-        (lambda c: c.curves.pairwise(n_resamples=50, confidence_level=0.5, rng=0), ["effect", "pair"]),
-        (lambda c: c.curves.contrast({"td3": 1, "sac": -1}, n_resamples=50, confidence_level=0.5, rng=0), []),
-        (lambda c: c.curves.ss_profile(n_resamples=50, intervals=[0, 200, 400], rng=0), ["effect", "training"]),
-        (lambda c: _errors(c).curves.fit_power_law(), []),
-        (lambda c: _errors(c).curves.fit_power_law().curves.predict([1600, 3200]), ["n"]),
-        (lambda c: _errors(c).curves.leave_one_size_out(), ["variant"]),
-        (lambda c: _errors(c).curves.fit_power_law().curves.compare_learners(reference="td3"), []),
-        (lambda c: c.curves.performance_cdf(), []),
-        (lambda c: c.isel(training=-1).curves.compare_distributions(), ["pair"]),
-    ],
-)
-def test_every_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(curves, make, rows):
-    result = make(curves)
+ROWS = {
+    "randomized_anova": ["effect", "error_term"],
+    "pairwise": ["effect", "pair"],
+    "contrast": [],
+    "ss_profile": ["effect", "training"],
+    "fit_power_law": [],
+    "predict": ["n"],
+    "leave_one_size_out": ["variant"],
+    "compare_learners": [],
+    "performance_cdf": [],
+    "compare_distributions": ["pair"],
+}
+
+
+@pytest.mark.parametrize(("name", "rows"), ROWS.items())
+def test_a_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(name, rows):
+    result = made(name)
     frame = result.curves.to_frame()
     tasks = list(kind_of(result).task_dims(result))
     assert "task" in tasks
     assert list(frame)[: len(tasks) + len(rows)] == [*tasks, *rows]
     assert len(frame) == np.prod([result.sizes[dim] for dim in [*tasks, *rows]])
     assert not frame.duplicated([*tasks, *rows]).any()
-
-
-def _errors(curves):
-    """Curves as percent errors that fall with training."""
-    levels = curves.training.assign_coords(training=curves.training + 100.0) + 100.0
-    falling = curves.assign_coords(training=levels.training) * 0.1 + 20 + 100 * levels**-0.5
-    return falling.assign_attrs(units="%").rename("error")

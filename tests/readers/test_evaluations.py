@@ -31,12 +31,11 @@ def test_every_episode_of_every_evaluation_is_there():
             assert at_step["episode_length"].tolist() == saved["ep_lengths"][i].tolist()
 
 
-def test_three_lines_lead_to_an_anova():
+def test_episodes_of_an_evaluation_are_averaged():
     curves = readers.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name))
         np.testing.assert_allclose(mine, np.load(path)["results"].mean(axis=1))
-    assert curves.curves.randomized_anova(confidence_level=0.5).n_levels == 4
 
 
 def test_success_is_read_where_it_was_logged(a_file):
@@ -49,14 +48,6 @@ def test_success_is_read_where_it_was_logged(a_file):
         "episode_length",
         "success",
     ]
-
-
-def test_a_file_cut_short_is_named(a_file):
-    data = FILES[0].read_bytes()
-    for size in (0, 10, len(data) // 2, len(data) - 1):
-        a_file.write_bytes(data[:size])
-        with pytest.raises(ValueError, match=rf"^{a_file} is cut short, damaged or no Stable-Baselines3 evaluations: "):
-            readers.read(a_file.parents[2], source="evaluations")
 
 
 def test_pickle_is_never_loaded(a_file):

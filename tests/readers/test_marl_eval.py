@@ -23,7 +23,6 @@ def test_every_measurement_finds_its_place():
                 mine = curves.sel(env="smac", task="3s5z", algorithm=algorithm, run=seed)
                 assert dict(zip(mine.training.values, mine.values, strict=True)) == own
     assert curves.sizes == {"env": 1, "task": 1, "algorithm": 2, "run": 2, "training": 3}
-    assert (curves.curves.randomized_anova(confidence_level=0.5).n_levels == 3).all()
     absolute = readers.read(FILE, source="marl-eval-absolute")
     assert absolute["return"].tolist() == [
         seeds[seed]["absolute_metrics"]["return"][0] for seeds in runs.values() for seed in seeds
@@ -40,13 +39,8 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
         readers.read(tmp_path, source="marl-eval")
 
 
-def test_a_file_cut_short_is_named(tmp_path):
+def test_metrics_of_unlike_length_are_refused(tmp_path):
     path = tmp_path / "metrics.json"
-    path.write_text(FILE.read_text()[:-20])
-    with pytest.raises(
-        ValueError, match=rf"^{path} is cut short, damaged or no metrics nested as environment, task, algorithm, run"
-    ):
-        readers.read(path, source="marl-eval")
     path.write_text('{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}')
     with pytest.raises(ValueError, match=r"e / t /.*{'x': 1, 'y': 2}"):
         readers.read(path, source="marl-eval")

@@ -54,11 +54,3 @@ def test_a_budget_that_is_no_last_level_changes_nothing():
     bare = times().assign_coords(budget=("run", [1.0, 2.0, 3.0, 4.0]))
     made = bare.sel(task="x", drop=True).curves.performance_cdf(scores_at=[100, 500], higher_is_better=False)
     np.testing.assert_array_equal(made.cdf.sel(algorithm="a0"), [0, 1])
-
-
-def test_lazy_times_give_the_same():
-    given = times()
-    lazy = given.chunk(task=1).curves.performance_cdf(scores_at=[100, 200, 300], higher_is_better=False)
-    eager = given.curves.performance_cdf(scores_at=[100, 200, 300], higher_is_better=False)
-    assert lazy.cdf.chunks is not None
-    xr.testing.assert_allclose(lazy.compute().cdf, eager.cdf)
