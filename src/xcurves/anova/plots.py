@@ -93,7 +93,7 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
         _draw_pairs(result, ax)
         return
     result = pairs_by_size(result, result["difference"], ["difference", "difference_ci"])
-    pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])]
+    pairs = list(labels.each_of(result, "pair"))
     _draw_estimates(ax, result["difference"], result["difference_ci"])
     ax.yaxis.set_gid("task")
     list_rows(ax, [str(pair["pair"].item()) for pair in pairs])

@@ -184,7 +184,7 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
             "run_more": more,
             "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
             "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
-            "pairs": [_pair(latest.isel(pair=place)) for place in range(task.sizes["pair"])],
+            "pairs": [_pair(pair) for pair in labels.each_of(latest, "pair")],
         }
 
 

@@ -154,6 +154,16 @@ def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ())
         yield result.isel(dict(zip(dims, place, strict=True)))
 
 
+def named_tasks(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield what `tasks_of` does, each task with its prefix in messages."""
+    return zip(tasks_of(result, variable, core), result_names(result[variable], core), strict=True)
+
+
+def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
+    """Yield the part of a result at each label of a dim."""
+    return (result.isel({dim: place}) for place in range(result.sizes[dim]))
+
+
 def in_label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> xr.DataArray:
     """Sort algorithms and runs that are core dims, so that a plan does not depend on the order in which they come."""
     unsorted = list(label_order(curves, core))

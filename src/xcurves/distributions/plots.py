@@ -37,8 +37,7 @@ def styled_groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
     if "algorithm" not in result["n_trials"].dims:
         yield style_in(result), result
         return
-    for place in range(result.sizes["algorithm"]):
-        group = result.isel(algorithm=place)
+    for group in labels.each_of(result, "algorithm"):
         if group["n_trials"].any():
             yield style_in(group), group
 
@@ -208,7 +207,7 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     shaded = "quantile_difference_band" in result
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
     limits = limit_to(ax, *(result[name] for name in drawn))
-    for pair in _pairs(result):
+    for pair in labels.each_of(result, "pair"):
         band = bounds_of(pair["quantile_difference_band"]) if shaded else ()
         ends = [bound.clip(*limits) for bound in band] or None
         name, style = str(pair["pair"].item()), style_in(pair, "pair")
@@ -222,10 +221,6 @@ def statistic_rows(result: xr.Dataset) -> float:
     """Return the height of the picture of statistics, in rows."""
     n_groups = result.sizes.get("algorithm", 1)
     return n_groups if result.sizes["param"] == 1 else len(_on_scale_of_scores(result)) * n_groups / 2
-
-
-def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
-    return (result.isel(pair=place) for place in range(result.sizes["pair"]))
 
 
 def draw_along_training(result: xr.Dataset, ax: Axes) -> None:

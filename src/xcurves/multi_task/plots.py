@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in
+from xcurves.core.labels import each_of
 from xcurves.core.matrices import MOST_ROWS, SHARES, draw_pairs, n_pair_rows
 from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of
@@ -107,8 +108,7 @@ def _draw_tasks(result: xr.Dataset, ax: Axes) -> None:
     rows: list[tuple[float, str]] = []
     groups: list[IntervalGroup] = []
     top = 0.0
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
+    for pair in each_of(result, "pair"):
         own = pair.isel({task: _sorted_places(pair)})
         y = top + np.arange(float(own["task_difference"].size))
         groups += _intervals(ax, own, y)
