@@ -6,11 +6,13 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+_Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
 ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in which they come
@@ -83,6 +85,19 @@ def _plain(name: object) -> str:
 def escape_controls(words: str) -> str:
     """Return words with control characters, changes of direction and lone surrogates written as escapes."""
     return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
+
+
+def native_labels(data: _Data) -> _Data:
+    """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
+    known = data.coords.variables
+    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
+    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
+    return data.assign_coords(native) if native else data
+
+
+def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    of_numpy = isinstance(dtype, np.dtype)
+    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
 
 
 def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:
