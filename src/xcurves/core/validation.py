@@ -344,7 +344,7 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
     if not (labels[1:] > labels[:-1]).all():  # otherwise all differ, which is found faster
-        _check_unique(name, pd.Index(labels))
+        _check_unique(name, pd.Index(labels.tolist(), dtype=object))
     return labels
 
 
