@@ -128,7 +128,6 @@ def trials(
     *,
     n_points: int = N_POINTS,
     seed: int = SEED,
-    faces: str | os.PathLike[str] | None = None,
     archive: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
 ) -> xr.DataArray:
@@ -148,8 +147,6 @@ def trials(
         As in `sample_data`.
     seed : int
         Seed of all random streams, the `rng` of `dse`.
-    faces : path, optional
-        As in `sample_data`.
     archive : path, optional
         Folder with an archive for each algorithm, task and tuning.
     n_jobs : int, default 1
@@ -163,16 +160,9 @@ def trials(
     Raises
     ------
     ValueError, TypeError
-        If the task, the tuning or the algorithm is unknown; as `dse`.
-    FileNotFoundError
-        If there is no local copy of faces.
+        If the task, the tuning or the algorithm is unknown; as `dse`, which warns of failed trials.
     ImportError
         If scikit-learn is not installed.
-
-    Warns
-    -----
-    UserWarning
-        As `dse`.
 
     Examples
     --------
@@ -184,7 +174,7 @@ def trials(
     return dse(
         tune_and_score(algorithm) if tuned else train_and_score(algorithm),
         _nothing if tuned else sample_hyperparameters(algorithm),
-        sample_data(dataset, n_points=n_points, faces=faces),
+        sample_data(dataset, n_points=n_points),
         n_trials,
         path=None if archive is None else Path(archive, "-".join(cell)),
         settings={"cell": " ".join(cell), "n_points": n_points, **versions()},

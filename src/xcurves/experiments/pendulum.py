@@ -155,17 +155,12 @@ def repeated(
     n_runs : int
         How many.
     n_episodes, n_levels, seed : int
-        As in `learning_curves`.
+        As in `learning_curves`, which returns and refuses the same.
 
     Returns
     -------
     DataArray, dims (run, training)
-        As `learning_curves` returns.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `learning_curves`.
+        Curves of the trials.
 
     Examples
     --------
