@@ -178,13 +178,7 @@ def _by_curve(features: Floats) -> Floats:
 
 def orders_of(labels: Labels) -> Index:
     """Return the curves of every reassignment group after group, in each by number, shape as `labels`."""
-    # Sorting keys whose low bits hold the curve is four times as fast as a stable argsort.
-    n_curves = labels.shape[1]
-    bits = max(n_curves - 1, 1).bit_length()
-    dtype: type[np.unsignedinteger] = np.uint16 if bits <= 8 else np.uint32 if bits <= 16 else np.uint64
-    keys = labels.astype(dtype) << dtype(bits) | np.arange(n_curves, dtype=dtype)
-    keys.sort(axis=-1)
-    return np.asarray(keys & dtype(2**bits - 1), np.intp)
+    return np.asarray(labels.argsort(axis=-1, kind="stable"))
 
 
 def _groups(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> scipy.sparse.csr_matrix:
