@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import warnings
@@ -17,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     from xcurves.cli.options import parse_arguments
 
-    given = _with_negative_levels(sys.argv[1:] if arguments is None else list(arguments))
+    given = sys.argv[1:] if arguments is None else list(arguments)
     is_sequential = given[:1] == ["sequential"]
     if is_sequential:
         from xcurves.cli import sequential
@@ -55,17 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where")
             return 1
     return status
-
-
-def _with_negative_levels(arguments: list[str]) -> list[str]:
-    """Join --align to levels that begin with a minus, which would be taken for an option."""
-    joined: list[str] = []
-    for argument in arguments:
-        if joined[-1:] == ["--align"] and re.match(r"-[\d.]", argument):
-            joined[-1] = f"--align={argument}"
-        else:
-            joined.append(argument)
-    return joined
 
 
 def _say(message: str) -> None:

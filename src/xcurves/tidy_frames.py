@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS
+from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, native_labels
 from xcurves.core.schema import PAIR_COORDS
-from xcurves.core.validation import has_own_levels, native_labels
+from xcurves.core.validation import has_own_levels
 from xcurves.results import find_kind, prepare
 
 _DESCRIBED = ("units", "long_name")

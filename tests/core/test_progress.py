@@ -17,7 +17,7 @@ from xcurves.core import validation
 from xcurves.core.validation import check_progress
 from xcurves.experiments.dse import dse
 
-pytest.importorskip("tqdm")
+tqdm = pytest.importorskip("tqdm")
 
 
 class Screen(io.StringIO):
@@ -30,7 +30,8 @@ class Screen(io.StringIO):
 def run(monkeypatch):
     """Run blocks of so many seconds each, by a clock of the test; return what is written to standard error."""
     clock = [0.0]
-    monkeypatch.setattr(validation, "monotonic", lambda: clock[0])
+    for module in (validation, tqdm.std):
+        monkeypatch.setattr(module, "time", lambda: clock[0])
 
     def run(asked, seconds, *, terminal=True, loops=1, total=None, **options):
         screen = Screen(terminal=terminal)
@@ -56,7 +57,7 @@ def run(monkeypatch):
         ([3, 3], True),
     ],
 )
-def test_in_a_terminal_a_long_call_shows_a_bar_once_its_first_blocks_predict_it(run, seconds, is_long):
+def test_in_a_terminal_a_call_that_lasts_shows_a_bar(run, seconds, is_long):
     for total in (None, len(seconds)):
         written = run(None, seconds, total=total)
         assert ("deals" in written) == is_long
@@ -125,7 +126,6 @@ def test_every_method_decides_by_itself():
 )
 def test_a_bar_of_a_method_changes_no_number(monkeypatch, name):
     monkeypatch.setattr(validation, "_LONG_CALL", -1.0)
-    monkeypatch.setattr(validation, "_KNOWN", -1.0)
     curves = make_curves(np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz"))
 
     settings, test = {"n_runs": [4, 6]}, partial(xcurves.randomized_anova, n_resamples=19)

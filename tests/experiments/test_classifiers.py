@@ -86,50 +86,15 @@ def test_eigenvectors_of_digits_are_those_of_the_training_data():
     assert set(classes) <= set(load_digits().target)
 
 
-def test_faces_are_read_from_a_local_copy_only(tmp_path):
-    with pytest.raises(ValueError, match="dataset 'faces' needs a local copy; got faces=None"):
-        tasks.sample_data("faces")
-    with pytest.raises(FileNotFoundError, match=r"faces must be a.*got '.*typo'\. Name the"):
-        tasks.sample_data("faces", faces=tmp_path / "typo")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.fixture(scope="module")
-def faces(tmp_path_factory):
-    """A local copy of Labeled Faces in the Wild with two people, one bright above and one below, and one too rare."""
-    image = pytest.importorskip("PIL.Image")
-    home = tmp_path_factory.mktemp("scikit_learn_data")
-    folder = home / "lfw_home" / "lfw_funneled"
-    rng = np.random.default_rng(0)
-    for person, count in (("Ada", 140), ("Bob", 130), ("Rare", 5)):
-        (folder / person).mkdir(parents=True)
-        for number in range(count):
-            pixels = rng.integers(0, 120, (250, 250, 3), dtype=np.uint8)
-            pixels[slice(125) if person == "Ada" else slice(125, None)] += 100
-            image.fromarray(pixels).save(folder / person / f"{person}_{number:04d}.jpg")
-    for name in ("pairsDevTrain.txt", "pairsDevTest.txt", "pairs.txt"):
-        (home / "lfw_home" / name).write_text("")
-    return home
-
-
-@pytest.mark.slow
-def test_faces_of_a_local_copy_are_projected_on_eigenvectors_of_the_training_data(faces):
-    (train, classes), (test, others) = tasks.sample_data("faces", faces=faces)(np.random.default_rng(0))
-    assert (train.shape, test.shape) == ((162, 150), (108, 150))
-    assert set(classes) == set(others) == {0, 1}
-    np.testing.assert_allclose(np.cov(train.T.astype(float)), np.eye(150), atol=1e-3)
-    assert trials("faces", "random", "SVM", 2, faces=faces, seed=0).notnull().all()
-
-
 @pytest.mark.slow
 def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
     monkeypatch.setattr(classifiers, "DATASETS", ("moons",))
     monkeypatch.setattr(classifiers, "ALGORITHMS", ("k-NN", "SVM"))
-    made = classifiers.bundle(1, 2, n_points=400)
+    made = classifiers.bundle(1, 2, points=400)
     assert made.accuracy.count("run").squeeze("dataset").values.tolist() == [[2, 2], [1, 1]]
     assert np.isnan(made.knn_n_neighbors.values).tolist() == [False, True]
     assert made.svm_kernel.values[1] == ""
-    xr.testing.assert_identical(made.isel(run=[0]), classifiers.bundle(1, 1, n_points=400))
+    xr.testing.assert_identical(made.isel(run=[0]), classifiers.bundle(1, 1, points=400))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -194,4 +159,4 @@ def test_a_bundle_with_failed_trials_is_not_made(monkeypatch):
         pytest.warns(UserWarning),
         pytest.raises(RuntimeError, match=r"trials failed: moons tuned k-NN: ValueError: Expected n_neighbors"),
     ):
-        classifiers.bundle(1, 1, n_points=60)
+        classifiers.bundle(1, 1, points=60)

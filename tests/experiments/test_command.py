@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from importlib import import_module
 
 import numpy as np
@@ -6,13 +7,15 @@ import xarray as xr
 
 from xcurves.experiments import command
 
-OPTIONS = {
-    "n_runs": {"type": int, "default": 10},
-    "levels": {"type": int, "nargs": "+", "default": (0, 5)},
-}
 
+def make(n_runs: int = 10, levels: Sequence[int] = (0, 5), *, seed: int = 3):
+    """Make numbers.
 
-def make(*, seed, n_runs, levels):
+    Parameters
+    ----------
+    n_runs : int
+        How many runs, at 100 %.
+    """
     if n_runs < 1:
         raise ValueError("n_runs must be at least 1")
     values = np.random.default_rng(seed).random((n_runs, len(levels)))
@@ -20,9 +23,7 @@ def make(*, seed, n_runs, levels):
 
 
 def run(*arguments):
-    command.run(
-        make, list(map(str, arguments)), module="xcurves.experiments.it", description=None, seed=3, options=OPTIONS
-    )
+    command.run(make, list(map(str, arguments)))
 
 
 def opened(path):
@@ -41,7 +42,7 @@ def opened(path):
 def test_the_recorded_command_remakes_the_file(tmp_path, given, recorded):
     run(tmp_path / "a.nc", *given)
     made = opened(tmp_path / "a.nc")
-    assert made.attrs["command"] == f"python -m xcurves.experiments.it a.nc {recorded}"
+    assert made.attrs["command"] == f"python -m xcurves.experiments.test_command a.nc {recorded}"
     (tmp_path / "again").mkdir()
     run(tmp_path / "again" / "a.nc", *recorded.split())
     assert (tmp_path / "again" / "a.nc").read_bytes() == (tmp_path / "a.nc").read_bytes()
@@ -58,7 +59,7 @@ def test_what_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch, capsys, 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit, match="2"):
         run(*arguments)
-    assert capsys.readouterr().err.endswith(f"python -m xcurves.experiments.it: error: {message}\n")
+    assert capsys.readouterr().err.endswith(f"python -m xcurves.experiments.test_command: error: {message}\n")
     assert not list(tmp_path.iterdir())
 
 
@@ -68,3 +69,9 @@ def test_long_work_is_not_begun_where_it_cannot_be_written(tmp_path, capsys, mod
     with pytest.raises(SystemExit, match="2"):
         experiment.main([str(tmp_path / "no" / "a.nc")])
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_help_has_the_words_of_the_docstring(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        run("--help")
+    assert "How many runs, at 100 %. (default 10)" in capsys.readouterr().out

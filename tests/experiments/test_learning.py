@@ -153,12 +153,6 @@ def test_errors_are_ready_to_be_fitted():
     assert np.isfinite(fit.error_at_n).all()
 
 
-def test_fewer_parts_may_be_asked_for_and_are_the_same():
-    few = partitioned(n_folds=[2, 1, 1, 1]).error
-    xr.testing.assert_identical(few.isel(training=0), partitioned().error.isel(training=0, run=slice(2)))
-    assert partitioned(n_folds=1).sizes["run"] == 1
-
-
 def test_digits_have_the_partition_of_all_learners():
     some = digits.learning_curves(["decision tree"], seed=5)
     assert some.error.count("run").values.tolist() == [[16, 8, 4, 2, 1]]
@@ -182,13 +176,6 @@ BAD = [
         {"sizes": [6, 45]},
         "size 45 needs 15 examples of every class and one to test on; the rarest has 15. Largest possible: 42",
     ),
-    (
-        partitioned,
-        {"n_folds": [6, 4, 1, 1]},
-        "n_folds at size 12 must be at most 3, the disjoint parts of 39 examples; got 4",
-    ),
-    (partitioned, {"n_folds": [1, 1]}, "n_folds must be one number or one for each of 4 sizes; got 2"),
-    (partitioned, {"n_folds": 0}, "n_folds must be at least 1; got 0. Leave it out for the default"),
 ]
 
 

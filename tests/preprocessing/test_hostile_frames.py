@@ -73,6 +73,6 @@ def test_labels_of_tasks_are_there_once():
     )
     for method in ("pairwise", "across_tasks", "align"):
         with pytest.raises(
-            ValueError, match=r"^task labels must be unique; got 'x' twice\. Number them: da\.assign_coo"
+            ValueError, match=r"^task labels must be unique; got 'x' 2 times\. Number them: da\.assign_coo"
         ):
             getattr(curves.curves, method)()

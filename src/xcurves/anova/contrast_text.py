@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xcurves.anova.text import named_tasks, say_interval
-from xcurves.core import provenance
+from xcurves.anova.text import say_interval
+from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement
 from xcurves.core.wording import counted, ends_of, number, pvalue
 
@@ -18,7 +18,7 @@ _VERDICTS = {"two-sided": "differ from zero", "greater": "be above zero", "less"
 
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on the contrast, of each of a few tasks, and what the interval is."""
-    alpha, tasks = provenance.alpha_of(result), list(named_tasks(result))
+    alpha, tasks = provenance.alpha_of(result), list(labels.named_tasks(result, "n_resamples"))
     if len(tasks) == 1:
         yield Statement("answer", _verdict(tasks[0][0], alpha))
     else:

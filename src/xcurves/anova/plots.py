@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.core import labels, provenance
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows
-from xcurves.core.matrices import MOST_ROWS, by_task, draw_pairs, draw_signs, task_labels
+from xcurves.core.matrices import MOST_ROWS, by_task, draw_differences_of_pairs, draw_signs, task_labels
 from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
@@ -90,24 +90,14 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
-        _draw_pairs(result, ax)
+        draw_differences_of_pairs(ax, result, result["pvalue_adjusted"].sel(effect="algorithm"))
         return
     result = pairs_by_size(result, result["difference"], ["difference", "difference_ci"])
-    pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])]
+    pairs = list(labels.each_of(result, "pair"))
     _draw_estimates(ax, result["difference"], result["difference_ci"])
     ax.yaxis.set_gid("task")
     list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
     _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p of level, shape")
-
-
-def _draw_pairs(result: xr.Dataset, ax: Axes) -> None:
-    """Draw a cell for the difference of each two algorithms, the row less the column."""
-    p = result["pvalue_adjusted"].sel(effect="algorithm").to_numpy()
-    difference = result["difference"].to_numpy()
-    shown = provenance.significant(p, provenance.alpha_of(result))
-    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
-    ax.set_ylabel("difference of mean scores: this one")
-    ax.set_xlabel("less this one")
 
 
 def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:

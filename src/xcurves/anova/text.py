@@ -23,7 +23,7 @@ _FEW = 6  # tasks of which each has sentences
 
 def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on both effects, then F of each with its error, and when Welch's test is to be read."""
-    tasks = list(named_tasks(result))
+    tasks = list(labels.named_tasks(result, "n_resamples"))
     alpha = provenance.alpha_of(result)
     if len(tasks) == 1:
         task = tasks[0][0]
@@ -158,17 +158,11 @@ def _out_of_reach(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
         yield f"{few} are so few{where} that p cannot be below {smallest}, whatever the scores."
 
 
-def named_tasks(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str]]:
-    """Yield each task of a result with its prefix in messages."""
-    names = labels.result_names(result["n_resamples"])
-    return zip(labels.tasks_of(result, "n_resamples"), names, strict=True)
-
-
 def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best, over whom that is shown and by how much; what cannot be shown; then shapes and intervals."""
     alpha, level = provenance.alpha_of(result), percent(result.attrs["confidence_level"])
     adjusted = result["pvalue_adjusted"]
-    tasks = [task for task, _ in named_tasks(result)]
+    tasks = list(labels.tasks_of(result, "n_resamples"))
     what = "mean score over training"
     if len(tasks) == 1:
         yield Statement("answer", _best_of_one(tasks[0], alpha, what))

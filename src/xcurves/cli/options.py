@@ -73,6 +73,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
+        self._negative_number_matcher = re.compile(r"-[\d.]")  # levels too, -5:5:1, are no options
         self.add_argument("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
         _add_names(self)
         _add_selection(self)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,7 +83,8 @@ def run_sequential(options: argparse.Namespace) -> int:
         **{name: getattr(options, name) for name in same},
     ).compute()
     if options.json:
-        print(json.dumps(_plain(_said(result)), allow_nan=False))
+        said = json.dumps(_said(result))
+        print(json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False))  # infinite and NaN: null
     else:
         print(xcurves.summary(result))
     return MORE if bool((result["undecided"] == 1).any()) else 0
@@ -184,7 +184,7 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
             "run_more": more,
             "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
             "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
-            "pairs": [_pair(latest.isel(pair=place)) for place in range(task.sizes["pair"])],
+            "pairs": [_pair(pair) for pair in labels.each_of(latest, "pair")],
         }
 
 
@@ -194,12 +194,3 @@ def _pair(pair: xr.Dataset) -> dict[str, Any]:
     numbers = {name: pair[name].item() for name in names}
     ends = {"difference_ci": pair["difference_ci"].to_numpy().tolist()}
     return {name: pair[name].item() for name in ("pair", "algorithm_a", "algorithm_b")} | flags | numbers | ends
-
-
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold: infinite numbers and NaN become null."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

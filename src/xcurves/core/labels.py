@@ -6,11 +6,13 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+_Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
 ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in which they come
@@ -85,6 +87,19 @@ def escape_controls(words: str) -> str:
     return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
+def native_labels(data: _Data) -> _Data:
+    """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
+    known = data.coords.variables
+    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
+    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
+    return data.assign_coords(native) if native else data
+
+
+def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    of_numpy = isinstance(dtype, np.dtype)
+    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
+
+
 def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:
     """Return the dims that broadcast: all but the core dims of a method."""
     return tuple(dim for dim in curves.dims if dim not in core)
@@ -152,6 +167,16 @@ def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ())
     dims = task_dims(result[variable], core)
     for place in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, place, strict=True)))
+
+
+def named_tasks(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield what `tasks_of` does, each task with its prefix in messages."""
+    return zip(tasks_of(result, variable, core), result_names(result[variable], core), strict=True)
+
+
+def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
+    """Yield the part of a result at each label of a dim."""
+    return (result.isel({dim: place}) for place in range(result.sizes[dim]))
 
 
 def in_label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> xr.DataArray:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from xcurves.core.axes import longest_line, wrapped
 from xcurves.core.labels import task_dims
+from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -83,6 +85,14 @@ def draw_pairs(
     _, marked = _between(result, shown.astype(float), shown.astype(float))
     given = {"limits": symmetric(matrix), "cmap": DIVERGING, "form": "{:.3g}", **options}
     draw_cells(ax, matrix, names, names, said=said, marked=marked == 1, **given)
+
+
+def draw_differences_of_pairs(ax: Axes, result: xr.Dataset, p: xr.DataArray) -> None:
+    """Draw a cell for the difference of each two algorithms, that of the row less that of the column."""
+    difference, shown = result["difference"].to_numpy(), significant(p.to_numpy(), alpha_of(result))
+    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
+    ax.set_ylabel("difference of mean scores: this one")
+    ax.set_xlabel("less this one")
 
 
 def draw_signs(ax: Axes, signs: Floats, shown: NDArray[np.bool_], tasks: Sequence[str], pairs: Sequence[str]) -> None:

@@ -52,7 +52,6 @@ PAIR_COORDS = {
     "algorithm_b": Var(("pair",), "second algorithm of the pair"),
 }
 
-
 Role = Literal["answer", "detail", "caution"]
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from time import time
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,21 +23,19 @@ from xcurves.core.labels import (
     SYNONYMS,
     USUAL_EXTRAS,
     did_you_mean,
+    native_labels,
     pick_one,
     shown,
 )
 
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
-Rng = int | np.random.Generator | None
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+Rng = int | np.random.Generator | None
 Bar = Callable[..., Iterable[Any]]
 
 _ASKED_FIRST = ("run", "algorithm", "training")
-BUDGET = "budget"
-LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 _AT_ONCE = 2**20  # levels
-_LONG_CALL = 5.0  # seconds of a call that shows a bar by itself
-_KNOWN = 0.5  # seconds after which the time of a call is estimated
+_LONG_CALL = 5.0  # seconds after which a call shows a bar by itself
 
 
 def check_share(name: str, value: float, usual: str) -> float:
@@ -121,8 +117,14 @@ def check_progress(progress: bool | None, what: str = "shuffles", unit: str = "b
         if progress is None:
             return no_bar
         raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
-    bar = partial(tqdm, desc=what, unit=unit, leave=False)
-    return LateBar(bar, monotonic()).wrap if progress is None else bar
+    begin = time()
+
+    def bar(blocks: Iterable[Any], total: int | None = None) -> Iterable[Any]:
+        delay = begin + _LONG_CALL - time() if progress is None else 0.0
+        wrapped: Iterable[Any] = tqdm(blocks, what, total, leave=False, unit=unit, delay=max(delay, 0.0))
+        return wrapped
+
+    return bar
 
 
 def no_bar(blocks: Iterable[Any], **_: Any) -> Iterable[Any]:
@@ -134,27 +136,6 @@ def is_watched() -> bool:
     """Return whether errors and bars are written to a terminal or a notebook, not to a pipe or a file."""
     ipython = sys.modules.get("IPython")
     return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(sys.stderr and sys.stderr.isatty())
-
-
-class LateBar(NamedTuple):
-    """A bar that appears once the blocks so far predict a long call, given when the call began."""
-
-    bar: Callable[..., Any]
-    begin: float
-
-    def wrap(self, blocks: Any, total: int | None = None) -> Iterator[Any]:
-        """Yield blocks."""
-        number = len(blocks) if total is None else total
-        first, shown = monotonic(), None
-        with ExitStack() as stack:
-            for done, block in enumerate(blocks):
-                elapsed = monotonic() - first
-                expected = first - self.begin + elapsed * number / max(done, 1)
-                if shown is None and elapsed > _KNOWN and expected > _LONG_CALL:
-                    shown = stack.enter_context(self.bar(total=number, initial=done))
-                yield block
-                if shown is not None:
-                    shown.update()
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
@@ -255,7 +236,7 @@ def check_curves(
             curves = curves.drop_vars("training")
     for dim in curves.dims:
         if dim not in (*core, *values) and dim in curves.xindexes:
-            _check_tasks(curves, str(dim))
+            _check_unique(str(dim), curves.xindexes[dim].to_pandas_index())
     known = curves.coords.variables
     changed = {
         dim: (dim, checked, known[dim].attrs if dim in known else {})
@@ -292,19 +273,6 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
         if curves.chunks is None and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any():
             raise ValueError(f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)")
     return curves.assign_coords(training=training.assign_attrs(given.attrs))
-
-
-def native_labels(data: Labelled) -> Labelled:
-    """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
-    known = data.coords.variables
-    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
-    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
-    return data.assign_coords(native) if native else data
-
-
-def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    of_numpy = isinstance(dtype, np.dtype)
-    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
 
 
 def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
@@ -348,12 +316,12 @@ def _say_rename(names: Mapping[Hashable, str]) -> str:
     return f"da.rename({names!r})"
 
 
-def _check_tasks(curves: xr.DataArray, dim: str) -> None:
-    """Refuse labels of an extra dim that are there twice."""
-    index = curves.xindexes[dim].to_pandas_index()
-    if not index.is_unique:
+def _check_unique(dim: str, labels: pd.Index) -> None:
+    """Refuse labels that are there twice."""
+    if not labels.is_unique:
+        first = labels[labels.duplicated()].tolist()[0]
         raise ValueError(
-            f"{dim} labels must be unique; got {index[index.duplicated()].tolist()[0]!r} twice. "
+            f"{dim} labels must be unique; got {first!r} {np.count_nonzero(labels == first)} times. "
             f"Number them: da.assign_coords({dim}=range(da.sizes[{dim!r}]))"
         )
 
@@ -375,15 +343,8 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
         raise TypeError(f"{mixed} dtype {labels.dtype}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
-    if (labels[1:] > labels[:-1]).all():
-        return labels  # all differ; found without sorting
-    values, counts = np.unique(labels, return_counts=True)
-    if len(values) < len(labels):
-        repeated = values[counts > 1].tolist()
-        raise ValueError(
-            f"{name} labels must be unique; got {repeated[0]!r} {counts[counts > 1][0]} times. "
-            f"Number them: da.assign_coords({name}=range(da.sizes[{name!r}]))"
-        )
+    if not (labels[1:] > labels[:-1]).all():  # otherwise all differ, which is found faster
+        _check_unique(name, pd.Index(labels.tolist(), dtype=object))
     return labels
 
 
@@ -436,17 +397,3 @@ def _check_increasing(levels: NDArray[np.float64]) -> None:
         before, after = levels[falls[0]], levels[falls[0] + 1]
         cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
         raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")
-
-
-def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
-    """Return times that are known in all runs pooled: those beyond the smallest budget are infinite; and that budget.
-
-    Scores without the coordinate that `time_to_target` makes stay as they are, without a budget.
-    """
-    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
-        return times, None
-    own = times.coords[BUDGET].astype(np.float64)
-    bare = times.drop_vars(BUDGET)
-    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
-    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
-    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})

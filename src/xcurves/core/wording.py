@@ -127,11 +127,15 @@ def unadjusted_over_tasks(n_tasks: int) -> Iterator[str]:
 
 def label_of(variable: xr.DataArray) -> str:
     """Return long_name, or the name, with the unit: "training (games)"; "step" in steps is "steps"."""
-    name = str(variable.attrs.get("long_name", variable.name or "score"))
-    units = str(variable.attrs.get("units", "1"))
-    if units in _NO_UNIT or name == units or name.endswith(f" {units}"):
+    name, units = str(variable.attrs.get("long_name", variable.name or "score")), units_of(variable)
+    if name == units or name.endswith(f" {units}"):
         return name
-    return units if units == f"{name}s" else f"{name} ({units})"
+    return units if units == f"{name}s" else with_units(name, variable)
+
+
+def with_units(name: str, variable: xr.DataArray) -> str:
+    """Return a name with the unit of a variable: "score (games)"."""
+    return name if units_of(variable) in _NO_UNIT else f"{name} ({units_of(variable)})"
 
 
 def units_of(variable: Any) -> str:

@@ -11,13 +11,14 @@ import xarray as xr
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
-from xcurves.core.validation import BUDGET, check_curves, within_budget
+from xcurves.core.validation import check_curves
 from xcurves.distributions import options
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.options import Dims
 from xcurves.distributions.pair_trials import Pairs
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.engine import ADJUSTMENTS
+from xcurves.preprocessing.budgets import BUDGET, within_budget
 
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _ASSIGNMENTS = (

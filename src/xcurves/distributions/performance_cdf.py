@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
-from xcurves.core.validation import BUDGET, check_curves, within_budget
+from xcurves.core.validation import check_curves
 from xcurves.distributions import cdf_labels, options
 from xcurves.distributions.kinds import EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
 from xcurves.distributions.options import Dims, Numbers
@@ -21,6 +21,7 @@ from xcurves.kernels import training_bands
 from xcurves.kernels.ecdf import CentredSums, Ints
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.preprocessing.budgets import BUDGET, within_budget
 
 _PAPERS: dict[str, tuple[str, ...]] = {
     "exact": (LOCAL_LEVELS, MOSCOVICH),

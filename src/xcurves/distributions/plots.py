@@ -21,7 +21,7 @@ from xcurves.core.axes import (
 )
 from xcurves.core.matrices import MOST_ROWS, SHARES, by_task, draw_pairs, draw_signs, task_labels
 from xcurves.core.tables import pairs_by_size
-from xcurves.core.wording import label_of
+from xcurves.core.wording import label_of, with_units
 from xcurves.distributions.text import say_statistic, statistics
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def styled_groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
     if "algorithm" not in result["n_trials"].dims:
         yield style_in(result), result
         return
-    for place in range(result.sizes["algorithm"]):
-        group = result.isel(algorithm=place)
+    for group in labels.each_of(result, "algorithm"):
         if group["n_trials"].any():
             yield style_in(group), group
 
@@ -118,8 +117,7 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
         cdf, (low, high) = group["cdf"], bounds_of(group[band])
         cdf, *ends = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
         draw_line(ax, group["score"], cdf, style, _name(group), ends, "post")
-    units = str(result["score_mean"].attrs.get("units", "1"))
-    ax.set_xlabel("score" if units in ("1", "") else f"score ({units})")
+    ax.set_xlabel(with_units("score", result["score_mean"]))
     ax.set_ylim(-0.02, 1.02)
 
 
@@ -130,9 +128,8 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
         _draw_statistic(result, names[0], ax)
     else:
         _draw_several(result, ax)
-    units = str(result["score_mean"].attrs.get("units", "1"))
     what = say_statistic(result, names[0]) if len(names) == 1 else "score"
-    ax.set_xlabel(what if units in ("1", "") else f"{what} ({units})")
+    ax.set_xlabel(with_units(what, result["score_mean"]))
     ax.grid(axis="x", alpha=0.3)
 
 
@@ -208,7 +205,7 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     shaded = "quantile_difference_band" in result
     drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
     limits = limit_to(ax, *(result[name] for name in drawn))
-    for pair in _pairs(result):
+    for pair in labels.each_of(result, "pair"):
         band = bounds_of(pair["quantile_difference_band"]) if shaded else ()
         ends = [bound.clip(*limits) for bound in band] or None
         name, style = str(pair["pair"].item()), style_in(pair, "pair")
@@ -224,10 +221,6 @@ def statistic_rows(result: xr.Dataset) -> float:
     return n_groups if result.sizes["param"] == 1 else len(_on_scale_of_scores(result)) * n_groups / 2
 
 
-def _pairs(result: xr.Dataset) -> Iterator[xr.Dataset]:
-    return (result.isel(pair=place) for place in range(result.sizes["pair"]))
-
-
 def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     """Draw one statistic of every algorithm against training, with its intervals or band."""
     names = result["param"].to_numpy().tolist()
@@ -239,8 +232,6 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
         ends = [bound.to_numpy() for bound in bounds_of(group.isel(param=0).transpose("training", ...)["statistic_ci"])]
         values = statistics(group).isel(param=0)
         draw_line(ax, x, values, style, _name(group), ends, marker=style.marker, markersize=3.5)
-    units = str(result["score_mean"].attrs.get("units", "1"))
-    said = say_statistic(result, names[0])
-    ax.set_ylabel(wrapped(said if units in ("1", "") else f"{said} ({units})"))
+    ax.set_ylabel(wrapped(with_units(say_statistic(result, names[0]), result["score_mean"])))
     shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")

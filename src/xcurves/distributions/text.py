@@ -103,8 +103,7 @@ def _say_tolerance(result: xr.Dataset) -> Iterator[str]:
     if "tolerance" not in result or "tolerance" not in result.attrs:
         return
     share = wording.percent(float(result.attrs["tolerance"]))
-    names = labels.result_names(result["score_mean"])
-    for group, name in zip(labels.tasks_of(result, "score_mean"), names, strict=True):
+    for group, name in labels.named_tasks(result, "score_mean"):
         ends = wording.ends_of(group["tolerance"])
         yield (
             f"{name}{share} of all trials, not only of these, lie between {wording.number(ends[0])} and "
@@ -180,10 +179,8 @@ def _say_pool(result: xr.Dataset) -> str:
 
 def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task and pair, then what holds for all."""
-    names = labels.result_names(result["prob_greater"])
-    for task, name in zip(labels.tasks_of(result, "prob_greater"), names, strict=True):
-        for place in range(result.sizes["pair"]):
-            yield f"{name}{_compared(task.isel(pair=place))}"
+    for task, name in labels.named_tasks(result, "prob_greater"):
+        yield from (f"{name}{_compared(pair)}" for pair in labels.each_of(task, "pair"))
     if "ks_statistic" not in result:
         yield (
             "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "

@@ -41,12 +41,12 @@ def tuning_table(result: xr.Dataset) -> pd.DataFrame:
 
 def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is ahead after some trials, each pair, each algorithm, and what the best score seen is."""
-    tasks = list(labels.tasks_of(result, "n_trials", ["algorithm"]))
-    names = labels.result_names(result["n_trials"], ["algorithm"])
+    named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
+    tasks = [task for task, _ in named]
     cautions = [_DRAWN, *[_SEEN] * ("select" not in result.attrs)]
     if len(tasks) == 1:
         return statements(_answer(tasks[0]), _details(tasks[0]), cautions)
-    each = [f"{name}{_answer(task)}" for name, task in zip(names, tasks, strict=True)]
+    each = [f"{name}{_answer(task)}" for task, name in named]
     return statements(_answer_of_tasks(tasks), each if len(tasks) <= _MOST_TASKS else [], cautions)
 
 
@@ -86,7 +86,7 @@ def _answer(result: xr.Dataset) -> str:
 def _with(result: xr.Dataset, best: int) -> list[xr.Dataset]:
     """Return the pairs with one algorithm."""
     name = result["algorithm"].to_numpy()[best]
-    pairs = [result.isel(pair=place) for place in range(result.sizes["pair"])] if "difference" in result else []
+    pairs = labels.each_of(result, "pair") if "difference" in result else []
     return [pair for pair in pairs if name in (pair["algorithm_a"].item(), pair["algorithm_b"].item())]
 
 
@@ -175,8 +175,7 @@ def draw_difference(result: xr.Dataset, ax: Axes) -> None:
         raise ValueError("one algorithm has no difference. Give scores of two: plot('best') draws one")
     ax.axhline(0, color="0.6", linewidth=1)
     shaded = "difference_band" in result
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
+    for pair in labels.each_of(result, "pair"):
         ends = bounds_of(pair["difference_band"]) if shaded else None
         draw_line(ax, pair["trials"], pair["difference"], style_in(pair, "pair"), str(pair["pair"].item()), ends)
     _scale(ax, result, say_shade(result, "simultaneous") if shaded else "")

@@ -195,20 +195,7 @@ def _curve(estimator: Any, x: NDArray[Any], y: NDArray[Any], entropy: Sequence[i
     return [percent_right({"": estimator}, x, y, order[:size], test, [*entropy, size]).item() for size in sizes]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make learning curves of five classifiers on sixteen tasks."""
-    command.run(
-        learning_curves,
-        arguments,
-        module="xcurves.experiments.benchmark",
-        description=main.__doc__,
-        seed=SEED,
-        options={
-            "names": {"nargs": "+", "default": None, "help": "which tasks (default all)"},
-            "algorithms": {"nargs": "+", "default": None, "help": "which classifiers (default all)"},
-            "n_runs": {"type": int, "default": N_RUNS, "help": "(default %(default)s)"},
-        },
-    )
+main = partial(command.run, learning_curves)
 
 
 if __name__ == "__main__":

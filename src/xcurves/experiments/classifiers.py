@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -128,7 +128,6 @@ def trials(
     *,
     n_points: int = N_POINTS,
     seed: int = SEED,
-    faces: str | os.PathLike[str] | None = None,
     archive: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
 ) -> xr.DataArray:
@@ -148,8 +147,6 @@ def trials(
         As in `sample_data`.
     seed : int
         Seed of all random streams, the `rng` of `dse`.
-    faces : path, optional
-        As in `sample_data`.
     archive : path, optional
         Folder with an archive for each algorithm, task and tuning.
     n_jobs : int, default 1
@@ -163,16 +160,9 @@ def trials(
     Raises
     ------
     ValueError, TypeError
-        If the task, the tuning or the algorithm is unknown; as `dse`.
-    FileNotFoundError
-        If there is no local copy of faces.
+        If the task, the tuning or the algorithm is unknown; as `dse`, which warns of failed trials.
     ImportError
         If scikit-learn is not installed.
-
-    Warns
-    -----
-    UserWarning
-        As `dse`.
 
     Examples
     --------
@@ -184,7 +174,7 @@ def trials(
     return dse(
         tune_and_score(algorithm) if tuned else train_and_score(algorithm),
         _nothing if tuned else sample_hyperparameters(algorithm),
-        sample_data(dataset, n_points=n_points, faces=faces),
+        sample_data(dataset, n_points=n_points),
         n_trials,
         path=None if archive is None else Path(archive, "-".join(cell)),
         settings={"cell": " ".join(cell), "n_points": n_points, **versions()},
@@ -205,27 +195,31 @@ def versions() -> dict[str, str]:
 
 
 def bundle(
-    n_random: int,
-    n_tuned: int,
+    random: int = 2000,
+    tuned: int = 2000,
     *,
-    n_tuned_digits: int | None = None,
-    n_points: int = N_POINTS,
+    tuned_digits: int | None = None,
+    points: int = N_POINTS,
     seed: int = SEED,
     archive: str | os.PathLike[str] | None = None,
-    n_jobs: int = 1,
+    jobs: int = 1,
 ) -> xr.Dataset:
     """Make the data set `classifiers`.
 
     Parameters
     ----------
-    n_random, n_tuned : int
+    random, tuned : int
         Numbers of trials of each algorithm on each task.
-    n_tuned_digits : int, optional
-        Number of tuned trials on digits, which take longest; by default `n_tuned`.
-    n_points, seed, n_jobs : int
-        As in `trials`.
+    tuned_digits : int, optional
+        Number of tuned trials on digits, which take longest; by default `tuned`.
+    points : int
+        Number of points of a task.
+    seed : int
+        Seed of all random streams.
     archive : path, optional
-        As in `trials`.
+        Folder of archives; trials that are in it are not run again.
+    jobs : int
+        Trials run at once, -1 for all processors.
 
     Returns
     -------
@@ -233,18 +227,18 @@ def bundle(
         `accuracy` (dataset, tuning, algorithm, run), NaN where there is no trial, and the hyper-parameters of
         random trials by algorithm and name, as `svm_kernel` (run): they are the same on all tasks.
     """
-    n_digits = n_tuned if n_tuned_digits is None else n_tuned_digits
+    n_digits = tuned if tuned_digits is None else tuned_digits
 
     def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
-        options = {"n_points": n_points, "seed": seed, "archive": archive, "n_jobs": n_jobs}
-        n_trials = n_random if tuning == "random" else n_digits if dataset == "digits" else n_tuned
+        options = {"n_points": points, "seed": seed, "archive": archive, "n_jobs": jobs}
+        n_trials = random if tuning == "random" else n_digits if dataset == "digits" else tuned
         return trials(dataset, tuning, algorithm, n_trials, **options)  # type: ignore[arg-type]  # as they came
 
     cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
     failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]
     if failed:
         raise RuntimeError(f"trials failed: {'; '.join(failed)}")
-    runs = np.arange(max(n_random, n_tuned, n_digits))
+    runs = np.arange(max(random, tuned, n_digits))
     whole = [each.reindex(run=runs).to_numpy() for each in cells.values()]
     accuracy = np.reshape(whole, (len(DATASETS), len(TUNINGS), len(ALGORITHMS), len(runs)))
     hyperparameters = {
@@ -266,7 +260,7 @@ def bundle(
         {
             "title": "Five classifiers on four tasks, with random and with tuned hyper-parameters",
             "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
-            "n_points": n_points,
+            "n_points": points,
             "seed": seed,
             **versions(),
             "arithmetic": command.fingerprint(),
@@ -280,28 +274,7 @@ def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.Data
     return hyperparameter.reset_coords(drop=True).reindex(run=runs, fill_value=fill).drop_vars("run")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the data set `classifiers`."""
-    said = "of each algorithm and task, default %(default)s"
-    of_digits = "tuned trials on digits, default as on other tasks"
-    folder = "folder of archives; trials that are in it are not run again"
-    command.run(
-        bundle,
-        arguments,
-        module="xcurves.experiments.classifiers",
-        description=main.__doc__,
-        seed=SEED,
-        options={
-            "random": {"dest": "n_random", "type": int, "default": 2000, "help": said},
-            "tuned": {"dest": "n_tuned", "type": int, "default": 2000, "help": said},
-            "tuned_digits": {"dest": "n_tuned_digits", "type": int, "default": None, "help": of_digits},
-            "points": {"dest": "n_points", "type": int, "default": N_POINTS, "help": "of a task, default the paper's"},
-        },
-        unrecorded={
-            "archive": {"type": Path, "help": folder},
-            "jobs": {"dest": "n_jobs", "type": int, "default": 1, "help": "trials run at once, -1 for all processors"},
-        },
-    )
+main = partial(command.run, bundle, unrecorded=("archive", "jobs"))
 
 
 if __name__ == "__main__":

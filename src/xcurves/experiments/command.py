@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from inspect import getdoc, getfile, getmodulename, signature
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import xarray as xr
 
 
 def run(
-    make: Callable[..., xr.Dataset],
-    arguments: Sequence[str] | None = None,
-    *,
-    module: str,
-    description: str | None,
-    seed: int,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-    unrecorded: Mapping[str, Mapping[str, Any]] | None = None,
+    make: Callable[..., xr.Dataset], arguments: Sequence[str] | None = None, *, unrecorded: Collection[str] = ()
 ) -> None:
-    """Write what `make(seed=..., **options)` returns as netCDF, with the command that repeats it in its attrs.
+    """Write what `make` returns as netCDF, with the command that repeats it in its attrs.
 
-    `options` are further options, each with what ``argparse.add_argument`` needs and a default; `dest` names the
-    keyword argument of `make`, if it has another name. Those that are `unrecorded` change no number.
+    Every parameter of `make` is an option, by its type, its default and its docstring. Those that are `unrecorded`
+    change no number.
     """
-    recorded: dict[str, Mapping[str, Any]] = {
-        "seed": {"type": int, "default": seed, "help": "seed of all random streams (default %(default)s)"},
-        **(options or {}),
-    }
-    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    about, hints = f"{getdoc(make)}\n", get_type_hints(make)
+    told = re.findall(r"^(\w[\w, ]*) : .*\n((?: {4}.*\n)+)", about, re.MULTILINE)
+    words = {name: " ".join(said.split()) for names, said in told for name in names.split(", ")}
+    defaults = {name: each.default for name, each in signature(make).parameters.items()}
+    defaults = {"seed": defaults["seed"], **defaults}
+    prog = f"python -m xcurves.experiments.{getmodulename(getfile(make))}"
+    parser = argparse.ArgumentParser(prog, description=about.split("\n")[0])
     parser.add_argument("path", type=Path, help="netCDF file to write")
-    for name, option in [*recorded.items(), *(unrecorded or {}).items()]:
-        parser.add_argument(_flag(name), **option)
+    for name, default in defaults.items():
+        said = words.get(name, "").replace("%", "%%")
+        parser.add_argument(
+            _flag(name), default=default, help=f"{said} (default %(default)s)", **_accepted(hints[name])
+        )
     given = vars(parser.parse_args(arguments))
     path: Path = given.pop("path")
     if not path.parent.is_dir():
         parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
-    values = {name: given[option.get("dest", name)] for name, option in recorded.items()}
-    changed = {name: value for name, value in values.items() if name == "seed" or value != recorded[name]["default"]}
-    command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(value)}" for name, value in changed.items())])
+    recorded = {name: value for name, value in given.items() if name not in unrecorded}
+    changed = [name for name, value in recorded.items() if name == "seed" or value != defaults[name]]
+    command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(given[name])}" for name in changed)])
     try:
         made = make(**given)
     except (ValueError, TypeError, ImportError) as error:
         parser.error(str(error))
     made.assign_attrs(command=command).to_netcdf(path, engine="scipy")
+
+
+def _accepted(hint: Any) -> dict[str, Any]:
+    """Return how argparse reads a value of a type."""
+    if isinstance(hint, UnionType):
+        return _accepted(next(each for each in get_args(hint) if each is not NoneType))
+    if get_origin(hint) is Sequence:
+        return {"nargs": "+", **_accepted(get_args(hint)[0])}
+    return {"choices": get_args(hint)} if get_origin(hint) is Literal else {"type": hint}
 
 
 def _flag(name: str) -> str:

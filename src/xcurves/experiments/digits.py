@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import xarray as xr
@@ -63,16 +64,7 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
     return learning.partition_errors(chosen, images / 16, digits, sizes=SIZES, seed=seed)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make learning curves of classifiers on handwritten digits."""
-    command.run(
-        learning_curves,
-        arguments,
-        module="xcurves.experiments.digits",
-        description=main.__doc__,
-        seed=learning.SEED,
-        options={"names": {"nargs": "+", "default": None, "help": "which classifiers (default all)"}},
-    )
+main = partial(command.run, learning_curves)
 
 
 if __name__ == "__main__":

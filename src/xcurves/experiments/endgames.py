@@ -8,6 +8,7 @@ endgame* (Aha 1991): the boards on which a game ends if x moves first; the class
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -227,20 +228,7 @@ def learning_curves(
     return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make learning curves of decision trees on a table of endgames."""
-    command.run(
-        learning_curves,
-        arguments,
-        module="xcurves.experiments.endgames",
-        description=main.__doc__,
-        seed=learning.SEED,
-        options={
-            "table": {"choices": get_args(TableName), "default": "chess", "help": "(default %(default)s)"},
-            "n_folds": {"type": int, "default": N_FOLDS, "help": "(default %(default)s)"},
-            "levels": {"type": int, "nargs": "+", "default": None, "help": "numbers of training examples"},
-        },
-    )
+main = partial(command.run, learning_curves)
 
 
 if __name__ == "__main__":

@@ -109,23 +109,17 @@ def partition_errors(
     y: ArrayLike,
     *,
     sizes: Sequence[int],
-    n_folds: int | Sequence[int] | None = None,
     seed: int = SEED,
 ) -> xr.Dataset:
     """Measure test errors of classifiers trained on disjoint parts of the data, the scheme of Hoiem et al.
 
     Parameters
     ----------
-    estimators : mapping
-        From the name of each algorithm to a scikit-learn classifier.
-    x : array-like, shape (example, feature)
-        Examples.
-    y : array-like, shape (example,)
-        Their classes.
+    estimators, x, y : mapping, array-like, array-like
+        As for `cross_validation`.
     sizes : sequence of int
-        Numbers n of training examples, increasing, multiples of the number of classes. The largest is N.
-    n_folds : int or sequence of int, optional
-        Models to train at every size, or at each size; by default as many as there are disjoint parts, N / n.
+        Numbers n of training examples, increasing, multiples of the number of classes. The largest is N. At each size
+        as many models are trained as there are disjoint parts, N / n.
     seed : int
         Seed of the partition and of the estimators.
 
@@ -163,7 +157,8 @@ def partition_errors(
     """
     x, y, classes = _check_examples(estimators, x, y)
     seed, sizes = check_seed(seed), check_levels("sizes", sizes, len(classes), "the number of classes")
-    folds = _check_parts(sizes, n_folds, y, classes)
+    _check_parts(sizes, y, classes)
+    folds = [sizes[-1] // size for size in sizes]
     rng = np.random.default_rng(seed)
     by_class = [rng.permutation(np.flatnonzero(y == one)) for one in classes]
     n_each = sizes[-1] // len(classes)
@@ -201,10 +196,8 @@ def _check_examples(
     return x, y, classes
 
 
-def _check_parts(
-    sizes: Sequence[int], n_folds: int | Sequence[int] | None, y: NDArray[Any], classes: NDArray[Any]
-) -> list[int]:
-    """Return how many models are trained at each size."""
+def _check_parts(sizes: Sequence[int], y: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse sizes for which there are not enough examples of every class."""
     for size in sizes:
         if size % len(classes):
             raise ValueError(
@@ -217,19 +210,6 @@ def _check_parts(
             f"size {sizes[-1]} needs {sizes[-1] // len(classes)} examples of every class and one to test on; "
             f"the rarest has {rarest}. Largest possible: {(rarest - 1) * len(classes)}"
         )
-    most = [sizes[-1] // size for size in sizes]
-    if n_folds is None:
-        return most
-    counts = list(n_folds) if isinstance(n_folds, Sequence) else [n_folds] * len(sizes)
-    if len(counts) != len(sizes):
-        raise ValueError(f"n_folds must be one number or one for each of {len(sizes)} sizes; got {len(counts)}")
-    for size, count, possible in zip(sizes, counts, most, strict=True):
-        if check_positive_count("n_folds", count) > possible:
-            raise ValueError(
-                f"n_folds at size {size} must be at most {possible}, the disjoint parts of {sizes[-1]} examples; "
-                f"got {count}"
-            )
-    return counts
 
 
 def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:

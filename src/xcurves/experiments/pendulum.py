@@ -9,6 +9,7 @@ Appendix B leaves open.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -154,17 +155,12 @@ def repeated(
     n_runs : int
         How many.
     n_episodes, n_levels, seed : int
-        As in `learning_curves`.
+        As in `learning_curves`, which returns and refuses the same.
 
     Returns
     -------
     DataArray, dims (run, training)
-        As `learning_curves` returns.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `learning_curves`.
+        Curves of the trials.
 
     Examples
     --------
@@ -201,14 +197,14 @@ def _side_by_side(
         yield {str(name): chosen[name].to_numpy()[some] for name in chosen.data_vars}, lives[some]
 
 
-def bundle(n_actor_critic: int, n_ppo: int, n_repeats: int, *, seed: int = SEED) -> xr.Dataset:
+def bundle(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed: int = SEED) -> xr.Dataset:
     """Make the data set `pendulum`.
 
     Parameters
     ----------
-    n_actor_critic, n_ppo : int
+    actor_critic, ppo : int
         Numbers of trials.
-    n_repeats : int
+    repeats : int
         Number of new trials with the hyper-parameters at each percentile of PPO's mean returns.
     seed : int
         Seed of all streams.
@@ -221,11 +217,11 @@ def bundle(n_actor_critic: int, n_ppo: int, n_repeats: int, *, seed: int = SEED)
     """
     curves = [
         learning_curves(algorithm, range(n), seed=seed).drop_vars("run").assign_coords(run=np.arange(n))
-        for algorithm, n in zip(ALGORITHMS, (n_actor_critic, n_ppo), strict=True)
+        for algorithm, n in zip(ALGORITHMS, (actor_critic, ppo), strict=True)
     ]
     ranked = np.argsort(curves[1].mean("training").to_numpy(), kind="stable")
-    runs = [int(ranked[-(-n_ppo * percentile // 100) - 1]) for percentile in PERCENTILES]
-    again = [repeated("PPO", run, n_repeats, seed=seed).rename(run="repeat") for run in runs]
+    runs = [int(ranked[-(-ppo * percentile // 100) - 1]) for percentile in PERCENTILES]
+    again = [repeated("PPO", run, repeats, seed=seed).rename(run="repeat") for run in runs]
     bare = [curve.reset_coords(drop=True) for curve in curves]
     score = xr.concat(bare, xr.DataArray(list(ALGORITHMS), dims="algorithm", name="algorithm"), join="outer")
     repeated_score = xr.concat(again, xr.DataArray(list(PERCENTILES), dims="percentile", name="percentile"))
@@ -244,26 +240,7 @@ def bundle(n_actor_critic: int, n_ppo: int, n_repeats: int, *, seed: int = SEED)
     return xr.Dataset(data, attrs=attrs)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the data set `pendulum`."""
-    said = "trials of it (default %(default)s)"
-    command.run(
-        bundle,
-        arguments,
-        module="xcurves.experiments.pendulum",
-        description=main.__doc__,
-        seed=SEED,
-        options={
-            "actor_critic": {"dest": "n_actor_critic", "type": int, "default": 1000, "help": said},
-            "ppo": {"dest": "n_ppo", "type": int, "default": 300, "help": said},
-            "repeats": {
-                "dest": "n_repeats",
-                "type": int,
-                "default": 50,
-                "help": "trials at each percentile (default 50)",
-            },
-        },
-    )
+main = partial(command.run, bundle)
 
 
 if __name__ == "__main__":

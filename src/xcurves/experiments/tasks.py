@@ -1,9 +1,9 @@
-"""The tasks of Jordan, Cohen & Thomas (moons, circles, linear, and digits or faces), and hyper-parameters.
+"""The tasks of Jordan, Cohen & Thomas (moons, circles, linear, and digits), and hyper-parameters.
 
 What their Appendix A leaves open is as in scikit-learn's comparison of classifiers, which has the same tasks: moons
 with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative. Digits
 replace faces, which cannot be generated and are not included: 1,797 images of ten classes, projected like faces on
-their first eigenvectors, here 20, and whitened. Faces themselves are read from a local copy.
+their first eigenvectors, here 20, and whitened.
 
 Hyper-parameters of five classifiers are drawn from the ranges of their Appendix A. The upper end of logistic
 regression's C, which is misprinted, is 10,000. A network has one or two hidden layers, equally often.
@@ -11,10 +11,8 @@ regression's C, which is misprinted, is 10,000. A network has one or two hidden 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,21 +28,18 @@ ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 DATASETS = ("moons", "circles", "linear", "digits")
 N_POINTS = 2000
 TEST_SHARE = 0.4
-N_COMPONENTS = {"digits": 20, "faces": 150}
+N_COMPONENTS = 20  # of digits
 
 
-def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathLike[str] | None = None) -> SampleData:
+def sample_data(dataset: str, *, n_points: int = N_POINTS) -> SampleData:
     """Return a function that draws training and test data of a task, 60 to 40.
 
     Parameters
     ----------
-    dataset : {"moons", "circles", "linear", "digits", "faces"}
+    dataset : {"moons", "circles", "linear", "digits"}
         Which task.
     n_points : int
         Total number of points, or as many as there are.
-    faces : path, optional
-        Folder of a local copy of Labeled Faces in the Wild, as scikit-learn's ``fetch_lfw_people`` keeps it
-        (``data_home``). Nothing is downloaded.
 
     Returns
     -------
@@ -53,10 +48,8 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
 
     Raises
     ------
-    FileNotFoundError
-        If there is no local copy of faces.
     ValueError, TypeError
-        If the task is unknown, `n_points` is no whole number from 1, or `faces` is not given.
+        If the task is unknown, or `n_points` is no whole number from 1.
 
     Examples
     --------
@@ -64,35 +57,28 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS, faces: str | os.PathL
     >>> train[0].shape, test[0].shape
     ((1200, 2), (800, 2))
     """
-    validation.check_choice("dataset", dataset, (*DATASETS, "faces"))
-    n_points = check_positive_count("n_points", n_points)
-    if dataset == "faces":
-        if faces is None:
-            raise ValueError("dataset 'faces' needs a local copy; got faces=None. Try faces='~/scikit_learn_data'")
-        if not Path(faces, "lfw_home").expanduser().is_dir():  # scikit-learn would make it
-            wrong = f"faces must be a folder with lfw_home in it; got {str(faces)!r}. Name the local copy"
-            raise FileNotFoundError(wrong)
-    return partial(_sample_data, dataset, n_points, None if faces is None else str(faces))
+    validation.check_choice("dataset", dataset, DATASETS)
+    return partial(_sample_data, dataset, check_positive_count("n_points", n_points))
 
 
-def _sample_data(dataset: str, n_points: int, faces: str | None, rng: Generator) -> tuple[Data, Data]:
+def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Data]:
     from sklearn.decomposition import PCA
     from sklearn.model_selection import train_test_split
 
-    points, classes = _points(dataset, n_points, faces, draw_seed(rng))
+    points, classes = _points(dataset, n_points, draw_seed(rng))
     seed = draw_seed(rng)
     n_test = round(TEST_SHARE * min(n_points, len(points)))
     n_train = min(n_points, len(points)) - n_test
     train, test, train_classes, test_classes = train_test_split(
         points.astype(np.float32), classes, train_size=n_train, test_size=n_test, random_state=seed
     )
-    if dataset in N_COMPONENTS:
-        eigenvectors = PCA(N_COMPONENTS[dataset], whiten=True, svd_solver="full").fit(train)
+    if dataset == "digits":
+        eigenvectors = PCA(N_COMPONENTS, whiten=True, svd_solver="full").fit(train)
         train, test = eigenvectors.transform(train), eigenvectors.transform(test)
     return (train, train_classes), (test, test_classes)
 
 
-def _points(dataset: str, n_points: int, faces: str | None, seed: int) -> Data:
+def _points(dataset: str, n_points: int, seed: int) -> Data:
     from sklearn import datasets
 
     if dataset == "moons":
@@ -103,11 +89,7 @@ def _points(dataset: str, n_points: int, faces: str | None, seed: int) -> Data:
         return datasets.make_classification(  # type: ignore[no-any-return]
             n_points, 10, n_informative=10, n_redundant=0, n_classes=4, n_clusters_per_class=2, random_state=seed
         )
-    if dataset == "digits":
-        return _digits()
-    return datasets.fetch_lfw_people(  # type: ignore[no-any-return]
-        data_home=faces, min_faces_per_person=70, resize=0.4, download_if_missing=False, return_X_y=True
-    )
+    return _digits()
 
 
 @lru_cache

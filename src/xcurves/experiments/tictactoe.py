@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import struct
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -190,23 +191,7 @@ def _scores(
     return scores
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make curves of TD(0) learning tic-tac-toe, by default those that come with the package."""
-    command.run(
-        learning_curves,
-        arguments,
-        module="xcurves.experiments.tictactoe",
-        description=main.__doc__,
-        seed=SEED,
-        options={
-            "learning_rates": {"type": float, "nargs": "+", "default": LEARNING_RATES, "help": "one algorithm each"},
-            "n_runs": {"type": int, "default": 10, "help": "learners per rate (default %(default)s)"},
-            "levels": {"type": int, "nargs": "+", "default": LEVELS, "help": "numbers of training games"},
-            "epsilon": {"type": float, "default": EPSILON, "help": "share of random moves (default %(default)s)"},
-            "opponent": {"choices": list(TABLES), "default": "random", "help": "(default %(default)s)"},
-            "opponent_epsilon": {"type": float, "default": 0.0, "help": "share of its random moves (default 0)"},
-        },
-    )
+main = partial(command.run, learning_curves)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -90,9 +91,7 @@ def _examples(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return x, np.sin(2 * x[:, 0]) * np.cos(x[:, 1]) + 0.5 * x[:, 2] * x[:, 3] + _NOISE * rng.normal(size=count)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make losses of random features at several widths and amounts of data."""
-    command.run(losses, arguments, module="xcurves.experiments.widths", description=main.__doc__, seed=SEED)
+main = partial(command.run, losses)
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def subset_tables(
     """
     n_curves, n_first = features.shape[-1], plan.sizes[0]
     half = n_curves // 2
-    left, right = _subset_sums(features[..., :half]), _subset_sums(features[..., half:])
+    left, right = subset_sums(features[..., :half]), subset_sums(features[..., half:])
     n_left, n_right = (np.bitwise_count(np.arange(2**n)) for n in (half, n_curves - half))
     alike = not plan.labelled and plan.sizes[0] == plan.sizes[1]  # then the first curve stays in the first group
     allowed = np.arange(len(n_left)) % 2 == 1 if alike else np.ones(len(n_left), bool)
@@ -178,13 +178,7 @@ def _by_curve(features: Floats) -> Floats:
 
 def orders_of(labels: Labels) -> Index:
     """Return the curves of every reassignment group after group, in each by number, shape as `labels`."""
-    # Sorting keys whose low bits hold the curve is four times as fast as a stable argsort.
-    n_curves = labels.shape[1]
-    bits = max(n_curves - 1, 1).bit_length()
-    dtype: type[np.unsignedinteger] = np.uint16 if bits <= 8 else np.uint32 if bits <= 16 else np.uint64
-    keys = labels.astype(dtype) << dtype(bits) | np.arange(n_curves, dtype=dtype)
-    keys.sort(axis=-1)
-    return np.asarray(keys & dtype(2**bits - 1), np.intp)
+    return np.asarray(labels.argsort(axis=-1, kind="stable"))
 
 
 def _groups(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> scipy.sparse.csr_matrix:
@@ -200,9 +194,9 @@ def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: in
     return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False)
 
 
-def _subset_sums(features: Floats) -> Floats:
-    """Sum features over every subset of the curves, shape (task, feature, subset); bit j of its number is curve j."""
-    sums = np.zeros((*features.shape[:-1], 1))
-    for curve in range(features.shape[-1]):
-        sums = np.concatenate([sums, sums + features[..., curve, np.newaxis]], axis=-1)
+def subset_sums(features: Floats) -> Floats:
+    """Sum features over every subset of the curves, shape (..., subset); bit j of its number is curve j."""
+    sums = np.zeros((*features.shape[:-1], 2 ** features.shape[-1]))
+    for curve, half in enumerate(2 ** np.arange(features.shape[-1])):
+        np.add(sums[..., :half], features[..., curve, np.newaxis], out=sums[..., half : 2 * half])
     return sums

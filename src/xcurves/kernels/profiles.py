@@ -17,7 +17,6 @@ from xcurves.kernels.plans import CACHE
 
 _CACHE = CACHE // 16  # doubles of the curves that are worked on at once
 _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
-_FAR = 1e3  # scores may be this many times larger than usual differences between groups
 
 
 class Levels(NamedTuple):
@@ -48,24 +47,6 @@ def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> L
                 part = np.s_[task : task + together, ..., level : level + width]
                 for whole, reduced in zip(found, _measure_block(curves[part], sizes, paired), strict=True):
                     whole[part] = reduced
-    return found
-
-
-def measure_groups(curves: Floats, sizes: tuple[int, ...]) -> Levels:
-    """Reduce complete curves as `measure_levels` does, but without error: twice as fast for scores near zero."""
-    n_tasks, n_curves, n_levels = curves.shape
-    weights = np.array(sizes, float)
-    less_pool = np.repeat(np.eye(len(sizes)), sizes, axis=1) / weights[:, np.newaxis] - 1 / n_curves
-    found = Levels(np.empty((n_tasks, len(sizes), n_levels)), np.empty((n_tasks, n_levels)), np.zeros((n_tasks, 1)))
-    width = max(64, 4 * _CACHE // (len(sizes) * n_curves))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for part in (np.s_[..., level : level + width] for level in range(0, n_levels, width)):
-            # One product gives the deviations; scores far from zero lose precision.
-            deviations = np.matmul(less_pool, curves[part], out=found.deviations[part])
-            found.simple[part] = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
-        largest = np.maximum(curves[:, 0].max(axis=-1), -curves[:, 0].min(axis=-1))
-        if (n_curves * largest**2 > _FAR**2 * found.simple.mean(axis=-1)).any():
-            return measure_levels(curves, sizes, paired=False)
     return found
 
 

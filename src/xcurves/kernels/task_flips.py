@@ -19,7 +19,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels.ecdf import clopper_pearson
 from xcurves.kernels.engine import StepDown, label_batches, tally
+from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
 
@@ -155,15 +157,8 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         present = ~np.isnan(own)
         if last is None or not np.array_equal(of_own[present], last):  # levels of a pair have the same weights
             last = of_own[present]
-            sums = _subset_sums(last)[1:]
-        yield _subset_sums(own[present])[1:] / sums
-
-
-def _subset_sums(numbers: Floats) -> Floats:
-    sums = np.zeros(2 ** len(numbers))
-    for place, number in enumerate(numbers):
-        np.add(sums[: 2**place], number, out=sums[2**place : 2 ** (place + 1)])
-    return sums
+            sums = subset_sums(last)[1:]
+        yield subset_sums(own[present])[1:] / sums
 
 
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
@@ -250,14 +245,9 @@ def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.
 
     NaN where all numbers are 0.
     """
-    positive, negative = np.count_nonzero(x > 0, axis=-1), np.count_nonzero(x < 0, axis=-1)
-    n, inverse = positive + negative, scipy.special.betaincinv
-    with np.errstate(invalid="ignore", divide="ignore"):
-        low = np.where(positive > 0, inverse(np.maximum(positive, 1), negative + 1, alpha / 2), 0.0)
-        high = np.where(negative > 0, inverse(positive + 1, np.maximum(negative, 1), 1 - alpha / 2), 1.0)
-        share = positive / np.where(n > 0, n, np.nan)
-    ends = np.where(n[:, np.newaxis] > 0, np.stack([low, high], axis=-1), np.nan)
-    return share, ends, np.count_nonzero(x == 0, axis=-1)
+    positive, n = np.count_nonzero(x > 0, axis=-1), np.count_nonzero((x > 0) | (x < 0), axis=-1)
+    ends = np.where(n[:, np.newaxis] > 0, np.stack(clopper_pearson(positive, n, alpha), axis=-1), np.nan)
+    return positive / np.where(n > 0, n, np.nan), ends, np.count_nonzero(x == 0, axis=-1)
 
 
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:

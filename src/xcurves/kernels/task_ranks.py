@@ -24,7 +24,6 @@ from xcurves.kernels.task_plans import TABLED, Cells, DealPlan, every_deal
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
-_FEW = 64  # runs up to which a product with a matrix is faster than sums along them
 Table = tuple[Floats, Floats]
 Deals = list[tuple[Labels, Index | None]]  # of alike tasks: labels, and their places in `every_deal`
 
@@ -183,46 +182,22 @@ def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
     """
     n_deals, n_members, n_curves = labels.shape
     found = np.empty((3, n_members, n_deals))
-    few = n_curves <= _FEW
     rows = rows_that_fit(4 * n_curves, CACHE)
     for member in range(n_members):
         own = _Ties(ties.first[member], ties.last[member])
         for start in range(0, n_deals, rows):
-            part = 1 - labels[start : start + rows, member]
-            # Of 2,000 v 2,000 runs the places of one sample take a tenth of the time of sums along all runs.
-            sums = _sums_by_place(part, m) if own.none and not few else _sums_by_run(part, own)
-            found[:, member, start : start + rows] = sums
+            found[:, member, start : start + rows] = _sums(1 - labels[start : start + rows, member], own)
     wins, squares_a, squares_b = found
     of_a = (m * squares_a - wins**2) / (m * m * (m - 1) * n * n)
     of_b = (n * squares_b - (m * n - wins) ** 2) / (n * n * (n - 1) * m * m)
     return wins / (m * n), of_a + of_b
 
 
-def _sums_by_place(deals: NDArray[np.int8], m: int) -> tuple[Floats, Floats, Floats]:
-    """Return the sum of the placements of the first sample and the sums of squares of both, without ties."""
-    n_deals, n_runs = deals.shape
-    place = np.flatnonzero(deals.view(np.bool_)).reshape(n_deals, m) - n_runs * np.arange(n_deals)[:, np.newaxis]
-    rank = np.arange(1.0, m + 1)
-    placements = place - (rank - 1)
-    # Of all places the squares of the numbers of firsts up to there add up to N m² - Σ (2k - 1) p_k, of theirs to Σ k².
-    squares_b = n_runs * m**2 - placements @ (2 * rank - 1) - (2 * rank - 1) @ (rank - 1) - rank @ rank
-    return placements.sum(axis=-1), np.einsum("dk,dk->d", placements, placements), squares_b
-
-
-def _sums_by_run(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
-    """Return the same sums, with ties."""
-    first = deals.astype(float)
-    of_first = _firsts_below(deals, first, ties)
+def _sums(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
+    """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
+    upto, first = deals.cumsum(axis=-1, dtype=np.int32), deals.astype(float)
+    of_first = (upto[:, ties.last] + (upto - deals)[:, ties.first]) / 2  # how many firsts stand below, ties half
     of_second = ties.below - of_first
     squares_a = np.einsum("di,di->d", first * of_second, of_second)
     squares_b = np.einsum("di,di->d", (1 - first) * of_first, of_first)
     return np.einsum("di,di->d", first, of_second), squares_a, squares_b
-
-
-def _firsts_below(deals: NDArray[np.int8], first: Floats, ties: _Ties) -> Floats:
-    """Return how many runs of the first sample stand below each place of one task, ties and the run itself half."""
-    if deals.shape[1] <= _FEW:
-        place = np.arange(deals.shape[1])[:, np.newaxis]
-        return np.asarray(first @ (((place < ties.first) + (place <= ties.last) * 1.0) / 2))
-    upto = deals.cumsum(axis=-1, dtype=np.int32)
-    return np.asarray((upto[:, ties.last] + (upto - deals)[:, ties.first]) / 2)

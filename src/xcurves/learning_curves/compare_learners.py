@@ -123,11 +123,10 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     arrays = [*curves_of(chosen), *curves_of(against), spread(where, lead)]
     job = Job(
         name="compare_learners",
-        kernel=_compare,
+        kernel=comparison,
         context=Context.of(arrays[0], core=(THETA,)),
         layout=COMPARE_LEARNERS.layout({"param": len(COMPARED), "ci_bound": 2, "crossing": 2}),
         core=(THETA,),
-        options={"comparison": comparison},
     )
     attrs = COMPARE_LEARNERS.attrs(
         fit,
@@ -165,7 +164,7 @@ class _LearnerComparison:
     alpha: float
     known: bool
 
-    def of_group(self, group: Group) -> dict[str, Floats]:
+    def __call__(self, group: Group) -> dict[str, Floats]:
         """Compare, given what `curves_of` returns for the learners, then for the reference, and N."""
         *parts, at = group.data
         ours, theirs = (
@@ -228,7 +227,3 @@ class _LearnerComparison:
         """Return half the width of intervals of differences, variances of shape (2, ...)."""
         degrees = np.broadcast_to(degrees, variances.shape)
         return np.asarray(t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0)))
-
-
-def _compare(group: Group, *, comparison: _LearnerComparison) -> dict[str, Floats]:
-    return comparison.of_group(group)

@@ -45,7 +45,7 @@ class Fitter:
     alpha: float
     octaves: float | None
 
-    def fit_group(self, group: Group) -> dict[str, Floats]:
+    def __call__(self, group: Group) -> dict[str, Floats]:
         """Fit tasks, given errors, shape (task, fold, size), N, and the standard errors and folds of means."""
         errors, at, *aggregates = group.data
         parts = []
@@ -197,11 +197,6 @@ class Fitter:
         return {
             name: np.asarray(values / divisors.get(name, 1.0))[cuts.get(name, ...)] for name, values in found.items()
         }
-
-
-def fit_kernel(group: Group, *, fitter: Fitter) -> dict[str, Floats]:
-    """Fit the curves of tasks."""
-    return fitter.fit_group(group)
 
 
 def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:

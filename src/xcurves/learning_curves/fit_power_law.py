@@ -13,7 +13,7 @@ from xcurves.core.driver import Job, compute, is_lazy
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.learning_curves import error_rates, fit_result
-from xcurves.learning_curves.curvefit import Fitter, fit_kernel
+from xcurves.learning_curves.curvefit import Fitter
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 from xcurves.learning_curves.options import (
     Asymptote,
@@ -221,11 +221,10 @@ def fit_power_law(
     folded = errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)
     job = Job(
         name="fit_power_law",
-        kernel=fit_kernel,
+        kernel=fitter,
         context=Context.of(errors, core=core),
         layout=fit_result.layout_of(model, len(predicted)),
         core=("_fold", "training"),
-        options={"fitter": fitter},
     )
     variables = compute(job, folded.rename(run="_fold"), spread(where, extra), *aggregates)
     attrs = FIT_POWER_LAW.attrs(

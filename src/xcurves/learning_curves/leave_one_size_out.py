@@ -117,11 +117,10 @@ def leave_one_size_out(
     shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
     job = Job(
         name="leave_one_size_out",
-        kernel=_leave_out,
+        kernel=_TriedVariants(models, unit, learners),
         context=Context.of(shaped, core=dims),
         layout=LEAVE_ONE_SIZE_OUT.layout({"variant": len(models), "training": len(n)}),
         core=dims,
-        options={"variants": _TriedVariants(models, unit, learners)},
     )
     kept = {name: each for name, each in errors.coords.items() if not {"algorithm", "run", "training"} & set(each.dims)}
     coords = {**kept, "variant": list(models), "training": errors["training"]}
@@ -158,7 +157,7 @@ class _TriedVariants:
     unit: error_rates.Unit
     learners: list[str]
 
-    def of_group(self, group: Group) -> dict[str, Floats]:
+    def __call__(self, group: Group) -> dict[str, Floats]:
         """Predict, given errors, shape (task, learner, fold, size)."""
         errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
         names = [_name_of(task, learner) for task in group.names for learner in self.learners]
@@ -201,10 +200,6 @@ class _TriedVariants:
             theta = model.fit(at, without).theta
             residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, residual, np.nan)
-
-
-def _leave_out(group: Group, *, variants: _TriedVariants) -> dict[str, Floats]:
-    return variants.of_group(group)
 
 
 def _name_of(task: str, learner: str) -> str:

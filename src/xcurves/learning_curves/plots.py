@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.axes import Style, fill_band, scale_training, short_level, style_in
-from xcurves.core.wording import label_of
+from xcurves.core.wording import label_of, with_units
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.error_rates import REASONS
 from xcurves.learning_curves.prediction_kernel import predicted_curves
@@ -43,8 +43,7 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     ax.set_yscale("log")
     _leave_room(ax, np.concatenate(heights))
     scale_training(ax, fit["training"].sel(training=levels), log=True)
-    units = fit["error_at_n"].attrs.get("units", "1")
-    ax.set_ylabel("error" if units == "1" else f"error ({units})")
+    ax.set_ylabel(with_units("error", fit["error_at_n"]))
     _name_curves(fit, ax)
 
 

@@ -44,7 +44,7 @@ class Predictor:
     known: bool
     cap: float
 
-    def of_group(self, group: Group) -> dict[str, Floats]:
+    def __call__(self, group: Group) -> dict[str, Floats]:
         """Predict, given what `curves_of` returns and the sizes of curves, if each has its own.
 
         With a reference its curves come after those of the learners.
@@ -88,17 +88,12 @@ def predict_curves(predictor: Predictor, layout: Layout, parts: Sequence[xr.Data
     """Return the predictions of what `curves_of` returns, and sizes of curves."""
     job = Job(
         name="predict",
-        kernel=_predict,
+        kernel=predictor,
         context=Context.of(parts[0], core=(THETA,)),
         layout=layout,
         core=(THETA,),
-        options={"predictor": predictor},
     )
     return compute(job, *parts)
-
-
-def _predict(group: Group, *, predictor: Predictor) -> dict[str, Floats]:
-    return predictor.of_group(group)
 
 
 def predicted_curves(fit: xr.Dataset, sizes: Floats | None) -> xr.Dataset:

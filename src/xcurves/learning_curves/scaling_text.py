@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels
+from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, quantity, units_of
@@ -37,10 +37,6 @@ def amounts(bounds: xr.DataArray) -> str:
     """Return an interval of parameters or tokens."""
     low, high = ends_of(bounds)
     return f"{amount(low)} to {amount(high)}" if np.isfinite([low, high]).all() else interval(low, high)
-
-
-def _laws(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
-    return zip(labels.tasks_of(result, variable), labels.result_names(result[variable]), strict=True)
 
 
 def _flop(here: xr.Dataset) -> str:
@@ -81,7 +77,7 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     answers: list[str] = []
     details: list[str] = []
     cautions: dict[str, list[str]] = {}
-    for law, name in _laws(result, "backtest_error"):
+    for law, name in named_tasks(result, "backtest_error"):
         if law["unfit"].item():
             details.append(f"{name}not fitted: {REASONS[int(law['unfit'].item())]}.")
             continue
@@ -135,7 +131,7 @@ def _predicted(here: xr.Dataset) -> str:
 def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predicted losses."""
     said = []
-    for here, name in _laws(result, "prediction"):
+    for here, name in named_tasks(result, "prediction"):
         size = f"{amount(here['model_size'].item())} parameters and {amount(here['tokens'].item())} tokens"
         name = joined(
             [part for part in name.removesuffix(": ").split(", ") if not part.startswith(("model_size", "tokens"))]
@@ -149,7 +145,7 @@ def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how compute is best divided."""
-    said = [f"{name}{each}" for law, name in _laws(result, "allocation_exponent") for each in _budgets(law)]
+    said = [f"{name}{each}" for law, name in named_tasks(result, "allocation_exponent") for each in _budgets(law)]
     yield from statements(_brief(said), [], [_OF_RUNS])
 
 
@@ -157,7 +153,7 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
     said: list[str] = []
     pairs = [result.isel(pair=i) for i in range(result.sizes["pair"])] if "pair" in result.dims else [result]
-    for pair, rest in (each for one in pairs for each in _laws(one, "exponent_difference")):
+    for pair, rest in (each for one in pairs for each in named_tasks(one, "exponent_difference")):
         a, b = (str(pair[f"algorithm_{side}"].item()) for side in "ab")
         if "loss_ratio" in pair:
             where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import ends_of, interval, joined, listed, number, quantity
 from xcurves.learning_curves.error_rates import REASONS
@@ -45,7 +46,7 @@ _SCHEMES = {
 
 def fit_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield sentences for each curve, then what holds for all."""
-    for curve, name in _tasks(result, "error_at_n"):
+    for curve, name in named_tasks(result, "error_at_n"):
         said = [name + _fit_claim(curve), *_used(curve)]
         yield from said if result["error_at_n"].size == 1 else [" ".join(said)]
     scheme = result.attrs.get("weights", "variance-folds")
@@ -108,12 +109,12 @@ def _with_more_data(result: xr.Dataset) -> Iterator[tuple[xr.Dataset, str, xr.Da
     try:
         check_fit(result)
     except ValueError:  # a selection left out what predictions need
-        yield from ((curve, name, None) for curve, name in _tasks(result, "error_at_n"))
+        yield from ((curve, name, None) for curve, name in named_tasks(result, "error_at_n"))
         return
     predicted = predicted_curves(result, None).assign_attrs(result.attrs)
     predicted["prediction"].attrs = result["error_at_n"].attrs
-    for (curve, name), (more, _) in zip(_tasks(result, "error_at_n"), _tasks(predicted, "prediction"), strict=True):
-        yield curve, name, more
+    there = labels.tasks_of(predicted, "prediction")
+    yield from ((curve, name, next(there)) for curve, name in named_tasks(result, "error_at_n"))
 
 
 def _more_data(curve: xr.Dataset, more: xr.Dataset | None) -> Iterator[str]:
@@ -132,7 +133,7 @@ def _missed(result: xr.Dataset) -> str:
     """Return which curves miss their own last octaves, "" if none does."""
     said = [
         f"{_plain(name) or 'the curve'} ({number(100 * curve['backtest_error'].item())} %)"
-        for curve, name in _tasks(result, "error_at_n")
+        for curve, name in named_tasks(result, "error_at_n")
         if curve["backtest_error"] > MISSED
     ]
     if not said:
@@ -154,7 +155,7 @@ def _untested(result: xr.Dataset) -> Iterator[str]:
 
 def prediction_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each curve and size, then what holds for all."""
-    for curve, name in _tasks(result, "prediction"):
+    for curve, name in named_tasks(result, "prediction"):
         if curve["prediction"].isnull().all():
             yield f"{name}nothing can be said; there is no fitted curve."
             continue
@@ -184,7 +185,7 @@ def _prediction(here: xr.Dataset, result: xr.Dataset) -> str:
 def left_out_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each task: which variant predicts best, and whether the first differs."""
     first = str(result["variant"].to_numpy()[0])
-    for task, name in _tasks(result, "r_squared"):
+    for task, name in named_tasks(result, "r_squared"):
         average = task["rmse"].mean("training")
         if average.isnull().all():
             yield f"{name}nothing can be said; there are no errors."
@@ -199,7 +200,7 @@ def left_out_sentences(result: xr.Dataset) -> Iterator[str]:
 def learner_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield a sentence for each learner, then what holds for all."""
     reference = result.attrs.get("reference", "the reference")
-    for pair, name in _tasks(result, "data_multiplier"):
+    for pair, name in named_tasks(result, "data_multiplier"):
         error = pair.sel(param="error_at_n")
         if error["difference"].isnull():
             yield f"{name}nothing can be said; it or {reference} has no fitted curve."
@@ -235,10 +236,6 @@ def _crossings(pair: xr.Dataset) -> str:
     return "; ".join(said) or "a difference is shown at every size at which both were measured"
 
 
-def _tasks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
-    return zip(labels.tasks_of(result, variable), labels.result_names(result[variable]), strict=True)
-
-
 def _estimate(curve: xr.Dataset, name: str) -> str:
     return _between(curve[name], curve["estimate_ci"].sel(param=name))
 
@@ -269,12 +266,12 @@ def prediction_answer(result: xr.Dataset) -> str:
     """Return the prediction at the largest size, curve by curve."""
     last = result.isel(n=-1) if "n" in result.dims else result
     if last["prediction"].notnull().sum() > _FEW:
-        ranked = _ranked([(curve, name) for curve, name in _tasks(last, "prediction")], "prediction")
+        ranked = _ranked(list(named_tasks(last, "prediction")), "prediction")
         ends = " … ".join(f"{_rate(curve['prediction'])} ({_plain(name)})" for curve, name in (ranked[0], ranked[-1]))
         return f"Predicted errors at size {number(last['n'].item())}: {ends}."
     said = [
         f"{name}{_between(curve['prediction'], curve['prediction_ci'])} at size {number(curve['n'].item())}"
-        for curve, name in _tasks(last, "prediction")
+        for curve, name in named_tasks(last, "prediction")
         if curve["prediction"].notnull()
     ]
     return f"Predicted errors: {joined(said, '; ')}." if said else "Nothing can be said: there is no fitted curve."
@@ -288,7 +285,7 @@ def left_out_answer(result: xr.Dataset) -> str:
 def learner_answer(result: xr.Dataset) -> str:
     """Return how much data each learner is worth."""
     reference = result.attrs.get("reference", "the reference")
-    tasks = list(_tasks(result, "data_multiplier"))
+    tasks = list(named_tasks(result, "data_multiplier"))
     if len(tasks) > _FEW:
         return _beside(tasks, reference)
     said = [f"{name}{_worth(pair, reference)}" for pair, name in tasks]

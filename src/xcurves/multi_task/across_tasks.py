@@ -13,12 +13,13 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context
-from xcurves.core.validation import check_curves, within_budget
+from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.multi_task import options
-from xcurves.multi_task.comparison import CORRECTIONS, Comparison, compare_tasks
+from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import UNLIKE, TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
+from xcurves.preprocessing.budgets import within_budget
 
 
 def across_tasks(
@@ -190,14 +191,13 @@ def across_tasks(
     given = {} if weights is None else {"task_weights": xr.Variable(task, weights)}
     result = per_task(
         ACROSS_TASKS,
-        compare_tasks,
+        comparison,
         numbers,
         context=context,
         core=core,
         joined=task,
         sizes={"pair": len(comparison.pairs)},
         when=["margin"] * (margin is not None),
-        options={"tasks": comparison},
         attrs={
             "task": task,
             "training_weights": training_weights if isinstance(training_weights, str) else None,

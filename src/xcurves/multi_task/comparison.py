@@ -126,7 +126,7 @@ class JoinedTasks:
         names = [f"{task} {label}" for label in labels.words(curves[task])]
         return cls(context=context, pairs=pairs_in_label_order(curves, reference), tasks=names, groups=groups, **more)
 
-    def by_benchmark(self, group: Group) -> dict[str, Floats]:
+    def __call__(self, group: Group) -> dict[str, Floats]:
         """Return the variables of benchmarks, each computed by itself, data of shape (benchmark, task, ...)."""
         here = replace(self, context=group.context)
         out = group.layout.blank(len(group.names))
@@ -338,8 +338,3 @@ class Comparison(JoinedTasks):
             out["may_be_best"][:, claim] = may_be_best(
                 self.pairs, better, out["pvalue_adjusted"][:, claim], len(self.context.algorithms), self.context.alpha
             )
-
-
-def compare_tasks(group: Group, *, tasks: JoinedTasks) -> dict[str, Floats]:
-    """Compute every benchmark of a group."""
-    return tasks.by_benchmark(group)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in
-from xcurves.core.matrices import MOST_ROWS, SHARES, draw_pairs, n_pair_rows
+from xcurves.core.labels import each_of
+from xcurves.core.matrices import MOST_ROWS, SHARES, draw_differences_of_pairs, draw_pairs, n_pair_rows
 from xcurves.core.tables import pairs_by_size
-from xcurves.core.wording import label_of
+from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     Where tasks and pairs are many, pairs have a row each with both claims, or two algorithms a cell each.
     """
     if result.sizes["pair"] > MOST_ROWS:
-        _draw_matrix(result, ax)
+        draw_differences_of_pairs(ax, result, result["pvalue_adjusted"].sel(task_effect="random"))
         return
     signed = ("difference", "difference_ci", "task_difference", "task_difference_ci")
     result = pairs_by_size(result, result["difference"], signed)
@@ -61,14 +62,6 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
         _draw_tasks(result, ax)
     else:
         _draw_claims(result, ax)
-
-
-def _draw_matrix(result: xr.Dataset, ax: Axes) -> None:
-    p = result["pvalue_adjusted"].sel(task_effect="random").to_numpy()
-    shown, difference = provenance.significant(p, provenance.alpha_of(result)), result["difference"].to_numpy()
-    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
-    ax.set_ylabel("difference of mean scores: this one")
-    ax.set_xlabel("less this one")
 
 
 def _draw_claims(result: xr.Dataset, ax: Axes) -> None:
@@ -93,7 +86,7 @@ def _mean(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
 
 def _label_difference(result: xr.Dataset, ax: Axes) -> None:
     a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"difference of mean scores{_units(result['difference'])}\n{a} − {b}")
+    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
     ax.grid(axis="x", alpha=0.3)
 
 
@@ -107,8 +100,7 @@ def _draw_tasks(result: xr.Dataset, ax: Axes) -> None:
     rows: list[tuple[float, str]] = []
     groups: list[IntervalGroup] = []
     top = 0.0
-    for place in range(result.sizes["pair"]):
-        pair = result.isel(pair=place)
+    for pair in each_of(result, "pair"):
         own = pair.isel({task: _sorted_places(pair)})
         y = top + np.arange(float(own["task_difference"].size))
         groups += _intervals(ax, own, y)
@@ -137,11 +129,6 @@ def _sorted_places(pair: xr.Dataset) -> NDArray[np.intp]:
 def _one(result: xr.Dataset, name: str) -> str:
     values = set(result[name].to_numpy().tolist())
     return str(values.pop()) if len(values) == 1 else {"algorithm_a": "first", "algorithm_b": "second"}[name]
-
-
-def _units(variable: xr.DataArray) -> str:
-    units = str(variable.attrs.get("units", "1"))
-    return "" if units in ("", "1") else f" ({units})"
 
 
 def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:

@@ -17,7 +17,7 @@ from xcurves.kernels import task_flips, training_bands
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
 from xcurves.multi_task import options
-from xcurves.multi_task.comparison import JoinedTasks, compare_tasks
+from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups
 from xcurves.multi_task.run_scores import score_fractions
@@ -133,12 +133,11 @@ def profile_across_tasks(
     )
     result = per_task(
         PROFILE_ACROSS_TASKS,
-        compare_tasks,
+        profile,
         scores,
         context=context,
         core=core,
         sizes={"pair": len(profile.pairs)},
-        options={"tasks": profile},
         attrs={
             "task": task,
             "task_groups": groups.name,

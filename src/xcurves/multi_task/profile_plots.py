@@ -10,6 +10,7 @@ import xarray as xr
 from xcurves.core import provenance
 from xcurves.core.axes import fill_band, style_in, wrapped
 from xcurves.core.curve_differences import draw_pairs_along
+from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -32,12 +33,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
                 color=style.color, label=str(name))  # fmt: skip
     _mark_pairs(result, at, ax)
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(_label("mean score over tasks", result["mean_curve"]))
-
-
-def _label(what: str, variable: xr.DataArray) -> str:
-    units = str(variable.attrs.get("units", "1"))
-    return wrapped(what if units in ("", "1") else f"{what} ({units})")
+    ax.set_ylabel(wrapped(with_units("mean score over tasks", result["mean_curve"])))
 
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:

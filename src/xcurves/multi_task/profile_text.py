@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
+from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import joined, pvalue
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
-from xcurves.multi_task.text import benchmarks, pairs_by_size, pairs_of
+from xcurves.multi_task.text import pairs_by_size
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
@@ -20,8 +21,8 @@ _NAMED = 2  # pairs that an answer names
 
 def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield where every pair differs, then what the bands mean."""
-    for one, name in benchmarks(result, "n_tasks") if result["n_tasks"].size <= _FEW else []:
-        for pair in pairs_of(one):
+    for one, name in named_tasks(result, "n_tasks") if result["n_tasks"].size <= _FEW else []:
+        for pair in each_of(one, "pair"):
             yield name + _profile_claim(pair)
     yield (
         "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance
+from xcurves.core import provenance
+from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.schema import Statement
 from xcurves.core.verdicts import Pairs, say_against, say_best, say_floor, value_of_best
 from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, pvalue, span
@@ -20,7 +21,7 @@ _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 
 def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best over tasks, for tasks like these and for these; what cannot be shown; then pairs and ranks."""
-    task, found = result.attrs["task"], list(benchmarks(result, "difference"))
+    task, found = result.attrs["task"], list(named_tasks(result, "difference"))
     for one, name in found[:_MOST_NAMED]:
         yield from (Statement("answer", f"{name}{text}") for text in _answers(one, task))
     if len(found) > _MOST_NAMED:
@@ -151,8 +152,7 @@ def _carrier(one: xr.Dataset, task: str, best: object, rival: object, *, lower: 
     """Return which task carries the lead of the best by the mean over another algorithm."""
     if task not in one.dims:
         return ""
-    for place in range(one.sizes["pair"]):
-        pair = one.isel(pair=place)
+    for pair in each_of(one, "pair"):
         sides = [pair["algorithm_a"].item(), pair["algorithm_b"].item()]
         if {best, rival} == set(sides):
             sign = (1 if sides[0] == best else -1) * (-1 if lower else 1)
@@ -195,7 +195,7 @@ def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
 
 def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
     """Yield which pairs differ so skewly over tasks that the interval for tasks like these misses more often."""
-    if not all(_has_all(pair, task) for pair in pairs_of(one)):
+    if not all(_has_all(pair, task) for pair in each_of(one, "pair")):
         return
     d = one["task_difference"].transpose("pair", task).to_numpy()
     for sign, side in ((1, "above"), (-1, "below")):
@@ -320,18 +320,8 @@ def _left_out(one: xr.Dataset, task: str) -> Iterator[str]:
         yield f"Some pairs are without {listed(names, _MOST_NAMED)}, where one of the two has no run or none is finite."
 
 
-def benchmarks(result: xr.Dataset, variable: str) -> Iterator[tuple[xr.Dataset, str]]:
-    """Yield the result of every benchmark with its prefix in messages."""
-    return zip(labels.tasks_of(result, variable), labels.result_names(result[variable]), strict=True)
-
-
-def pairs_of(result: xr.Dataset) -> Iterator[xr.Dataset]:
-    """Yield the pairs of one benchmark."""
-    return (result.isel(pair=place) for place in range(result.sizes["pair"]))
-
-
 def pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
     """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
-    named = [(name, pair) for one, name in benchmarks(result, variable) for pair in pairs_of(one)]
+    named = [(name, pair) for one, name in named_tasks(result, variable) for pair in each_of(one, "pair")]
     largest: Floats = np.array([float(abs(pair["difference"]).max()) for _, pair in named])
     return [named[place] for place in np.argsort(-largest, kind="stable")]

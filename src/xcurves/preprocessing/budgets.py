@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -14,8 +14,9 @@ from xcurves.kernels import ragged
 from xcurves.kernels.moments import Floats
 from xcurves.preprocessing import grids
 
+BUDGET = "budget"
+LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 _SHOWN = 20
-
 _MOST = 100_000  # fractions
 
 
@@ -33,6 +34,20 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
             f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
         )
     return [float(each) for each in at]
+
+
+def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
+    """Return times that are known in all runs pooled: those beyond the smallest budget are infinite; and that budget.
+
+    Scores without the coordinate that `time_to_target` makes stay as they are, without a budget.
+    """
+    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
+        return times, None
+    own = times.coords[BUDGET].astype(np.float64)
+    bare = times.drop_vars(BUDGET)
+    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
+    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
+    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})
 
 
 def align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:

@@ -62,10 +62,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
             f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
             "training needs two. Use .curves.randomized_anova()"
         )
-    if options.inference:
-        measured = profiles.measure_levels(curves, sizes, paired=context.paired)
-    else:
-        measured = profiles.measure_groups(curves, sizes)
+    measured = profiles.measure_levels(curves, sizes, paired=context.paired)
     _check_scale(measured, group.names)
     plan = context.plan(sizes, work=curves.shape[-1])
     out: dict[str, Any] = dict(_describe(group, measured, options.stretches))

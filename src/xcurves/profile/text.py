@@ -23,8 +23,8 @@ _LISTED = 6  # stretches of levels that a sentence lists
 
 def profile_sentences(result: xr.Dataset) -> Iterator[str]:
     """Yield sentences for each task, then what holds for all."""
-    names = labels.result_names(result["fraction"], ("training",))
-    for task, name in zip(labels.tasks_of(result, "fraction", ("training",)), names, strict=True):
+    tasks = list(labels.named_tasks(result, "fraction", ("training",)))
+    for task, name in tasks:
         here = task.isel(training=task["ss"].notnull().all("effect").to_numpy())
         if here.sizes["training"] == 0:
             yield f"{name}Nothing can be said; there are no runs."
@@ -42,7 +42,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         yield _how(result)
     if "pvalue_adjusted" in result:
         yield _LIMITS
-        yield from unadjusted_over_tasks(len(names))
+        yield from unadjusted_over_tasks(len(tasks))
 
 
 def _equal(task: xr.Dataset) -> Iterator[str]:

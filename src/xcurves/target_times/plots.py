@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in, wrapped
+from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.moments import Floats
 
@@ -34,7 +35,7 @@ def compared(result: xr.Dataset) -> str:
 def _each(result: xr.Dataset) -> list[xr.Dataset]:
     """Return what is said of each algorithm, of the only one too."""
     whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
-    return [whole.isel(algorithm=place) for place in range(whole.sizes["algorithm"])]
+    return list(each_of(whole, "algorithm"))
 
 
 def draw_times(result: xr.Dataset, ax: Axes) -> None:
@@ -114,13 +115,11 @@ def forest_rows(result: xr.Dataset) -> float:
 
 def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
     """Draw speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
-    whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
     ax.axvline(0, color="0.6", linewidth=1)
     rows: list[tuple[float, str]] = []
     groups: list[IntervalGroup] = []
     top = 0.0
-    for place in range(whole.sizes["algorithm"]):
-        one = whole.isel(algorithm=place)
+    for one in _each(result):
         name, style = str(one["algorithm"].item()), style_in(one)
         if "task_speedup" not in result:
             groups += _logs(one["speedup"], one["speedup_ci"], np.array([top]), style)

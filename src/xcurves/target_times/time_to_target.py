@@ -8,9 +8,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance, validation
-from xcurves.core.validation import LAST_LEVEL, check_curves
+from xcurves.core.validation import check_curves
 from xcurves.kernels import hitting_times
 from xcurves.kernels.moments import Floats
+from xcurves.preprocessing.budgets import LAST_LEVEL
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 
 
