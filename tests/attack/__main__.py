@@ -1,7 +1,8 @@
 """Attack everything, and write the counts into docs/reliability.md.
 
-``python -m attack N [DAMAGES [KILLS]]`` calls every public function N times, damages every format and kills every
-writer as often as is said (500 and 50 are usual), and rewrites the tables of what was tried.
+``python -m attack N [DAMAGES [KILLS [NAME ...]]]`` calls every public function, or those of the names, N times, damages
+every format and kills every writer as often as is said (500 and 50 are usual), and rewrites the tables of what was
+tried.
 """
 
 from __future__ import annotations
@@ -47,16 +48,22 @@ def write(part: str, text: str) -> None:
     PAGE_OF_COUNTS.write_text(re.sub(pattern, lambda _: begin + text + end, page, flags=re.DOTALL))
 
 
-def main(calls: int, damages: int = 0, kills: int = 0) -> int:
+def rows_of_calls() -> dict[str, list[object]]:
+    """Return the rows of functions that the page has."""
+    lines = re.findall(r"^\| `(\w+)` \|(.*) \|$", PAGE_OF_COUNTS.read_text(), re.MULTILINE)
+    return {name: [f"`{name}`", *counts.split(" | ")] for name, counts in lines}
+
+
+def main(calls: int, damages: int = 0, kills: int = 0, *names: str) -> int:
     """Attack, write the page; return the number of faults."""
     versions = f"{platform.system()}, Python {platform.python_version()}, xcurves {xcurves.__version__}"
     n_faults = 0
     if calls:
-        rows = []
-        for name in outcomes.CALLABLE:
+        for name in names or outcomes.CALLABLE:
             counts = attack(name, calls)
-            rows.append([f"`{name}`", sum(counts.values()), counts["result"], counts["refused"], counts["fault"]])
             n_faults += counts["fault"]
+            known = rows_of_calls() | {name: [f"`{name}`", counts.total(), *counts.values()]}
+            rows = [known[each] for each in outcomes.CALLABLE if each in known]
             write("calls", f"{versions}.\n\n{table(['function', 'calls', 'results', 'refused', 'faults'], rows)}")
     if damages:
         found = {kind: try_damage(kind, damages) for kind in FORMATS}
@@ -76,4 +83,4 @@ def main(calls: int, damages: int = 0, kills: int = 0) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(*map(int, sys.argv[1:]))))
+    sys.exit(min(1, main(*map(int, sys.argv[1:4]), *sys.argv[4:])))

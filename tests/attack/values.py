@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import tempfile
@@ -208,8 +209,8 @@ def usual(draw: Draw, name: str, hint: typing.Any) -> typing.Any:
         "rng": [0, 1, 2**70],
         "weights": [{"a0": 1, "a1": -1}, None],
         "n": [20, [32.0, 64.0]],
-        "model_size": [1e8, [1e7, 1e9]],
-        "tokens": [1e10],
+        "model_size": [1e8, [1e7, 1e9], 1e300],
+        "tokens": [1e10, [1e9, 1e12], []],
         "compute": [1e20, [1e19, 1e21]],
         "target": [0.0, 1.0],
         "on": ["intersection", "union", 3, [2.0, 4.0]],
@@ -250,8 +251,8 @@ def usual(draw: Draw, name: str, hint: typing.Any) -> typing.Any:
         "run": ["run", None],
         "variants": [None, {"x": {}}],
         "modification": [None],
-        "at": ["largest", 4.0],
-        "predict_at": [None, [32.0]],
+        "at": [(1e9, 1e11), None] if name in SCALING else ["largest", 4.0],
+        "predict_at": [None, [(1e9, 1e11)]] if name == "fit_scaling_law" else [None, [32.0]],
         "name": ["look"],
         "path": [PAGE],
     }
@@ -284,10 +285,49 @@ DIMS = ("algorithm", "run", "training")
 PAGE = Path(tempfile.gettempdir()) / f"attack-{os.getpid()}.html"
 
 
-def first(draw: Draw, parameter: str, needs: Sequence[str]) -> typing.Any:
+SCALING = ("predict_loss", "optimal_allocation", "compare_scaling_laws")
+
+
+def losses(draw: Draw) -> xr.DataArray:
+    """Return losses of runs of several sizes and amounts of tokens, as a law has them or somehow."""
+    data = draw.array(("run",)) if draw.seldom() else xr.DataArray(np.zeros(16), dims="run")
+    if draw.seldom(0.4) and "algorithm" not in data.dims:
+        data = data.expand_dims(algorithm=["a0", "a1"])
+    if "run" not in data.dims or draw.seldom(0.05):
+        return data
+    exponents = draw.rng.uniform(6, 9, (2, data.sizes["run"])).round(0 if draw.seldom(0.5) else 6)
+    n, d = (xr.DataArray(10.0**each, dims="run") for each in exponents)
+    law = draw.of([0.0, 1.7]) + 400 * n**-0.34 + draw.of([0, 2000]) * d ** -draw.of([0.37, 0.01])
+    noise = draw.of([0.0, 0.01, 1.0]) * draw.rng.normal(size=data.shape)
+    data = (abs(data) + 1 if data.dtype.kind == "f" else xr.ones_like(data, float)) * law * np.exp(noise)
+    n, d = (each * draw.of(SCALES) if draw.seldom(0.04) else each for each in (n, d))
+    data = data.assign_coords(model_size=n, tokens=d)
+    data = data * draw.of(SCALES) if draw.seldom(0.06) else data
+    return draw.lazy(data) if draw.seldom(0.1) else data
+
+
+@cache
+def laws() -> list[xr.Dataset]:
+    """Return fits of scaling laws, of one suite and of several."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tried = []
+        for seed in range(60):
+            with contextlib.suppress(ValueError, TypeError):
+                tried.append(xcurves.fit_scaling_law(losses(Draw(seed)), compute=[1e20]).compute())
+    return tried
+
+
+def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing.Any:
     """Return the array, result or frame that a function takes; `needs` a dim of tasks, or looks, or neither."""
     if draw.seldom(0.04):
         return draw.of(ODD)
+    if parameter == "losses":
+        return losses(draw)
+    if name in SCALING and not draw.seldom(0.1):
+        return draw.of(laws())
     if parameter == "scores":
         return draw.array(("algorithm", "run"))
     if parameter == "errors":
@@ -337,7 +377,7 @@ def call(name: str, seed: int) -> tuple[list[typing.Any], dict[str, typing.Any]]
     parameters = inspect.signature(getattr(xcurves, name)).parameters
     needs = [each for each in ("task", "look") if each in parameters and draw.seldom(0.9)]
     given, *others = parameters.values()
-    positional, options = [first(draw, given.name, needs)], {}
+    positional, options = [first(draw, name, given.name, needs)], {}
     resampled = draw.seldom(0.3 if {"interval", "strata"} & set(parameters) else 1.0)
     for parameter in others:
         left_out = 0.0 if parameter.default is parameter.empty else 0.65

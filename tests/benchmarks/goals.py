@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import distributions, learning, profiles, scaling, test_experiments, test_frames, workloads
 from benchmarks.table import EXACT, LARGE, PAPER, print_machine, show
 from benchmarks.workloads import WORKLOADS, Workload
+from xcurves import tutorial
 from xcurves.kernels import contrasts, ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -215,6 +216,20 @@ def task_goals() -> list[Goal]:
     ]
 
 
+def plan_goals() -> list[Goal]:
+    """Return the goals of numbers of runs to plan for."""
+    pilots, tasks = curves(1, 2, 10, 201), tutorial.open_dataset("benchmark")["accuracy"].isel(algorithm=slice(2))
+    return [
+        Goal("`runs_needed` of 2 × 10 × 201 levels", partial(pilots.curves.runs_needed, rng=0), None, 6.0),
+        Goal(
+            "`runs_needed` over 16 tasks of 2 × 5",
+            partial(tasks.curves.runs_needed, test="across_tasks", rng=0),
+            None,
+            30.0,
+        ),
+    ]
+
+
 def across(tasks: xr.DataArray) -> xr.Dataset:
     """Compare across tasks, with constants in place of the test and interval of each task."""
     made = contrasts.contrast_tests
@@ -245,7 +260,7 @@ def experiment_goals() -> list[Goal]:
 
 FAMILIES = (
     anova_goals, profile_goals, distribution_goals, band_goals, frame_goals, learning_goals, scaling_goals, task_goals,
-    experiment_goals,
+    plan_goals, experiment_goals,
 )  # fmt: skip
 
 

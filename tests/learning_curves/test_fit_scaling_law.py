@@ -282,6 +282,10 @@ def bad(change):
     return lambda: xcurves.fit_scaling_law(change(grid()))
 
 
+def predict(**sizes):
+    return lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(**({"model_size": 1e9, "tokens": 1e11} | sizes))
+
+
 RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20 * np.geomspace(1e7, 1e9, 12))}
 
 
@@ -311,6 +315,17 @@ RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20
             lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(model_size=-1, tokens=1),
             "model_size must be pos",
         ),
+        (predict(model_size=1e300), "model_size must lie between 1e-50 and 1e.50; got 1e.300. Check its unit"),
+        (predict(tokens=[]), r"tokens must be one number at least; got \[\]. For example tokens=7e9"),
+        (predict(tokens=[[1], [1, 2]]), "tokens must be numbers; got"),
+        (
+            lambda: xcurves.fit_scaling_law(grid(), compute=1e101),
+            "compute must lie between 1e-100 and 1e.100; got 1e.101",
+        ),
+        (lambda: xcurves.fit_scaling_law(grid(), predict_at=(1e9, 1e51)), "predict_at must lie between"),
+        (bad(lambda e: e * 1e200), "losses must lie between 1e-30 and 1e.30; got"),
+        (bad(lambda e: e.isel(tokens=[])), "losses is empty: got sizes .* Check the selection"),
+        (bad(lambda e: e.assign_coords(model_size=e.model_size * 1e60)), "model_size must lie between"),
         (lambda: xcurves.fit_scaling_law(grid()).curves.compare_scaling_laws(at=(1, 1)), "fit has one law; suites are"),
         (lambda: xcurves.fit_scaling_law(grid()).isel(param=0).curves.predict_loss(model_size=1, tokens=1), "'param'"),
     ],

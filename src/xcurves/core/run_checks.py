@@ -198,9 +198,9 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     Curves have the dims (..., algorithm, run, training) or (..., evaluation); lazy ones are not looked at. Scores of
     few different values may be the same by chance.
     """
-    if curves.chunks is not None:
-        return
     last = str(next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims))
+    if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
+        return
     curves = curves.transpose(..., "algorithm", "run", last)
     names, shape = labels.task_names(curves), curves.shape[-3:]
     flat = curves.to_numpy().reshape(len(names), -1, shape[-1])

@@ -125,11 +125,13 @@ def task_effect_tests(
     *,
     margin: float | None = None,
     sign: int = 1,
+    ranks: bool = True,
 ) -> dict[str, Floats]:
     """Test the difference over the tasks of every pair, each task with two runs or more of both algorithms.
 
     `weights`, shape (task,), sum to one over the plan's tasks; `progress` wraps blocks of deals. With a `margin` test
-    that ``sign`` times the difference is at most ``-margin``, against more.
+    that ``sign`` times the difference is at most ``-margin``, against more. Without alphas there are no intervals,
+    without `ranks` no P(X > Y).
 
     Returns
     -------
@@ -138,10 +140,10 @@ def task_effect_tests(
         `interaction` (R), `interaction_pvalue`; unless paired, `prob_greater`, `prob_greater_statistic`,
         `prob_greater_pvalue`; and with a margin `margin_pvalue` and `margin_limit`, of the first alpha.
     """
-    width = rows_that_fit(16 * plan.n_resamples)
+    width = rows_that_fit(max(16 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
     parts = [
-        _evaluate(x[start : start + width], y[start : start + width], weights, plan, alpha, progress, margin, sign)
-        for start in range(0, len(x), width)
+        _evaluate(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
+        for some in (slice(start, start + width) for start in range(0, len(x), width))
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -155,6 +157,7 @@ def _evaluate(
     progress: Progress,
     margin: float | None,
     sign: int,
+    with_ranks: bool,
 ) -> dict[str, Floats]:
     d, v = differences(x, y, paired=plan.paired)
     tasks = np.concatenate([cells.tasks for cells in plan.cells])
@@ -163,7 +166,7 @@ def _evaluate(
     parts = [_part(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
     observed = _sums(parts, plan.observed)
     tests = _Tests(parts, observed, estimate)
-    ranks = None if plan.paired else RankTest(x, y, weights, plan)
+    ranks = RankTest(x, y, weights, plan) if with_ranks and not plan.paired else None
     kept = []
     for _, labels in label_batches(plan, plan.rows, progress):
         sums = _sums(parts, labels)
@@ -193,7 +196,8 @@ def _evaluate(
     scan = any(may_leave_gaps(cells.n_a, cells.n_b) for cells in plan.cells)
     mosts = [n_rare(plan, each) for each in np.atleast_1d(alpha).tolist()]
     ends = np.full((len(x), len(mosts), 2), np.nan)
-    ends[varies] = np.moveaxis(contrasts.hull(shifted, plan.besides, mosts, scan=scan), 0, 1)
+    if mosts:
+        ends[varies] = np.moveaxis(contrasts.hull(shifted, plan.besides, mosts, scan=scan), 0, 1)
     ends = estimate[:, np.newaxis, np.newaxis] + scale[:, np.newaxis, np.newaxis] * ends
     if margin is not None:
         turned = shifted._replace(mean=sign * shifted.mean, linear=sign * shifted.linear)

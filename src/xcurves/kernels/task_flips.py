@@ -13,6 +13,7 @@ Numbers are of shape (member, family); a family that a member does not have is N
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -41,41 +42,45 @@ def flip_statistic(x: Floats) -> Floats:
 
 
 def _scale(x: Floats) -> Floats:
-    """Return the denominator of R, shape (member,)."""
+    """Return the denominator of R, shape (..., member)."""
     return np.asarray(np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1))
 
 
 def _ratio(total: Floats, scale: Floats) -> Floats:
-    """Return R of flipped sums, shape (member,) or (member, flip); 0 where all numbers are 0."""
-    scale = scale.reshape(-1, *[1] * (total.ndim - 1))
+    """Return R of flipped sums, shape (..., member) or (..., member, flip); 0 where all numbers are 0."""
+    scale = scale.reshape(*scale.shape, *[1] * (total.ndim - scale.ndim))
     return np.divide(total**2, scale, out=np.zeros(total.shape), where=scale > 0)
 
 
 def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
-    """Yield the sums of flipped numbers, shape (member, flip)."""
+    """Yield the sums of flipped numbers, shape (..., member, flip)."""
     filled = np.nan_to_num(x)
-    for _, labels in label_batches(plan, rows_that_fit(8 * sum(x.shape))):
+    for _, labels in label_batches(plan, rows_that_fit(8 * (math.prod(x.shape[:-1]) + x.shape[-1]))):
         yield filled @ (1.0 - 2.0 * labels).T
 
 
 def pvalues(x: Floats, plan: FlipPlan, family: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return p-values, and p-values adjusted by step-down max-|T| over the members numbered `family`, shape (member,).
+    """Return p-values, and p-values adjusted by step-down max-|T| over the members numbered `family`.
 
-    Members of unlike numbers of families are compared by P(t > |T|). The p-value of a member of less than two families
-    is NaN, the adjusted one that of a member outside `family` too.
+    `x` is of shape (..., member, family): further axes in front are benchmarks, each adjusted by itself, whose members
+    have the same families. Members of unlike numbers of families are compared by P(t > |T|). The p-value of a member of
+    less than two families is NaN, the adjusted one that of a member outside `family` too.
     """
     n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _scale(x)
-    family = family[n[family] > 1]
-    alike = len(set(n[family].tolist())) < 2
+    of_member = n.reshape(-1, n.shape[-1])[0]
+    family = family[of_member[family] > 1]
+    few = of_member[family]
+    alike = len(set(few.tolist())) < 2
     observed = _ratio(np.nansum(x, axis=-1), scale)
-    steps = StepDown(_size(observed[family], n[family], alike=alike)[np.newaxis])
-    counts, adjusted = np.zeros(len(x)), np.full(len(x), np.nan)
+    lead = math.prod(n.shape[:-1])
+    steps = StepDown(_size(observed[..., family], few, alike=alike).reshape(lead, len(family)))
+    counts, adjusted = np.zeros(n.shape), np.full(n.shape, np.nan)
     for total in _flipped_sums(x, plan):
         ratio = _ratio(total, scale) + TIE
-        counts += np.count_nonzero(ratio >= observed[:, np.newaxis], axis=-1)
-        ratio = np.minimum(ratio[family], 1.0)
-        steps.add(_size(ratio, n[family, np.newaxis], alike=alike)[np.newaxis])
-    adjusted[family] = plan.pvalue(steps.counts[0])
+        counts += np.count_nonzero(ratio >= observed[..., np.newaxis], axis=-1)
+        ratio = np.minimum(ratio[..., family, :], 1.0)
+        steps.add(_size(ratio, few[:, np.newaxis], alike=alike).reshape(lead, len(family), total.shape[-1]))
+    adjusted[..., family] = plan.pvalue(steps.counts).reshape(*n.shape[:-1], len(family))
     return np.where(n > 1, plan.pvalue(counts), np.nan), adjusted
 
 

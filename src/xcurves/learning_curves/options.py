@@ -66,7 +66,7 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
 
 def check_n(name: str, n: object, what: str = "a size", many: str = "sizes", example: str = "[800, 1600]") -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
-    given = np.atleast_1d(np.asarray(n))
+    given = np.atleast_1d(array_of(n))
     if given.dtype.kind not in "iuf":
         raise TypeError(
             f"{name} must be {what} or a list of {many}; got {labels.shown(n)}. For example {name}={example}"
@@ -77,6 +77,14 @@ def check_n(name: str, n: object, what: str = "a size", many: str = "sizes", exa
     if len(np.unique(values)) < len(values):
         raise ValueError(f"{name} has {many} twice; got {values.tolist()}. Give each once")
     return values
+
+
+def array_of(given: object) -> NDArray[Any]:
+    """Return an array; an object of lists of different lengths."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.array(None)
 
 
 def check_positive(name: str, given: NDArray[Any], cure: str) -> Floats:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves import scaling_points as points
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
+from xcurves.learning_curves.options import array_of
 from xcurves.learning_curves.scaling_answers import laws_of, of_laws, prediction
 
 Size = float | list[float] | Floats | xr.DataArray
@@ -69,15 +69,17 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     if isinstance(given, xr.DataArray):
         array = given.drop_vars([coord for coord in given.coords if coord not in given.dims])
     else:
-        values = np.asarray(given)
+        values = array_of(given)
         if values.ndim > 1:
             raise ValueError(f"{name} must be a number or a sequence; got shape {values.shape}. Give a DataArray")
         array = xr.DataArray(values, {name: values} if values.ndim else None, [name] if values.ndim else None)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be numbers; got {labels.shown(given)}. For example {name}=7e9")
-    if array.chunks is None and not ((array > 0) & np.isfinite(array)).all():
-        raise ValueError(f"{name} must be positive and finite; got {labels.shown(given)}. A law has no value there")
+    if not array.size:
+        raise ValueError(f"{name} must be one number at least; got {labels.shown(given)}. For example {name}=7e9")
+    if array.chunks is None:
+        points.check_sizes(name, array.to_numpy())
     for dim in set(array.dims) & set(estimate.dims):
         if dim in array.indexes and dim in estimate.indexes and not array.indexes[dim].equals(estimate.indexes[dim]):
             raise ValueError(f"{name} must have the labels of the fit; its {dim!r} differs. Select the same ones")
-    return array.astype(np.float64)
+    return array.astype(float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,10 +14,12 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.scaling_intervals import DISTINCT
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
-from xcurves.learning_curves.options import bare, check_n, check_positive, spread
+from xcurves.learning_curves.options import array_of, bare, check_n, check_positive, spread
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
 FLOPS = 6.0  # for each parameter and token
+_LARGEST = 1e50  # size or amount of tokens: A N^-alpha and compute stay finite
+_LARGEST_LOSS = 1e30  # whose sixth power stays finite
 _FEWEST = 10  # runs
 _TOGETHER = 0.99  # correlation of ln N and ln D
 _ALIKE = 1e-12
@@ -40,6 +43,8 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
         raise TypeError(
             f"losses must be a DataArray; got {type(losses).__name__}. Label it: frame.curves.to_dataarray()"
         )
+    if not losses.size:
+        raise ValueError(f"losses is empty: got sizes {dict(losses.sizes)}. Check the selection that made it")
     for name in SIZES:
         if name not in losses.coords:
             other = next((dim for dim in ("training", "n", "size") if dim in losses.dims), "...")
@@ -85,10 +90,12 @@ def runs_of(stacked: Floats, names: Sequence[str]) -> tuple[Runs, Floats]:
     losses, known = stacked[:, 0], np.isfinite(stacked[0, 1:]) & (stacked[0, 1:] > 0)
     for law in np.flatnonzero(np.isinf(losses).any(axis=1))[:1]:
         raise ValueError(f"{names[law]}losses has infinite values. Mask them: losses.where(np.isfinite(losses))")
+    _check_range("losses", losses[losses > 0], _LARGEST_LOSS)
     for name, theirs, given in zip(SIZES, known, stacked[0, 1:], strict=True):
         for law, run in np.argwhere(~np.isnan(losses) & ~theirs)[:1]:
             cure = "Leave it out: losses.isel(run=...)"
             raise ValueError(f"{names[law]}{name} must be positive and finite; got {given[run]:g}. {cure}")
+        check_sizes(name, given[theirs & ~np.isnan(losses).all(axis=0)])
     every = known.all(axis=0)
     typical = [np.exp(np.log(each[every]).mean()) if every.any() else 1.0 for each in stacked[0, 1:]]
     n, d = (np.where(every, each, middle) for each, middle in zip(stacked[0, 1:], typical, strict=True))
@@ -119,15 +126,31 @@ def unfit(runs: Runs, losses: Floats) -> NDArray[np.int8]:
 
 def check_flop(name: str, compute: object) -> Floats:
     """Return amounts of compute, shape (flop,)."""
-    return check_n(name, compute, "an amount of compute", "amounts", "1e21")
+    values = check_n(name, compute, "an amount of compute", "amounts", "1e21")
+    _check_range(name, values, _LARGEST**2)
+    return values
+
+
+def check_sizes(name: str, given: NDArray[Any]) -> Floats:
+    """Return sizes or amounts of tokens as floats, from which a law follows without overflow."""
+    values = check_positive(name, given, "A law has no value there")
+    _check_range(name, values, _LARGEST)
+    return values
+
+
+def _check_range(name: str, values: Floats, largest: float) -> None:
+    """Refuse positive numbers that are out of all proportion."""
+    far = values[(values > largest) | (values < 1 / largest)]
+    if far.size:
+        raise ValueError(f"{name} must lie between {1 / largest:g} and {largest:g}; got {far[0]:g}. Check its unit")
 
 
 def check_pairs(name: str, pairs: object) -> Floats:
     """Return pairs of model size and tokens, shape (n, 2)."""
-    values = np.atleast_2d(np.asarray(pairs))
+    values = np.atleast_2d(array_of(pairs))
     if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != 2:
         raise TypeError(f"{name} must be (model_size, tokens), or a list of such pairs; got {labels.shown(pairs)}")
-    return check_positive(name, values, "For example [(7e9, 1.4e11)]")
+    return check_sizes(name, values)
 
 
 def check_cost(flops: float) -> float:
@@ -135,4 +158,4 @@ def check_cost(flops: float) -> float:
     name = "flops_per_token_and_parameter"
     if isinstance(flops, bool) or not isinstance(flops, int | float | np.number) or not 0 < flops < np.inf:
         raise ValueError(f"{name} must be a positive number; got {labels.shown(flops)}. Usual: {FLOPS:g}")
-    return float(flops)
+    return float(check_sizes(name, np.array([flops]))[0])

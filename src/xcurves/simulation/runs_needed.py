@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -15,6 +15,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels import ecdf
 from xcurves.multi_task.across_tasks import across_tasks
+from xcurves.multi_task.many_benchmarks import PVALUES, many_pvalues
 from xcurves.simulation import counts, pilots
 from xcurves.simulation.generators import resampled, with_algorithm
 from xcurves.simulation.grid import cells_of
@@ -143,7 +144,7 @@ def runs_needed(
     """
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
     if isinstance(test, str):
-        test, curves = _across_tasks(curves, test)
+        test, curves = _across_tasks(curves, test, pvalue)
     if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1; got {labels.shown(power)}. Usual: 0.8")
     available = _check_pilots(curves)
@@ -200,7 +201,7 @@ def runs_needed(
     return result
 
 
-def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
+def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, xr.DataArray]:
     """Return the comparison over the only further dim of curves, and the mean of each curve, which it takes alone."""
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
@@ -208,8 +209,17 @@ def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
         raise ValueError(
             f"test='across_tasks' needs one dim of tasks; curves have {tuple(curves.dims)}. Select along the others"
         )
+    task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
-    return partial(across_tasks, task=str(extra[0]), n_resamples=399), means
+    run_checks.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
+    if pvalue not in PVALUES:
+        return partial(across_tasks, task=task, n_resamples=399), means
+    return partial(_many_pvalues, task=task, name=pvalue, n_resamples=399), means
+
+
+def _many_pvalues(curves: xr.DataArray, *, rng: validation.Rng = None, **options: Any) -> xr.DataArray:
+    """Test curves of one level: all data sets at once take a hundredth of the time of `across_tasks` of each."""
+    return many_pvalues(curves.isel(training=0, drop=True), rng=rng, **options)
 
 
 def _check_pilots(curves: xr.DataArray) -> int:
