@@ -90,8 +90,8 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     answer = _brief(answers) if answers else "Nothing can be said: no law could be fitted."
     if len(details) > _LINES:
         details = [*details[:_LINES], f"{len(details) - _LINES} more lines are in the table."]
-    said = [f"{listed(names, 3)}{': ' * bool(names[0])}{each}" for each, names in cautions.items()]
-    yield from statements(answer, details, [*said, _OF_RUNS])
+    said = [f"{listed(names, 3)}: {each}" if names[0] else each for each, names in cautions.items()]
+    yield from statements(answer, details, [*(each[:1].upper() + each[1:] for each in said), _OF_RUNS])
 
 
 def _exponent(law: xr.Dataset) -> str:
