@@ -61,6 +61,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     assert "--folders algorithm run names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_folder_of_event_files(curves, here, capsys):
     pytest.importorskip("tensorboard")
     tensorboardX = pytest.importorskip("tensorboardX")

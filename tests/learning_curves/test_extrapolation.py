@@ -212,7 +212,7 @@ def test_each_curve_is_predicted_at_its_own_size():
 
 
 def test_a_table_of_curves_is_one_call_with_one_warning():
-    errors = laws(168, units="1")
+    errors = laws(24)
     errors[0, 3:] = np.nan  # too few sizes
     errors[1] = np.nan
     errors[2, 4] = 0.0
@@ -223,13 +223,13 @@ def test_a_table_of_curves_is_one_call_with_one_warning():
         fit = xcurves.fit_power_law(errors)
     assert len(caught) == 1
     said = str(caught[0].message)
-    assert said.startswith("12 of 168 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
+    assert said.startswith("12 of 24 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
     assert "and 2 more" in said
     assert "error not positive (curve 2; curve 8; curve 9 and 2 more), rising errors (curve 3)" in said
     assert caught[0].filename == __file__
     assert fit.unfit.values[:12].tolist() == [2, 1, 6, 7, 2, 2, 2, 2, 6, 6, 6, 6]
     assert (fit.unfit.values[12:] == 0).all()
-    assert fit.error_at_n.isnull().values.tolist() == [True] * 12 + [False] * 156
+    assert fit.error_at_n.isnull().values.tolist() == [True] * 12 + [False] * 12
     more = fit.curves.predict(4 * fit["at"])
     assert (more.prediction[12:] > 0).all()
     assert (more.prediction_ci[12:] >= 0).all()

@@ -69,8 +69,7 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
     assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) < 16
 
 
-def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(pilots):
-    plan = xcurves.runs_needed(pilots, n_runs=[6, 20], n_replications=100, rng=0)
+def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(plan):
     needed = plan.runs_needed.sel(effect="algorithm", error_term="split_plot").item()
     said = plan.drop_sel(n_runs=int(needed)).curves.summary()
     assert f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection" in said
