@@ -10,6 +10,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
+from calibration.simulations import t_test
 from strategies import absent, make_curves
 from xcurves import simulation
 from xcurves.simulation import pilots as pilots_module
@@ -129,15 +130,6 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
 def test_bad_input_is_refused(pilots, options, kind, said):
     with pytest.raises(kind, match=said):
         xcurves.runs_needed(pilots, **(QUICK | options))
-
-
-def t_test(data):
-    """Student's t of two algorithms at one level."""
-    values = data.isel(training=0).transpose("replication", "algorithm", "run").to_numpy()
-    n = values.shape[-1]
-    with np.errstate(divide="ignore"):  # runs that are all alike
-        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(values.var(axis=-1, ddof=1).sum(axis=-1) / n)
-    return xr.DataArray(2 * stats.t.sf(abs(t), 2 * n - 2), dims="replication")
 
 
 def one_level(n_runs, difference, seed):
