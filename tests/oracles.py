@@ -185,10 +185,7 @@ def level_sums(groups, paired=False):
 
 def level_f(groups, paired=False):
     """F of every level by itself."""
-    found = level_sums(groups, paired)
-    m, n = len(groups), sum(map(len, groups))
-    df = (m - 1) * (len(groups[0]) - 1) if paired else n - m
-    return [_ratio(s / (m - 1), e / df) for s, e in zip(found["simple"], found["error"], strict=True)]
+    return interval_f(groups, [[level] for level in range(len(groups[0][0]))], paired)
 
 
 def interval_f(groups, stretches, paired=False):

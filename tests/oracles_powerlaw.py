@@ -145,6 +145,18 @@ def last_octaves(n, octaves=3):
     return kept if len(kept) >= 5 else list(n)[-5:]
 
 
+def refit(n, means, later):
+    """The law of all sizes, with relative weights, at later sizes."""
+    gamma, x, _ = relative(n, means)
+    return x[0] + x[1] * (later / n[-1]) ** gamma
+
+
+def refit_last(n, means, later):
+    """The law of the last octaves."""
+    kept = len(last_octaves(n))
+    return refit(n[-kept:], means[-kept:], later)
+
+
 def last_fall(n, means, later):
     """The last mean error, falling on as it did from the size nearest to half the largest."""
     half = min(range(len(n) - 1), key=lambda i: abs(math.log(n[i]) - math.log(n[-1] / 2)))
@@ -152,12 +164,10 @@ def last_fall(n, means, later):
     return [math.exp(math.log(means[-1]) + slope * math.log2(size / n[-1])) for size in later]
 
 
-def combined(n, means, later, law):
-    """The law of the last octaves and the last fall, together; `law` refits and predicts."""
-    kept = [i for i, size in enumerate(n) if size in last_octaves(n)]
-    by_law = law(np.asarray(n)[kept], np.asarray(means)[kept], later)
+def combined(n, means, later):
+    """The law of the last octaves and the last fall, together."""
     found = []
-    for size, f, g in zip(later, by_law, last_fall(n, means, later), strict=True):
+    for size, f, g in zip(later, refit_last(n, means, later), last_fall(n, means, later), strict=True):
         share = min(max(0.0, math.log2(size / n[-1])), 1.0) / 2
         found.append(math.exp((1 - share) * math.log(f) + share * math.log(g)))
     return found

@@ -102,12 +102,12 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_netcdf_file_cut_short(refusal, curves, here, engine, share):
+def test_a_netcdf_file_cut_short(refusal, curves, here, engine):
     curves.to_dataset().to_netcdf("cut.nc", engine=engine)
     whole = (here / "cut.nc").read_bytes()
-    (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
-    assert refusal("cut.nc").startswith("cut.nc cannot be read as a complete archive: ")
+    for share in (0.1, 0.5, 0.9):
+        (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
+        assert refusal("cut.nc").startswith("cut.nc cannot be read as a complete archive: ")
 
 
 def test_a_table_cut_short(refusal, curves, here):
@@ -121,30 +121,6 @@ def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
     curves.to_dataset().to_zarr("c.zarr", zarr_format=2, consolidated=False)
     (here / "c.zarr" / "score" / ".zarray").write_text("{")
     assert refusal("c.zarr").startswith("c.zarr cannot be read as a complete archive: ")
-
-
-def test_event_files_cut_short_give_their_whole_events_and_it_is_said(here, capsys):
-    pytest.importorskip("tensorboard")
-    tensorboardX = pytest.importorskip("tensorboardX")
-    rng = np.random.default_rng(0)
-    for algorithm in ("sac", "td3"):
-        for run in range(3):
-            with tensorboardX.SummaryWriter(f"runs/{algorithm}/{run}") as writer:
-                for i in range(20):
-                    writer.add_scalar("return", rng.normal(), i * 100)
-    (path,) = (here / "runs" / "sac" / "0").iterdir()
-    path.write_bytes(path.read_bytes()[:-10])
-    assert main(["runs", "--align"]) == 0
-    err = capsys.readouterr().err
-    assert re.search(
-        r"warning: runs/sac/0/.*: 20 records are read; left out: the last \d+ bytes, cut short or damaged", err
-    )
-    with xr.open_dataset("runs-anova.nc") as written:
-        assert written.n_levels == 19
-    path.write_bytes(b"")
-    assert main(["runs", "--output", "r.nc"]) == 0
-    with xr.open_dataset("r.nc") as written:
-        assert written.n_runs.values.tolist() == [2, 3]
 
 
 def test_two_algorithms_of_one_name(refusal, curves, here):
@@ -208,17 +184,9 @@ def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
 
 
 def test_what_is_no_archive(refusal, curves, here):
-    (here / "junk.nc").write_text("no archive")
-    (here / "folder").mkdir()
     curves.to_dataset().assign(other=curves).to_netcdf("two.nc")
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
     assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist"
-    (here / "junk.log").write_text("no archive")
-    assert refusal("junk.nc").startswith("junk.nc cannot be read as a complete archive: ")
-    for name in ("junk.log", "folder"):
-        said = refusal(name)
-        assert said.startswith(f"{name} is nothing that is recognised. What can be read: ")
-        assert "('tensorboard')" in said
     assert refusal("two.nc") == "the archive has 2 variables that could be scores. Name one: --value score|other"
     assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
     assert refusal("r.nc") == (

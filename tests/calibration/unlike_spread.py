@@ -15,12 +15,17 @@ from calibration.randomization import BLOCK, RESAMPLES
 def unlike(n_datasets, *, n_runs, spread, rng):
     """Normal scores of equal means at one level; `n_runs` and `spread` have a number for each algorithm."""
     values = rng.normal(size=(n_datasets, len(n_runs), max(n_runs), 1)) * np.array(spread)[:, None, None]
+    return of_runs(values, n_runs)
+
+
+def of_runs(values, n_runs):
+    """Label scores of so many runs of each algorithm."""
     for algorithm, runs in enumerate(n_runs):
         values[:, algorithm, runs:] = np.nan
     coords = {
         "algorithm": [f"a{i}" for i in range(len(n_runs))],
         "run": np.arange(max(n_runs)),
-        "training": [1.0],
+        "training": np.arange(1.0, values.shape[-1] + 1),
     }
     return xr.DataArray(values, coords, ("replication", *coords))
 
@@ -30,14 +35,7 @@ def unlike_curves(n_datasets, *, n_runs, spread, apart=0.0, rng):
     shape = (n_datasets, len(n_runs), max(n_runs))
     values = (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8))) * np.array(spread)[:, None, None] / 2**0.5
     values[:, 0] += apart * np.resize([1, -1], 8)
-    for algorithm, runs in enumerate(n_runs):
-        values[:, algorithm, runs:] = np.nan
-    coords = {
-        "algorithm": [f"a{i}" for i in range(len(n_runs))],
-        "run": np.arange(max(n_runs)),
-        "training": np.arange(1.0, 9),
-    }
-    return xr.DataArray(values, coords, ("replication", *coords))
+    return of_runs(values, n_runs)
 
 
 def level(data, *, rng=None):
@@ -112,10 +110,7 @@ def shaped(n_datasets, *, n_runs, shape, difference=0.0, rng):
     }[shape]
     values = draw((n_datasets, 2, max(n_runs), 1)) * np.array([3.0, 1.0])[:, None, None]
     values[:, 0] += difference
-    for algorithm, runs in enumerate(n_runs):
-        values[:, algorithm, runs:] = np.nan
-    coords = {"algorithm": ["a", "b"], "run": np.arange(max(n_runs)), "training": [1.0]}
-    return xr.DataArray(values, coords, ("replication", *coords))
+    return of_runs(values, n_runs).assign_coords(algorithm=["a", "b"])
 
 
 MARGIN = 30.0

@@ -53,7 +53,10 @@ def test_curves_without_tasks_get_an_anova(capsys, here):
     assert [path.name for path in here.iterdir()] == ["tictactoe-anova.nc"]
 
 
-@pytest.mark.parametrize("kind", ["scipy", "h5netcdf", "netcdf4", "zarr", "zarr consolidated", "csv", "csv.gz"])
+STORES = [pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr", "zarr consolidated")]
+
+
+@pytest.mark.parametrize("kind", ["scipy", "netcdf4", "csv", "csv.gz", *STORES])
 def test_every_kind_of_archive_gives_the_same_numbers(curves, here, kind, capsys):
     endings = {"zarr": ".zarr", "zarr consolidated": "", "csv": ".csv", "csv.gz": ".csv.gz"}
     path = here / f"mine{endings.get(kind, '.nc')}"

@@ -61,6 +61,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     assert "--folders algorithm run names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_folder_of_event_files(curves, here, capsys):
     pytest.importorskip("tensorboard")
     tensorboardX = pytest.importorskip("tensorboardX")
@@ -502,10 +503,12 @@ def test_logs_are_taken_for_what_they_are_and_that_is_said(here, capsys, path, o
 
 def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
     (here / "log.txt").write_text("hello")
-    assert main(["log.txt"]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("python -m xcurves: log.txt is nothing that is recognised. What can be read: ")
-    assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
+    (here / "folder").mkdir()
+    for name in ("log.txt", "folder"):
+        assert main([name]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith(f"python -m xcurves: {name} is nothing that is recognised. What can be read: ")
+        assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
     assert main(["log.txt", "--source", "tensorbord"]) == 2
     said = capsys.readouterr().err
     assert "--source tensorbord is unknown; it is one of" in said

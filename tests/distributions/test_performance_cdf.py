@@ -282,11 +282,6 @@ BAD = [
         "interval='exact' is for independent trials of one distribution and resamples nothing; got n_resamples=99. "
         "Use interval='percentile' or 'bca'",
     ),
-    (
-        {"n_resamples": {"x": 1}},
-        "interval='exact' is for independent trials of one distribution and resamples nothing; got "
-        "n_resamples={'x': 1}. Use interval='percentile' or 'bca'",
-    ),
     ({"dim": ()}, "dim must name one or more dims, each once; got (). Try dim='run'"),
     ({"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
 ]
@@ -312,11 +307,6 @@ def test_bad_options_say_what_to_do(scores, options, message):
 def test_options_of_another_kind_say_what_to_do(scores, options, start):
     with pytest.raises(TypeError, match=start):
         xcurves.performance_cdf(scores, **options)
-
-
-def test_a_missing_dim_is_asked_for(scores):
-    with pytest.raises(ValueError, match=r"dims must include 'run'; got .* Rename: da.rename\(seed='run'\)"):
-        xcurves.performance_cdf(scores.rename(run="seed"))
 
 
 def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():

@@ -31,16 +31,6 @@ def sizes_of(means, present=True):
     return Sizes(present.astype(float), np.where(present, means, 0.0), np.full_like(means, np.nan))
 
 
-def refit(n, means, later):
-    gamma, x, _ = oracle.relative(n, means)
-    return x[0] + x[1] * (later / n[-1]) ** gamma
-
-
-def refit_last(n, means, later):
-    kept = len(oracle.last_octaves(n))
-    return refit(n[-kept:], means[-kept:], later)
-
-
 @pytest.mark.parametrize("grid", GRIDS)
 def test_cuts_are_those_of_a_plain_loop(grid):
     n = GRIDS[grid]
@@ -66,10 +56,8 @@ def test_backtest_errors_are_those_of_refits_one_by_one(grid):
     for i in range(4):
         here = n[present[i]], means[i, present[i]]
         rules = {
-            "combined": lambda n, means, later: oracle.combined(n, means, later, refit),
-            "law": lambda n, means, later: refit(
-                *np.array(list(zip(n, means, strict=True)))[-len(oracle.last_octaves(n)) :].T, later
-            ),
+            "combined": oracle.combined,
+            "law": oracle.refit_last,
             "last_fall": oracle.last_fall,
         }
         for rule, predict in rules.items():
@@ -83,7 +71,7 @@ def test_all_sizes_are_used_where_no_octaves_are_said():
     n = GRIDS["two"]
     means = simulate(n, 3)
     found = refits.backtest(bounded(n), np.full(3, n[-1]), sizes_of(means), None)
-    np.testing.assert_allclose(found.law, [oracle.backtest(n, each, refit) for each in means], rtol=1e-6)
+    np.testing.assert_allclose(found.law, [oracle.backtest(n, each, oracle.refit) for each in means], rtol=1e-6)
 
 
 def test_folds_are_refitted_with_their_own_variance():

@@ -111,39 +111,42 @@ def test_units_of_unequal_sizes_make_resamples_of_unequal_sizes():
     np.testing.assert_allclose(np.unique(np.round(drawn[:, 0], 9)), [0, 2.25, 3])
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_bca_is_scipys(seed):
-    rng = np.random.default_rng(seed)
-    sample = np.sort(rng.exponential(size=25))[np.newaxis]
-    design = bootstrap.BootstrapDesign((25,), None, 40_000, 0)
-    order = np.arange(25)[np.newaxis]
-    found = bootstrap.bootstrap_intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0]
-    for place, function in ((0, np.mean), (2, lambda s, axis: np.std(s, axis=axis, ddof=1))):
-        theirs = stats.bootstrap(
-            sample, function, n_resamples=40_000, method="BCa", random_state=rng
-        ).confidence_interval
-        spread = found[place, 1] - found[place, 0]
-        np.testing.assert_allclose(found[place], theirs, atol=0.03 * spread)
+def sd(sample, axis):
+    return np.std(sample, axis=axis, ddof=1)
 
 
-def test_stratified_acceleration_is_that_of_several_samples_in_scipy():
-    """The difference of two means is a statistic of two samples; so is the mean of a pool of two strata."""
-    rng = np.random.default_rng(5)
-    first, second = rng.exponential(size=8), rng.exponential(size=14) ** 2
-    flat = np.concatenate([first, second])
+def pooled_mean(first, second, axis):
+    return (first.sum(axis=axis) + second.sum(axis=axis)) / (first.shape[axis] + second.shape[axis])
+
+
+def skewed(seed, size):
+    return np.random.default_rng(seed).exponential(size=size)
+
+
+BCA = {  # strata, the place of a statistic, and the statistic
+    "mean": ([skewed(0, 25)], 0, np.mean),
+    "standard deviation": ([skewed(0, 25)], 2, sd),
+    "mean again": ([skewed(1, 25)], 0, np.mean),
+    "standard deviation again": ([skewed(1, 25)], 2, sd),
+    "ties": ([skewed(2, 30).round()], 0, np.mean),
+    "strata": ([skewed(5, 8), skewed(6, 14) ** 2], 0, pooled_mean),
+}
+
+
+@pytest.mark.parametrize("case", BCA)
+def test_bca_is_scipys(case):
+    """The mean of a pool of two strata is a statistic of two samples, as the difference of their means is."""
+    strata, place, function = BCA[case]
+    flat = np.concatenate(strata)
     order = np.argsort(flat)[np.newaxis]
-    design = bootstrap.BootstrapDesign((8, 14), np.arange(22), 40_000, 0)
-    found = bootstrap.bootstrap_intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[
-        0, 0
-    ]
-
-    def pooled(a, b, axis):
-        return (a.sum(axis=axis) + b.sum(axis=axis)) / (a.shape[axis] + b.shape[axis])
-
+    unit = None if len(strata) == 1 else np.arange(len(flat))
+    design = bootstrap.BootstrapDesign(tuple(map(len, strata)), unit, 40_000, 0)
+    found = bootstrap.bootstrap_intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)
     theirs = stats.bootstrap(
-        (first, second), pooled, n_resamples=40_000, method="BCa", random_state=rng
+        strata, function, n_resamples=40_000, method="BCa", random_state=np.random.default_rng(1)
     ).confidence_interval
-    np.testing.assert_allclose(found, theirs, atol=0.03 * (found[1] - found[0]))
+    ours = found[0, place]
+    np.testing.assert_allclose(ours, theirs, atol=0.03 * (ours[1] - ours[0]))
 
 
 def test_a_constant_sample_has_intervals_of_no_length():
@@ -170,17 +173,6 @@ def test_points_of_resampled_units_are_those_of_a_loop():
         sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
         shares = [np.mean([value <= limit for value in sample]) for limit in z]
         np.testing.assert_allclose(row, [*shares, *(oracles.inverse_cdf(sample, oracles.decimal(each)) for each in p)])
-
-
-def test_bca_of_tied_scores_is_scipys():
-    sample = np.sort(np.random.default_rng(0).integers(0, 4, 30)).astype(float)[np.newaxis]
-    design = bootstrap.BootstrapDesign((30,), None, 40_000, 0)
-    order = np.arange(30)[np.newaxis]
-    found = bootstrap.bootstrap_intervals(sample, order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)[0, 0]
-    theirs = stats.bootstrap(
-        sample, np.mean, n_resamples=40_000, method="BCa", random_state=np.random.default_rng(1)
-    ).confidence_interval
-    np.testing.assert_allclose(found, theirs, atol=0.03 * (found[1] - found[0]))
 
 
 def test_stratified_limits_are_those_of_all_resamples():

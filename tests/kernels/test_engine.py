@@ -61,23 +61,16 @@ def by_pairs(design):
     return group_products.squares_of_pairs(means, design.comoment, design.sizes)
 
 
-@pytest.mark.parametrize(("sizes", "k"), [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)])
+UNPAIRED = [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)]
+
+
+@pytest.mark.parametrize(("sizes", "k", "paired"), [*((*each, False) for each in UNPAIRED), ((4, 4, 4), 5, True)])
 @pytest.mark.parametrize("way", [by_members, by_order, by_pairs])
 @pytest.mark.parametrize("factored", [False, True])
-def test_all_ways_equal_plain_loops(sizes, k, way, factored):
+def test_all_ways_equal_plain_loops(sizes, k, paired, way, factored):
     groups = random_groups(sizes, k)
-    design, _ = design_of(groups, factored=factored and k < sum(sizes))
-    labels = plans.plan_runs(sizes, 40, allow_exact=False).block(0)
-    expected = sums_by_loops(groups, group_products.orders_of(labels))
-    np.testing.assert_allclose(way(design)(labels)[:, 0], expected, atol=1e-12 * design.totals.sum())
-
-
-@pytest.mark.parametrize("way", [by_members, by_order, by_pairs])
-@pytest.mark.parametrize("factored", [False, True])
-def test_all_ways_hold_for_paired_designs(way, factored):
-    groups = random_groups((4, 4, 4), 5)
-    design, _ = design_of(groups, paired=True, factored=factored)
-    labels = plans.plan_runs((4, 4, 4), 40, paired=True, allow_exact=False).block(0)
+    design, _ = design_of(groups, paired=paired, factored=factored and k < sum(sizes))
+    labels = plans.plan_runs(sizes, 40, paired=paired, allow_exact=False).block(0)
     expected = sums_by_loops(groups, group_products.orders_of(labels))
     np.testing.assert_allclose(way(design)(labels)[:, 0], expected, atol=1e-12 * design.totals.sum())
 

@@ -77,6 +77,7 @@ def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, a
         assert bool(found["estimate_ci_gap"]) >= (gap and alternative == "two-sided")
 
 
+@pytest.mark.slow
 def test_a_gap_is_said_where_the_accepted_set_has_one():
     """Of 2 v 8 numbers; the spread of the two is a quarter, and one data set in five has a gap."""
     sizes, alpha = (2, 8), 0.05

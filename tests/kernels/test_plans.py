@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import oracles
 from xcurves.kernels import group_products, plans
@@ -116,37 +117,37 @@ def test_every_random_order_is_a_permutation(sizes, entropy):
     np.testing.assert_array_equal(group_products.orders_of(labels), labels.argsort(axis=1, kind="stable"))
 
 
-@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (2, 1, 2)])
-@pytest.mark.parametrize("paired", [False, True])
-def test_random_assignments_are_uniform(sizes, paired):
-    """Chi-square of 8,000 draws over all labelled assignments, at 1e-6."""
-    from scipy import stats
-
-    if paired and len(set(sizes)) > 1:
-        sizes = (2, 2, 2)
-    plan = plans.plan_runs(sizes, 8_000, paired=paired, allow_exact=False, entropy=3)
-    found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
-    n = plans.count_assignments(sizes, paired=paired, labelled=True)
+def check_uniform(drawn, n):
+    """Chi-square of draws over all of n labelled assignments, at 1e-6."""
+    found = Counter(drawn)
     assert len(found) == n
     assert stats.chisquare(list(found.values())).pvalue > 1e-6
 
 
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (2, 1, 2)])
+@pytest.mark.parametrize("paired", [False, True])
+def test_random_assignments_are_uniform(sizes, paired):
+    if paired and len(set(sizes)) > 1:
+        sizes = (2, 2, 2)
+    plan = plans.plan_runs(sizes, 8_000, paired=paired, allow_exact=False, entropy=3)
+    drawn = (tuple(groups_of(order, sizes)) for order in all_orders(plan))
+    check_uniform(drawn, plans.count_assignments(sizes, paired=paired, labelled=True))
+
+
+class Coarse:
+    """A source of keys of which many are equal."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def integers(self, low, high, shape, dtype, endpoint=False):
+        return self.rng.integers(0, 3, shape).astype(dtype) << dtype(16 * endpoint)
+
+
 def test_ties_of_keys_at_a_boundary_are_redrawn():
-    """With keys of 32 bits of which many are equal, the partition must stay uniform: force ties by a coarse source."""
-
-    class Coarse:
-        def __init__(self):
-            self.rng = np.random.default_rng(0)
-
-        def integers(self, low, high, shape, dtype, endpoint):
-            return self.rng.integers(0, 3, shape).astype(dtype) << dtype(16)
-
-    labels = plans._draw_partitions(Coarse(), 6_000, (2, 2))
-    found = Counter(map(tuple, labels.tolist()))
-    from scipy import stats
-
-    assert len(found) == 6
-    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+    """Of groups, and of members and others."""
+    check_uniform(map(tuple, plans._draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6)
+    check_uniform(map(tuple, plans._draw_members(Coarse(), 30_000, (2, 2), paired=False).tolist()), 6)
 
 
 def test_many_curves_need_wider_keys():
@@ -163,29 +164,9 @@ def test_labels_of_many_groups_do_not_overflow():
 
 @pytest.mark.parametrize(("sizes", "paired"), [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)])
 def test_members_of_the_first_of_two_groups_are_uniform(sizes, paired):
-    from scipy import stats
-
     first = plans._draw_members(np.random.default_rng(0), 40_000, sizes, paired)
     np.testing.assert_array_equal(first.sum(axis=1), sizes[0])
-    found = Counter(map(tuple, first.tolist()))
-    assert len(found) == plans.count_assignments(sizes, paired=paired, labelled=True)
-    assert stats.chisquare(list(found.values())).pvalue > 1e-6
-
-
-def test_ties_between_members_and_others_are_redrawn():
-    from scipy import stats
-
-    class Coarse:
-        def __init__(self):
-            self.rng = np.random.default_rng(0)
-
-        def integers(self, low, high, shape, dtype):
-            return self.rng.integers(0, 3, shape).astype(dtype)
-
-    first = plans._draw_members(Coarse(), 30_000, (2, 2), paired=False)
-    found = Counter(map(tuple, first.tolist()))
-    assert len(found) == 6
-    assert stats.chisquare(list(found.values())).pvalue > 1e-6
+    check_uniform(map(tuple, first.tolist()), plans.count_assignments(sizes, paired=paired, labelled=True))
 
 
 @pytest.mark.parametrize("paired", [False, True])

@@ -9,7 +9,7 @@ from scipy import stats
 
 import xcurves
 from lazy import refuse_to_compute
-from strategies import make_errors, simulate_errors
+from strategies import make_errors
 
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
@@ -239,21 +239,3 @@ def test_bad_references_are_refused(errors, change, reference, message):
 def test_quadratic_fits_are_refused(errors):
     with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
         xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")
-
-
-def test_intervals_of_differences_cover():
-    """1,000 pairs of equal curves: intervals of differences cover 0 in .93 at least, by 99.9 % binomial bounds."""
-    errors, truth = simulate_errors(1000, 5)
-    other = errors.copy()
-    rng = np.random.default_rng(6)
-    n = errors.training.to_numpy()
-    mean = truth[:, :1] - truth[:, 1:2] * ((n / 400) ** truth[:, 2:] - 1) / (2 * truth[:, 2:])
-    sd = (errors - mean[:, np.newaxis]).std("run").isel(training=0).to_numpy()[:, np.newaxis] * np.sqrt(25 / n)
-    other.data = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(size=errors.shape)
-    both = xr.concat([errors, other.where(errors.notnull())], "algorithm").assign_coords(algorithm=["a", "b"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = xcurves.compare_learners(fit_free(both), reference="a").squeeze("algorithm")
-    inside = (found.difference_ci.sel(ci_bound="lower") <= 0) & (found.difference_ci.sel(ci_bound="upper") >= 0)
-    low = stats.binom.ppf(0.001, 1000, 0.93)
-    assert (inside.sum("task") >= low).all(), inside.mean("task").values

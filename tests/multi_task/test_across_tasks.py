@@ -288,7 +288,6 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
     ("options", "message"),
     [
         ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
-        ({"reference": "z"}, r"reference must be an algorithm of the curves; got 'z'. They have 'a', 'b'"),
         ({"task_weights": [1, 2]}, r"task_weights must have one value for each of 7 tasks; got shape \(2,\)"),
         ({"task_weights": [0] * 7}, r"task_weights must be positive and finite; got 0"),
         ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),

@@ -91,7 +91,7 @@ def test_frames_go_there_and_back(rows: pd.DataFrame, curves: xr.DataArray) -> N
     xr.testing.assert_identical(xcurves.to_dataarray(frame, "score", extra="task", levels="run"), curves)
 
 
-@pytest.mark.parametrize("name", ["curves.nc", "curves.zarr"])
+@pytest.mark.parametrize("name", ["curves.nc", pytest.param("curves.zarr", marks=pytest.mark.slow)])
 def test_archives_keep_them(curves: xr.DataArray, name: str, tmp_path) -> None:
     data = curves.to_dataset(name="score")
     assert xcurves.archive.read(xcurves.archive.write(data, tmp_path / name)).identical(data)

@@ -36,9 +36,10 @@ CASES = {
 }
 
 
-def one_line(error, path):
-    assert isinstance(error, ValueError)
-    said = str(error)
+def refused(folder, path, **options):
+    with pytest.raises(ValueError, match=str(folder)) as caught:
+        readers.read(path if path.parent == folder else folder, **options)
+    said = str(caught.value)
     assert str(path) in said
     assert "\n" not in said
     assert len(said) < 500
@@ -49,36 +50,28 @@ def one_line(error, path):
 def test_states_of_a_trainer(tmp_path, text):
     path = tmp_path / "trainer_state.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(path)
-    one_line(caught.value, path)
+    refused(tmp_path, path)
 
 
 @pytest.mark.parametrize("text", ["null", NESTED, "[1]", f'{{"lr": {LARGE}}}', r'{"lr": "\ud800"}', ""])
 def test_configurations_of_trials(tmp_path, text):
     folder = shutil.copytree(TRIAL, tmp_path / TRIAL.name)
     (folder / "params.json").write_text(text)
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(tmp_path, source="rllib")
-    one_line(caught.value, folder / "params.json")
+    refused(tmp_path, folder / "params.json", source="rllib")
 
 
 @pytest.mark.parametrize("line", ["null", NESTED, "[1]", f'{{"trial_id": "a", "training_iteration": {LARGE}}}'])
 def test_results_of_trials(tmp_path, line):
     folder = shutil.copytree(TRIAL, tmp_path / TRIAL.name)
     (folder / "result.json").write_text(line + "\n")
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(tmp_path, source="rllib")
-    one_line(caught.value, folder / "result.json")
+    refused(tmp_path, folder / "result.json", source="rllib")
 
 
 @pytest.mark.parametrize("value", ["{}", '[{"a": 1}]', f"[{LARGE}]", r'["\ud800"]', NESTED])
 def test_metrics_of_marl_eval(tmp_path, value):
     path = tmp_path / "metrics.json"
     path.write_text(METRICS % value)
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(path)
-    one_line(caught.value, path)
+    refused(tmp_path, path)
 
 
 @pytest.mark.parametrize(
@@ -96,18 +89,14 @@ def test_overrides_of_hydra(tmp_path, text):
     path.parent.mkdir(parents=True)
     path.write_text(text)
     (tmp_path / "0" / "log.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(tmp_path)
-    one_line(caught.value, path)
+    refused(tmp_path, path)
 
 
 @pytest.mark.parametrize("header", ["null", NESTED, f'{{"t_start": {LARGE}}}', '{"t_start": null}', '{"t_start": {}}'])
 def test_headers_of_monitors(tmp_path, header):
     path = tmp_path / "monitor.csv"
     path.write_text(f"#{header}\nr,l,t\n1,2,3\n")
-    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
-        readers.read(path)
-    one_line(caught.value, path)
+    refused(tmp_path, path)
 
 
 def _said(path):

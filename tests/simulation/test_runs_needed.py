@@ -10,6 +10,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
+from calibration.simulations import t_test
 from strategies import absent, make_curves
 from xcurves import simulation
 from xcurves.simulation import pilots as pilots_module
@@ -69,8 +70,7 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
     assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) < 16
 
 
-def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(pilots):
-    plan = xcurves.runs_needed(pilots, n_runs=[6, 20], n_replications=100, rng=0)
+def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(plan):
     needed = plan.runs_needed.sel(effect="algorithm", error_term="split_plot").item()
     said = plan.drop_sel(n_runs=int(needed)).curves.summary()
     assert f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection" in said
@@ -130,15 +130,6 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
 def test_bad_input_is_refused(pilots, options, kind, said):
     with pytest.raises(kind, match=said):
         xcurves.runs_needed(pilots, **(QUICK | options))
-
-
-def t_test(data):
-    """Student's t of two algorithms at one level."""
-    values = data.isel(training=0).transpose("replication", "algorithm", "run").to_numpy()
-    n = values.shape[-1]
-    with np.errstate(divide="ignore"):  # runs that are all alike
-        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(values.var(axis=-1, ddof=1).sum(axis=-1) / n)
-    return xr.DataArray(2 * stats.t.sf(abs(t), 2 * n - 2), dims="replication")
 
 
 def one_level(n_runs, difference, seed):
