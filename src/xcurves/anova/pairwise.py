@@ -155,14 +155,14 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
 
     Nothing where either has no runs.
     """
-    along = _along_training(group, pairs) if pairs is not None else {}
-    group = group if pairs is None else group._replace(data=group.data[:-1])
+    whole, group = group, group if pairs is None else group._replace(data=group.data[:-1])
     context = group.context
     if not group.present.any(axis=1).all():
         return {}
     if context.paired:
         run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=True)
-    design = design_of(group)
+    design = design_of(group)  # refuses scores whose squares overflow or vanish
+    along = {} if pairs is None else _along_training(whole, pairs)
     plan = context.plan(group.sizes)
     found = sums.f_tests(design, plan, context.alpha)
     shifted = contrasts.ContrastDesign(design.means, group.sizes, np.array([1.0, -1.0]), context.paired)
@@ -189,8 +189,6 @@ def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     both = scores[every, pairs[group.subsets]]
     out = {"curve_difference": np.full((len(both), both.shape[-1]), np.nan)}
     out["curve_difference_band"] = np.full((*out["curve_difference"].shape, 2), np.nan)
-    if not group.present.any(axis=1).all():
-        return out
     levels = np.nonzero(np.isfinite(both).any(axis=(1, 2)))[1].reshape(len(both), -1)
     some = both.reshape(len(both), -1, both.shape[-1])[:, group.curves]
     curves = np.take_along_axis(some, levels[:, np.newaxis], axis=2)

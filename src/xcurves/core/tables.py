@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -43,13 +44,13 @@ def turned_pairs(
         if "ci_bound" in value.dims:
             other = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
         found[name] = value.where(~lower, 1 - other if name in shares else -other)
-    a, b, pairs = (
-        result[name].to_numpy().astype(str).astype(object) for name in ("algorithm_a", "algorithm_b", "pair")
-    )
+    a, b, pairs = (result[name].to_numpy().astype(str) for name in ("algorithm_a", "algorithm_b", "pair"))
     between = pairs[0].removeprefix(a[0]).removesuffix(b[0]) if len(pairs) else ""
-    turned = xr.DataArray(b + between + a, dims="pair")
-    names = turned.where(lower, xr.DataArray(pairs, dims="pair"))
-    return result.assign(found).assign_coords(pair_turned=names.drop_vars("pair", errors="ignore"), _lower=lower)
+    either = np.stack([pairs, reduce(np.char.add, (b, between, a))])
+    which = lower.drop_vars("pair", errors="ignore").astype(int).transpose(..., "pair")
+    # Not by xr.where: pandas' texts, through which xarray takes objects, hold no lone surrogate.
+    names = which.copy(data=either[which.to_numpy(), np.arange(len(pairs))])
+    return result.assign(found).assign_coords(pair_turned=names, _lower=lower)
 
 
 def pairs_by_size(
@@ -65,11 +66,13 @@ def pairs_by_size(
 
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
-    frame = frame_of({"size": abs(size)} | dict(columns) | {"pair_turned": names}, ["pair"])
-    size_of, shown = frame.pop("size").to_numpy(), frame.pop("pair_turned").to_numpy()
+    known, places = np.unique(names.to_numpy(), return_inverse=True)
+    places_of = {"pair_turned": names.copy(data=places.reshape(names.shape))}
+    frame = frame_of({"size": abs(size)} | dict(columns) | places_of, ["pair"])
+    size_of, shown = frame.pop("size").to_numpy(), known[frame.pop("pair_turned")]
     if "pair" not in size.dims:
         return frame
     levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
-    index = [*levels, pd.Index(shown, name="pair")]
+    index = [*levels, pd.Index(shown, dtype=object, name="pair")]
     frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
     return frame.iloc[np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))]
