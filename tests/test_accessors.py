@@ -1,5 +1,6 @@
 import copy
 import inspect
+import os
 import pickle
 import pydoc
 import re
@@ -86,15 +87,10 @@ def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     asked = tmp_path / "asked.py"
     asked.write_text("\n".join(lines))
     root = Path(xcurves.__file__).parents[2]
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--follow-imports=silent",
-        "--no-color-output",
-        f"--config-file={root / 'pyproject.toml'}",
-    ]
-    done = subprocess.run([*command, asked], cwd=root, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "mypy", "--no-color-output", f"--config-file={root / 'pyproject.toml'}"]
+    # With the options and paths of the usual check its cache serves this one too: a tenth of the time.
+    env = os.environ | {"MYPYPATH": "src"}
+    done = subprocess.run([*command, asked], cwd=root, env=env, capture_output=True, text=True, check=False)
     found = {int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)}
     assert sorted(found) == [4, 5, 6, 7, 8], done.stdout + done.stderr
     assert "Dataset" in found[4]
