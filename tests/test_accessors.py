@@ -1,5 +1,6 @@
 import copy
 import inspect
+import os
 import pickle
 import pydoc
 import re
@@ -71,6 +72,18 @@ def test_a_result_completes_only_what_applies_to_it():
     assert named == {"table", "summary", "plot", "to_frame", "format_table", "describe_methods", "bibtex"}
 
 
+def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
+    calls = "Call .curves.plot(), .curves.analyze(), .curves.pairwise()"
+    assert repr(curves.curves) == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
+    curves[0, 0], curves[1, 2, 3], curves[1, 3, 2:] = np.nan, np.nan, np.nan
+    assert "; of 10 runs 1 are absent and 2 lack levels: .curves.drop_incomplete() or" in repr(curves.curves)
+    assert repr(curves.chunk().curves).startswith("2 algorithm × 5 run × 4 training; not computed yet\n")
+    assert "compare_distributions" in repr(curves.isel(training=0).curves)
+    assert "fit_power_law" in repr(curves[0, 0].curves)
+    assert "Name the dims algorithm, run and training" in repr(xr.DataArray([1.0], dims="x\n").curves)
+
+
 @pytest.mark.slow
 def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     lines = [
@@ -87,15 +100,10 @@ def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     asked = tmp_path / "asked.py"
     asked.write_text("\n".join(lines))
     root = Path(xcurves.__file__).parents[2]
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--follow-imports=silent",
-        "--no-color-output",
-        f"--config-file={root / 'pyproject.toml'}",
-    ]
-    done = subprocess.run([*command, asked], cwd=root, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "mypy", "--no-color-output", f"--config-file={root / 'pyproject.toml'}"]
+    # With the options and paths of the usual check its cache serves this one too: a tenth of the time.
+    env = os.environ | {"MYPYPATH": "src"}
+    done = subprocess.run([*command, asked], cwd=root, env=env, capture_output=True, text=True, check=False)
     found = {int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)}
     assert sorted(found) == [4, 5, 6, 7, 8], done.stdout + done.stderr
     assert "Dataset" in found[4]

@@ -156,6 +156,10 @@ CASES = {
         lambda: CURVES.curves.align(2.5),
         "on=2.5 is one level. Give a whole number of steps, or a list of levels: on=[...]",
     ),
+    "a second dim of tasks in one figure": (
+        lambda: CURVES.expand_dims(task=["x"], other=["y"]).curves.plot_benchmark(),
+        "curves have a dim 'other' beside the tasks. Select: curves.isel(other=0)",
+    ),
     "a misspelt part": (
         lambda: CURVES.curves.analyze(include="pairwize"),
         "Did you mean 'pairwise'?",

@@ -269,3 +269,16 @@ def test_p_and_interval_never_disagree(sizes, spread, alpha, rounded, seed):
     p = result.pvalue.sel(effect="algorithm").item()
     low, high = result.difference_ci.values[0]
     assert result.difference_ci_gap == 1 or p != p or (p <= alpha + 1e-12) == (low > 0 or high < 0)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e160])
+def test_scores_whose_squares_are_no_numbers_are_refused_before_any_test(scale):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)) * scale)
+    with pytest.raises(ValueError, match=r"too (large|small) to be squared"):
+        curves.curves.pairwise()
+
+
+def test_a_label_with_half_of_a_surrogate_pair_stands_in_the_table():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)) - np.array([[[5.0]], [[0.0]]]))
+    table = curves.assign_coords(algorithm=["é\ud800", "b"]).curves.pairwise().curves.table()
+    assert table.index.tolist() == ["b - é\ud800"]  # turned

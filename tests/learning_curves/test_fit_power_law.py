@@ -331,6 +331,11 @@ def test_a_curve_without_errors_is_told_once(tasks):
 
 
 REFUSED = [
+    (
+        lambda e: e.drop_attrs().rename("return").assign_coords(training=[0, 1, 2, 3, 4]),
+        {},
+        "errors are fitted, which fall; is 'return' one",
+    ),
     (lambda e: e.assign_coords(training=[0, 1, 2, 3, 4]), {}, "training must be positive for a power law; got 0"),
     (lambda e: e, {"units": "percents"}, "units must be 'percent', 'fraction' or 'loss'; got 'percents'"),
     (lambda e: e, {"units": "fraction"}, "units is 'fraction', but errors has units '%'"),
@@ -389,8 +394,8 @@ REFUSED = [
     (lambda e: e, {"at": "400"}, "at must be a size, or sizes on dims"),
     (lambda e: e, {"at": xr.DataArray([1.0, 2], dims="task")}, "at must have the labels of errors; its 'task' differs"),
     (lambda e: e, {"predict_at": [100, 0]}, "predict_at must be positive and finite; got 0"),
-    (lambda e: e, {"predict_at": [100, 100]}, "predict_at has sizes twice"),
-    (lambda e: e, {"predict_at": []}, "predict_at must be a size or a list of sizes"),
+    (lambda e: e, {"predict_at": [100, 100]}, "predict_at has numbers twice"),
+    (lambda e: e, {"predict_at": []}, "predict_at must be a size, or a list of them"),
     (lambda e: e, {"n_folds": 4}, "n_folds belongs to means with standard_error"),
     (lambda e: e, {"standard_error": 1.0}, "standard_error belongs to means; errors has folds"),
     (lambda e: e.rename(training="n_train"), {}, "dims must include 'training'"),

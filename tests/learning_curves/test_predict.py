@@ -167,3 +167,14 @@ def test_what_is_no_fit_is_refused(errors):
     left_out = xcurves.leave_one_size_out(errors)
     with pytest.raises(TypeError, match="fit must be a result of fit_power_law; got leave_one_size_out"):
         left_out.curves.predict(100)
+
+
+def test_a_reference_that_has_no_hash_is_refused():
+    errors = xr.DataArray(
+        [[[40.0, 30.0, 25.0, 22.0]], [[42.0, 31.0, 26.0, 23.0]]],
+        {"algorithm": ["a", "b"], "training": [50, 100, 200, 400]},
+        ["algorithm", "run", "training"],
+        attrs={"units": "%"},
+    )
+    with pytest.raises(ValueError, match="reference must be an algorithm of the fit"):
+        xcurves.predict(xcurves.fit_power_law(errors, gamma=-0.5), 800, reference=([],))

@@ -30,7 +30,7 @@ NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
 
 def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
     with pytest.raises(
-        ValueError, match=r"They differ in column 'network' \('cnn', 'mlp', 'resnet'\): name it"
+        ValueError, match=r"^column 'network' \('cnn', 'mlp', 'resnet'\) is not used, and .* rows repeat .* Name it: a"
     ) as caught:
         networks().curves.to_dataarray("return", **NAMES, extra="game")
     extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
@@ -46,8 +46,35 @@ def test_the_cure_by_counting_keeps_networks_apart():
     code = re.search(r"frame\.assign\(.*cumcount\(\)\)", caught.value.args[0])[0]
     cured = eval(code, {"frame": frame})
     assert cured["run"].max() == 1
-    with pytest.raises(ValueError, match="They differ in column 'network'"):
+    with pytest.raises(ValueError, match=r"^column 'network' .* is not used"):
         cured.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+
+
+@pytest.mark.parametrize("labels", [(16, 32, 64), (0.1, 0.3, 1.0)])
+def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
+    frame = networks().assign(
+        network=lambda each: each.network.map(dict(zip(("cnn", "mlp", "resnet"), labels, strict=True)))
+    )
+    shown = re.escape(f"column 'network' ({', '.join(map(str, labels))}) is not used")
+    with pytest.raises(ValueError, match=f"^{shown}"):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+    with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
+        frame.drop(columns="seed").curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+    assert "groupby(['game', 'agent', 'step', 'network'])" in caught.value.args[0]
+
+
+def test_a_metric_is_no_reason_for_repeated_rows():
+    frame = networks(("cnn",)).drop(columns="network")
+    frame = pd.concat([frame, frame]).assign(won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80))
+    with pytest.raises(ValueError, match=r"^40 rows repeat .* Name the column in which they differ in extra="):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+
+
+def test_several_unused_columns_are_named_together():
+    with pytest.raises(ValueError, match=r"^columns 'game' .* and 'network' .* are not used") as caught:
+        networks().assign(host="h", copy=lambda frame: frame.game).curves.to_dataarray("return", **NAMES)
+    extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
+    assert networks().curves.to_dataarray("return", **NAMES, extra=eval(extra)).notnull().all()
 
 
 def test_runs_that_mix_labels_of_an_unused_column_are_said():

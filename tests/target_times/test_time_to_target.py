@@ -113,3 +113,9 @@ def test_bad_options_say_what_to_do(target, options, message):
     curves = make_curves(np.zeros((2, 2, 3, 4)), task=["x", "y"])
     with pytest.raises((ValueError, TypeError), match=message):
         xcurves.time_to_target(curves, target, **options)
+
+
+def test_cells_without_labels_are_called_by_their_place():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3, 4)), task=[0, 1]).drop_vars("task")
+    with pytest.warns(UserWarning, match="task 0, a0: no run reaches the target"):
+        xcurves.mean_time_to_target(curves, target=99.0)

@@ -50,6 +50,11 @@ class DataArrayCurves(_Accessor):
     to_frame = method(lambda: xcurves.to_frame)
     tuning_curve = method(lambda: xcurves.tuning_curve)
 
+    def __repr__(self) -> str:
+        from xcurves.reporting.notebook import curves_text
+
+        return curves_text(self._data)
+
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations
 class DatasetCurves(_Accessor):

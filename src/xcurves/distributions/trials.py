@@ -205,8 +205,10 @@ class Distributions:
             "score_quantile_ci": np.full((len(x), len(self.probabilities), 2), np.nan),
             "cdf_ci": np.full((len(x), len(self._points), 2), np.nan),
         }
+        if self.interval == "bca":
+            for part in self._alike(trials, x, n_units > 1):
+                _check_left_out(sum(part.design.sizes), names[part.tasks[0]])
         for part in self._alike(trials, x, n_units > 1):
-            self._check_left_out(sum(part.design.sizes), names[part.tasks[0]])
             if self.by_unit:
                 found["statistic_ci"][part.tasks], points = self._with_points(part)
                 at, quantiles = np.split(points, [len(self._points)], axis=1)
@@ -217,13 +219,6 @@ class Distributions:
                     found["statistic_ci"][part.tasks] = of_statistics
             found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
-
-    def _check_left_out(self, n_units: int, name: str) -> None:
-        if self.interval == "bca" and n_units > _MOST_LEFT_OUT:
-            raise ValueError(
-                f"{name}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; got {n_units}. "
-                "Use 'percentile', from which it does not differ visibly at this size, or 'exact'"
-            )
 
     def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
         """Group the tasks that are wanted by which trials they have."""
@@ -286,3 +281,12 @@ class Distributions:
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
         quantiles = np.stack([np.take_along_axis(part.x, limit - 1, axis=-1) for limit in limits], axis=-1)
         return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles
+
+
+def _check_left_out(n_units: int, name: str) -> None:
+    """Refuse so many trials that leaving out each takes too long."""
+    if n_units > _MOST_LEFT_OUT:
+        raise ValueError(
+            f"{name}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; got {n_units}. "
+            "Use 'percentile', from which it does not differ visibly at this size, or 'exact'"
+        )

@@ -78,12 +78,14 @@ def _turn(unit: Unit, *, standard_name: bool = False) -> str:
     return f'({whole} - accuracy).rename("error").assign_attrs(long_name="error"{more})'
 
 
-def check_sizes(errors: xr.DataArray) -> Floats:
-    """Return the training sizes, all of which must have a power."""
+def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
+    """Return the training sizes, all of which must have a power; say first what is fitted if it may be scores."""
     n: Floats = errors["training"].to_numpy()
     if n[0] <= 0:
         cure = "Leave it out: errors.isel(training=errors.training > 0)"
-        raise ValueError(f"training must be positive for a power law; got {n[0]:g}. {cure}")
+        known = unit is None or unit.stated or is_error(errors)
+        first = "" if known else f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
+        raise ValueError(f"{first}training must be positive for a power law; got {n[0]:g}. {cure}")
     return n
 
 

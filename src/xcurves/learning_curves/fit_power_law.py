@@ -203,7 +203,7 @@ def fit_power_law(
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
-    model = check_model(error_rates.check_sizes(errors), **given)
+    model = check_model(error_rates.check_sizes(errors, unit), **given)
     last_octaves = check_octaves(octaves, asymptote)
     predicted = np.empty(0) if predict_at is None else check_n("predict_at", predict_at)
     fitter = Fitter(

@@ -54,7 +54,11 @@ def place_of(fit: xr.Dataset, reference: Any) -> int:
     if "algorithm" not in fit.dims:
         raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
     known = labels.words(fit["algorithm"])
-    if not isinstance(reference, Hashable) or reference not in fit.indexes["algorithm"]:
+    try:
+        is_there = reference in fit.indexes["algorithm"]
+    except TypeError:  # of what has no hash, such as a tuple of lists
+        is_there = False
+    if not is_there:
         raise ValueError(
             f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has {', '.join(known)}"
             f"{labels.did_you_mean(reference, fit['algorithm'].to_numpy().tolist())}"

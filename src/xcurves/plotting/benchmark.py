@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import run_checks, validation
+from xcurves.core import labels, run_checks, validation
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
@@ -102,6 +102,9 @@ def plot_benchmark(
     curves = check_curves(curves).compute()
     run_checks.check_scored(curves)
     run_checks.check_drawable(curves)
+    others = [dim for dim in labels.extra_dims(curves) if dim != task]
+    if others:
+        raise ValueError(f"curves have a dim {others[0]!r} beside the tasks. Select: curves.isel({others[0]}=0)")
     look = Look(colors)
     n_drawn = curves.sizes["algorithm"]
     if n_drawn > MOST_CURVES:

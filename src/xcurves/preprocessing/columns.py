@@ -149,6 +149,8 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
         return ". Scores without training, such as last ones: training=None"
     rest = [name for name in there if name != asked["value"]]
     rest += label_columns(frame, there)
+    settings = number_columns(frame, there, balanced=True)
+    rest += settings if settings and frame.duplicated([*rest, *settings]).any() else []
     if key == "run" and rest and frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
@@ -167,13 +169,34 @@ def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]
     return found
 
 
-def label_columns(frame: pd.DataFrame, used: Sequence[Any], *, whole_numbers: bool = False) -> list[Any]:
-    """Return the columns that are not used and hold labels: text or categories, or also whole numbers."""
-    rest = frame[[name for name in frame if name not in used]]
-    words = [name for name in rest if not (pd.api.types.is_numeric_dtype(rest[name]) or rest[name].dtype.kind in "mM")]
-    whole = [name for name in rest if pd.api.types.is_integer_dtype(rest[name])] if whole_numbers else []
-    few = {name: _n_labels(rest[name]) for name in [*words, *whole]}
-    return [name for name, count in few.items() if 1 < count <= _MOST]
+def label_columns(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
+    """Return the columns that are not used and hold labels: text or categories."""
+    return _unused(frame, used, numeric=False)
+
+
+def number_columns(frame: pd.DataFrame, used: Sequence[Any], *, balanced: bool = False) -> list[Any]:
+    """Return the columns that are not used and hold few numbers: whole ones, or each in several rows.
+
+    If `balanced`, those with each number in several rows, as many as the others.
+    """
+    found = []
+    for name in _unused(frame, used, numeric=True):
+        counts = frame[name].value_counts()
+        several = counts.min() > 1 and (counts.min() == counts.max() or not balanced)
+        if several or (pd.api.types.is_integer_dtype(frame[name]) and not balanced):
+            found.append(name)
+    return found
+
+
+def _unused(frame: pd.DataFrame, used: Sequence[Any], *, numeric: bool) -> list[Any]:
+    """Return the columns, numeric or not, that are not used and have several labels, but not many."""
+    rest = [name for name in frame if name not in used]
+    alike = [name for name in rest if _is_number(frame[name]) is numeric]
+    return [name for name in alike if 1 < _n_labels(frame[name]) <= _MOST]
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column) or column.dtype.kind in "mM")
 
 
 def _n_labels(column: pd.Series[Any]) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.kernels.ragged import Rows
-from xcurves.preprocessing.columns import Duplicates, label_columns
+from xcurves.preprocessing.columns import Duplicates, label_columns, number_columns
 
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
@@ -54,21 +54,22 @@ def _changes(rows: Rows) -> NDArray[np.bool_]:
 
 
 def refuse_repeats(
-    keys: pd.DataFrame, order: NDArray[np.int64], rows: Rows, option: str, explain: Callable[[], str]
+    keys: pd.DataFrame, order: NDArray[np.int64], rows: Rows, option: str, explain: Callable[[], tuple[str, str]]
 ) -> None:
     """Refuse repeated rows; `rows` are those of the frame in `order`, `option` names a column in which they differ.
 
-    `explain` says which column that is, if it is found.
+    `explain` says which column that is, if it is found, and what it could be.
     """
     repeated = np.sort(order[1:][~_changes(rows)])
     if not repeated.size:
         return
     shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
-    cure = explain() or f". Name the column in which they differ in {option}"
+    unused, cure = explain()
+    cure = cure or f"Name the column in which they differ in {option}"
     raise ValueError(
-        f"{count} a ({', '.join(map(str, keys))}), first {shown}{cure}, or say which to keep: duplicates='first', "
-        "'last' or 'mean'"
+        f"{unused}{count} a ({', '.join(map(str, keys))}), first {shown}. {cure}, or say which to keep: "
+        "duplicates='first', 'last' or 'mean'"
     )
 
 
@@ -81,17 +82,25 @@ def say_kept(every: Rows, rows: Rows, duplicates: Duplicates) -> list[str]:
 
 def explain_repeats(
     frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any], extra: Sequence[str], run: str
-) -> str:
-    """Return the column in which rows with the same keys differ, and what it could be; nothing if there is none.
+) -> tuple[str, str]:
+    """Return the unused columns in which rows with the same keys differ, and what they could be; "" if none is found.
 
     `run` is empty where no column is that of runs.
     """
-    for name in label_columns(frame, used, whole_numbers=True):
-        if not frame.duplicated([*keys, name]).any():
-            further = repr([*extra, name]) if extra else repr(name)
-            ways = [*([] if run else [f"run={name!r}"]), f"a further dim (extra={further}), or part of the algorithm"]
-            return f". They differ in column {name!r} ({_listed(frame[name])}): name it, {', '.join(ways)}"
-    return ""
+    unused = [*label_columns(frame, used), *number_columns(frame, used)]
+    alone = next(([name] for name in unused if not frame.duplicated([*keys, name]).any()), unused)
+    if not unused or frame.duplicated([*keys, *alone]).any():
+        return "", ""
+    for name in alone[::-1]:  # of several, those that are needed
+        others = [other for other in alone if other != name]
+        alone = alone if frame.duplicated([*keys, *others]).any() else others
+    labelled = " and ".join(f"{name!r} ({_listed(frame[name])})" for name in alone)
+    further = (
+        f"a further dim (extra={[*extra, *alone] if extra or alone[1:] else alone[0]!r}), or part of the algorithm"
+    )
+    if alone[1:]:
+        return f"columns {labelled} are not used, and ", f"Name them: {further}"
+    return f"column {labelled} is not used, and ", f"Name it: {f'run={alone[0]!r}, ' * (not run)}{further}"
 
 
 def warn_of_mixed_runs(frame: pd.DataFrame, curve: NDArray[np.int64], used: Sequence[Any], run: Any) -> None:

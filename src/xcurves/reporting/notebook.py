@@ -1,4 +1,4 @@
-"""What a notebook shows for a result in the last line of a cell: question, answer and table."""
+"""What the last line of a cell shows: of a result question, answer and table; of curves what they are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from xcurves.results import ask, find_kind, prepare
 
 _ROWS = 40
 _NUMBER = "{:.4g}".format
+_CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),
+    ("algorithm", "run"): ("performance_cdf", "compare_distributions"),
+    ("training",): ("plot", "fit_power_law"),
+}
 
 
 def as_text(result: xr.Dataset) -> str | None:
@@ -33,6 +38,30 @@ def as_html(result: xr.Dataset) -> str | None:
     answer, table = _answer(kind, result)
     shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=_NUMBER)
     return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
+
+
+def curves_text(curves: xr.DataArray) -> str:
+    """Return the dims of curves, how complete they are, and what to call."""
+    sizes = " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items()) or "one number"
+    calls = next((calls for dims, calls in _CALLS.items() if set(dims) <= set(curves.dims)), ())
+    said = ", ".join(f".curves.{call}()" for call in calls)
+    cure = f"Call {said}" if said else "Name the dims algorithm, run and training: array.rename(...)"
+    return f"{escape_controls(sizes)}{_completeness(curves)}\n{cure}"
+
+
+def _completeness(curves: xr.DataArray) -> str:
+    """Return how many runs are absent or lack levels that others of their task have."""
+    if not {"run", "training"} <= set(curves.dims):
+        return ""
+    if curves.chunks is not None:
+        return "; not computed yet"
+    has = curves.notnull()
+    levels, every = has.sum("training"), has.any([dim for dim in ("algorithm", "run") if dim in has.dims])
+    absent, lacking = int((levels == 0).sum()), int(((levels > 0) & (levels < every.sum("training"))).sum())
+    if not absent + lacking:
+        return "; every run is complete"
+    cure = ": .curves.drop_incomplete() or .curves.align('intersection')" if lacking else ""
+    return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
 def _answer(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | None]:

@@ -27,9 +27,11 @@ def cells_of(result: xr.Dataset, name: str, where: xr.DataArray | None = None) -
     """Yield every cell of a variable, or those where something holds, with its words: "task 'x', sac"."""
     variable = result[name]
     wanted = np.ones(variable.shape, bool) if where is None else where.to_numpy()
-    for place in np.argwhere(wanted).tolist():
-        one = result.isel(dict(zip(variable.dims, place, strict=True)))
-        said = [f"{dim} {one[dim].item()!r}" for dim in variable.dims if dim != "algorithm"]
+    for cell in np.argwhere(wanted).tolist():
+        places = dict(zip(variable.dims, cell, strict=True))
+        one = result.isel(places)
+        words = {dim: repr(one[dim].item()) if dim in one.coords else place for dim, place in places.items()}
+        said = [f"{dim} {word}" for dim, word in words.items() if dim != "algorithm"]
         yield ", ".join([*said, *[str(one["algorithm"].item())] * (not one["algorithm"].dims)]), one
 
 
