@@ -169,7 +169,8 @@ def per_task(
     )
     variables = compute(job, curves, *others, cure=cure)
     if joined:
-        variables = {name: _renamed(each, joined) for name, each in variables.items()}
+        dims_of = {name: [joined if dim == JOINED else dim for dim in each.dims] for name, each in variables.items()}
+        variables = {name: xr.Variable(dims_of[name], each.data) for name, each in variables.items()}
     kept: dict[Hashable, Any] = {name: each for name, each in curves.coords.items() if not set(each.dims) & set(core)}
     used = {dim for each in variables.values() for dim in each.dims}
     kept |= {dim: curves[dim] for dim in core if dim in used and dim in curves.coords}
@@ -206,11 +207,6 @@ def _beside(other: xr.DataArray, curves: xr.DataArray, lead: Sequence[Hashable])
     of_tasks = curves.isel({dim: 0 for dim in curves.dims if dim not in lead}, drop=True).reset_coords(drop=True)
     spread = other.reset_coords(drop=True).broadcast_like(of_tasks, exclude=own)
     return spread.transpose(*lead, *own).drop_vars(spread.coords)
-
-
-def _renamed(variable: xr.Variable, joined: str) -> xr.Variable:
-    """Give the dim of joined tasks the name that it has in the curves."""
-    return xr.Variable([joined if dim == JOINED else dim for dim in variable.dims], variable.data)
 
 
 def is_lazy(array: xr.DataArray) -> bool:
@@ -315,7 +311,9 @@ class Job:
         present = np.stack(of_subsets, axis=1).reshape(-1, *of_subsets[0].shape[1:])
         for cells in alike(present, n_levels.ravel()):
             tasks, subsets = np.divmod(cells, n_subsets)
-            of_cells = [part if len(cells) == n_levels.size else _take(part, cells) for part in parts]
+            of_cells = parts
+            if len(cells) < n_levels.size:
+                of_cells = [type(part)(*(each[cells] for each in part)) for part in parts]
             names = [context.names[task] for task in tasks]
             grid = np.zeros((len(tasks), 0), np.intp)
             more = (each[tasks] for each in others)
@@ -387,8 +385,3 @@ class Job:
     def __name__(self) -> str:
         """Name of the nodes in a dask graph."""
         return self.name
-
-
-def _take(numbers: Any, cells: Indices) -> Any:
-    """Return what a reduction made of some tasks."""
-    return type(numbers)(*(each[cells] for each in numbers))

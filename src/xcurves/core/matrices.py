@@ -64,12 +64,12 @@ def draw_cells(
         if len(x):
             ax.plot(x, y, "o", color="black", markersize=min(3, size / 2), gid="bold")
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
-        bar.set_label(fill(said, _letters_beside(ax)), fontsize="small")
+        bar.set_label(fill(said, max(1, int(_letters(ax, ax.get_window_extent().height)))), fontsize="small")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
     letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
     beside = longest_line(rows) + len(columns) * (longest_line(columns) + 1)
-    lean: dict[str, Any] = {"rotation": 90} if beside > _upright_letters(ax) else {}
+    lean: dict[str, Any] = {"rotation": 90} if beside > _letters(ax, ax.get_window_extent().width) else {}
     names = [name if "\n" in name else wrapped(name, _LEANING) for name in columns]
     narrow = {"fontsize": _NARROW} if any("\n" in name for name in names) else {}
     ax.set_xticks(range(len(columns)), names, **lean, **letters | narrow)
@@ -128,16 +128,9 @@ def n_pair_columns(result: xr.Dataset) -> float:
     return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else 0
 
 
-def _upright_letters(ax: Axes) -> float:
-    """Return how many small letters fit into the width of a panel with what is beside it."""
-    wide = ax.get_window_extent().width / ax.figure.dpi * _POINTS
-    return wide / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
-
-
-def _letters_beside(ax: Axes) -> int:
-    """Return how many small letters fit beside a panel, from its foot to its top."""
-    high = ax.get_window_extent().height / ax.figure.dpi * _POINTS
-    return max(1, int(high / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))))
+def _letters(ax: Axes, pixels: float) -> float:
+    """Return how many small letters fit into so many pixels of a panel."""
+    return pixels / ax.figure.dpi * _POINTS / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
 
 
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:

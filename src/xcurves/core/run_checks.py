@@ -5,7 +5,7 @@ Checks run where the values are computed, in memory or in a dask worker; the mes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -156,17 +156,15 @@ def check_scores(
     names: Sequence[str],
     algorithms: Sequence[str],
     runs: Sequence[str],
-    refused: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isinf,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the grids of tasks, shape (task, level), and which runs are present, shape (task, algorithm, run).
 
-    `curves` have the shape (task, ..., level); those that lack levels of the grid, or have scores that are `refused`,
-    are an error.
+    `curves` have the shape (task, ..., level); those that lack levels of the grid, or are infinite, are an error.
     """
     flat = curves.reshape(len(names), -1, curves.shape[-1])
     has = ~np.isnan(flat)
     grid = np.asarray(has.any(axis=1))
-    counts = np.where(refused(flat).any(axis=-1), np.nan, has.sum(axis=-1))
+    counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
     return grid, check_runs(counts, grid.sum(axis=-1), names, algorithms, runs)
 
 

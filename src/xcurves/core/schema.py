@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -295,7 +295,8 @@ class ResultKind:
         """
         known = _units(given) | dict(units or {})
         described = {name: self._described(name, variable, known) for name, variable in variables.items()}
-        result = xr.Dataset(described, _coordinates(coords, self.labels(described)), attrs)
+        own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
+        result = xr.Dataset(described, self.labels(described) | own, attrs)
         found = result.variables
         for name, var in self.coordinates().items():
             if name in found and not found[name].attrs:
@@ -312,10 +313,10 @@ class ResultKind:
         variable.attrs = {"long_name": var.long_name, **_unit(var, units)}
         return variable
 
-    def labels(self, variables: Mapping[str, xr.Variable]) -> dict[str, xr.DataArray]:
-        """Return the coordinates that every result has, with their long names."""
+    def labels(self, variables: Mapping[str, xr.Variable]) -> dict[Hashable, Any]:
+        """Return the coordinates that every result has."""
         dims = {dim for variable in variables.values() for dim in variable.dims}
-        return {dim: _labels(dim, names) for dim, names in self.own_dims().items() if names and dim in dims}
+        return {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}
 
     def matches(self, dataset: xr.Dataset) -> bool:
         """Return whether a Dataset has the variables of this kind, or says that it is one."""
@@ -364,25 +365,6 @@ class ResultKind:
     def required(self) -> frozenset[str]:
         """Return the variables that every result has."""
         return frozenset(name for name, var in self.variables.items() if var.when is None)
-
-
-@cache
-def _labels(dim: str, names: tuple[str, ...]) -> xr.DataArray:
-    """Return the coordinate of a dim that has the same labels in every result, with its index."""
-    coordinate = xr.Variable(dim, list(names), {"long_name": LONG_NAMES[dim]})
-    return xr.DataArray(coordinate, {dim: coordinate}, name=dim)
-
-
-def _coordinates(coords: Mapping[Hashable, Any], fixed: Mapping[str, xr.DataArray]) -> xr.Coordinates:
-    """Return coordinates with the indexes that they have already; making them again is slow."""
-    arrays = {name: each for name, each in coords.items() if isinstance(each, xr.DataArray) and name in each.xindexes}
-    others = xr.Coordinates({name: each for name, each in coords.items() if name not in arrays})
-    named = {name: each for name, each in fixed.items() if name not in coords}
-    indexed = arrays | named
-    own = {name: each.variable.copy() for name, each in named.items()}  # results share no labels
-    variables = {name: each.variable for name, each in arrays.items()} | own | dict(others.variables)
-    indexes = {name: each.xindexes[name] for name, each in indexed.items()} | dict(others.xindexes)
-    return xr.Coordinates(variables, indexes)
 
 
 def _units(given: xr.DataArray) -> dict[str, str]:

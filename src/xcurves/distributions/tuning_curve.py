@@ -238,7 +238,11 @@ class _Tuning:
         ]
         check_trials(np.sort(scores, axis=-1), n, names, self.bounds)
         sign = 1.0 if self.higher else -1.0
-        found = self._selected(sign * scores, sign * by) if by is not None else self._curves(sign * scores, n)
+        if by is None:
+            found = self._curves(sign * scores, n)
+        else:
+            chosen = tuning.selected(sign * scores, sign * by, self.trials)
+            found = dict(zip(("best_median", "best_mean"), chosen, strict=True))
         out = {name: sign * values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
         if self.pairs:
             first, second = np.array(self.pairs).T
@@ -249,9 +253,6 @@ class _Tuning:
         ):
             out[name] = out[name][..., ::-1]
         return out | {"n_trials": n.reshape(lead)}
-
-    def _selected(self, scores: Floats, by: Floats) -> dict[str, Floats]:
-        return dict(zip(("best_median", "best_mean"), tuning.selected(scores, by, self.trials), strict=True))
 
     def _curves(self, scores: Floats, n: Ints) -> dict[str, Floats]:
         """Return curves and their limits, shape (row, ...), of scores of which the highest is best."""

@@ -130,7 +130,7 @@ def subset_tables(
     """
     n_curves, n_first = features.shape[-1], plan.sizes[0]
     half = n_curves // 2
-    left, right = subset_sums(features[..., :half]), subset_sums(features[..., half:])
+    left, right = _subset_sums(features[..., :half]), _subset_sums(features[..., half:])
     n_left, n_right = (np.bitwise_count(np.arange(2**n)) for n in (half, n_curves - half))
     alike = not plan.labelled and plan.sizes[0] == plan.sizes[1]  # then the first curve stays in the first group
     allowed = np.arange(len(n_left)) % 2 == 1 if alike else np.ones(len(n_left), bool)
@@ -194,7 +194,7 @@ def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: in
     return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False)
 
 
-def subset_sums(features: Floats) -> Floats:
+def _subset_sums(features: Floats) -> Floats:
     """Sum features over every subset of the curves, shape (..., subset); bit j of its number is curve j."""
     sums = np.zeros((*features.shape[:-1], 2 ** features.shape[-1]))
     for curve, half in enumerate(2 ** np.arange(features.shape[-1])):

@@ -152,7 +152,7 @@ class Summaries:
         means = []
         for span in range(spans.shape[-2]):
             low, high = spans[..., span, :1], spans[..., span, 1:]
-            below = inner if span == MEAN else np.clip(inner, _same(low), _same(high))
+            below = inner if span == MEAN else np.clip(inner, low, high)
             whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (below @ step)[..., 0]
             means.append(whole / (high - low)[..., 0] + centre)
         found = self._resampled_means(z, x, x + centre, inner, total[..., np.newaxis])
@@ -290,11 +290,6 @@ def weighted(values: Floats, weight: Floats, rest: float, end: float, centre: Fl
         with np.errstate(invalid="ignore"):
             total += rest * (end - centre)
     return np.asarray(np.where(np.isnan(total), end, total))
-
-
-def _same(bound: Floats) -> Floats:
-    """Return one number if all are equal, as clipping by one number is four times faster."""
-    return bound.ravel()[:1] if (bound == bound.flat[0]).all() else bound
 
 
 def _positive(divisor: Floats | Ints) -> Floats:

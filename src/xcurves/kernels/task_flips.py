@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.ecdf import clopper_pearson
 from xcurves.kernels.engine import StepDown, label_batches, tally
-from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
 
@@ -162,8 +161,15 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         present = ~np.isnan(own)
         if last is None or not np.array_equal(of_own[present], last):  # levels of a pair have the same weights
             last = of_own[present]
-            sums = subset_sums(last)[1:]
-        yield subset_sums(own[present])[1:] / sums
+            sums = _subset_sums(last)[1:]
+        yield _subset_sums(own[present])[1:] / sums
+
+
+def _subset_sums(numbers: Floats) -> Floats:
+    sums = np.zeros(2 ** len(numbers))
+    for place, number in enumerate(numbers):
+        np.add(sums[: 2**place], number, out=sums[2**place : 2 ** (place + 1)])
+    return sums
 
 
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:

@@ -47,7 +47,7 @@ def assemble(
         "training": errors["training"],
         "param": list(parameters_of(fitter.model)),
         "cov_param": list(parameters_of(fitter.model)),
-        "at": bare_variable(where),
+        "at": xr.Variable(where.dims, where.data),
     }
     if fitter.predict_at.size:
         coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
@@ -55,11 +55,6 @@ def assemble(
     units["objective"] = "percent^2" if fitter.model.weights == "uniform" else "1"
     result = FIT_POWER_LAW.dataset(variables, coords, attrs, errors, units)
     return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
-
-
-def bare_variable(array: xr.DataArray) -> xr.Variable:
-    """Return a variable without attrs, lazy if the array is."""
-    return xr.Variable(array.dims, array.data)
 
 
 def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:

@@ -144,7 +144,6 @@ PREDICT_LOSS = ResultKind(
     references=_PAPERS,
     table=captioned(scaling_text.prediction_table, "Predicted losses of a run, with intervals."),
     statements=scaling_text.prediction_statements,
-    views={},
     method=(_METHOD, "runs"),
 )
 
@@ -162,7 +161,6 @@ OPTIMAL_ALLOCATION = ResultKind(
         "Best division of compute: parameters, tokens, tokens per parameter and loss, with intervals.",
     ),
     statements=scaling_text.allocation_statements,
-    views={},
     method=(_METHOD, "runs"),
 )
 
@@ -195,6 +193,5 @@ COMPARE_SCALING_LAWS = ResultKind(
         "the same loss, with intervals.",
     ),
     statements=scaling_text.comparison_statements,
-    views={},
     method=(_METHOD, "runs"),
 )

@@ -29,8 +29,8 @@ _SMALL = 24  # rows beyond which labels are small
 
 
 def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
-    """Return the dim whose tasks are joined: they share a panel."""
-    return (result.attrs["task"],)
+    """Return the dim whose tasks are joined, if they are: they share a panel."""
+    return (result.attrs["task"],) if "task" in result.attrs else ()
 
 
 def forest_rows(result: xr.Dataset) -> float:

@@ -143,7 +143,7 @@ def to_dataarray(
     runs, curve = _runs(frame, dims, kept)
     used = [value, *columns.values(), *kept]
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
-    order = frame_rows.order_of(curve, level)
+    order = np.lexsort((level, curve))
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     if duplicates == "raise":
         keys, option = list(columns.values()), "extra=" if run is not None else "run="

@@ -20,16 +20,6 @@ _RUNS = {"seed", "run", "run_id", "replicate"}
 _MANY = 50  # runs for each level, of at least two
 
 
-def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the order of curves, then of levels, then of rows."""
-    # Small codes are sorted in linear time, and in most logs the levels of a run are sorted.
-    small = np.uint16 if curve.max() < 2**16 else np.int64
-    order = np.argsort(curve.astype(small), kind="stable")
-    level_in, curve_in = level[order], curve[order]
-    falls = (level_in[1:] < level_in[:-1]) & (curve_in[1:] == curve_in[:-1])
-    return np.lexsort((level, curve)) if falls.any() else order
-
-
 def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     """Return one score for each curve and level, of the rows that have one."""
     scored = ~np.isnan(rows.score)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers.source import Source, parsing
+from xcurves.readers.source import Source, check_named, parsing
 
 
 def scores(
@@ -52,11 +52,8 @@ def scores(
     2   pong       dqn    1    3.0
     3  qbert       dqn    1    4.0
     """
-    named = _load(Path(arrays)) if isinstance(arrays, str | Path) else arrays
-    if not isinstance(named, Mapping) or not named or not all(isinstance(name, str) for name in named):
-        raise TypeError(
-            f"arrays must map names of algorithms to arrays; got {type(named).__name__}. Name it: {{'dqn': x}}"
-        )
+    loaded = _load(Path(arrays)) if isinstance(arrays, str | Path) else arrays
+    named = check_named("arrays", loaded, "arrays", "'dqn': x")
     shapes = {name: np.shape(array) for name, array in named.items()}
     if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len({shape[1:] for shape in shapes.values()}) > 1:
         raise ValueError(f"arrays must be (runs, tasks) or (runs, tasks, frames), alike but for runs; got {shapes}")

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.readers.source import check_named
+
 _SCORES = ("test_", "train_")
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve
 
@@ -44,7 +46,8 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     >>> frame.curves.to_dataarray("test_score", training="train_size").mean("run").to_numpy()
     array([[0.6, 0.8]])
     """
-    frames = [_curve(name, result) for name, result in _named(results, "learning curves").items()]
+    named = check_named("results", results, "learning curves", "'svm': result")
+    frames = [_curve(name, result) for name, result in named.items()]
     return _joined(frames, "learning_curve")
 
 
@@ -77,7 +80,7 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     1      tree    1         0.7
     """
     frames = []
-    for name, result in _named(results, "dicts of cross_validate").items():
+    for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items():
         scored = {key: column for key, column in result.items() if key.endswith("_time") or key.startswith(_SCORES)}
         frames.append(_trials(name, scored))
     return _joined(frames, "cross_validate")
@@ -111,18 +114,10 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     ('algorithm', 'run')
     """
     frames = []
-    for name, result in _named(results, "searches").items():
+    for name, result in check_named("results", results, "searches", "'svm': result").items():
         trials = getattr(result, "cv_results_", result)
         frames.append(_trials(name, {key: column for key, column in trials.items() if key != "params"}))
     return _joined(frames, "cv_results_")
-
-
-def _named(results: Mapping[str, Any], what: str) -> Mapping[str, Any]:
-    if not isinstance(results, Mapping) or not results or not all(isinstance(name, str) for name in results):
-        raise TypeError(
-            f"results must map names of algorithms to {what}; got {type(results).__name__}. Name it: {{'svm': result}}"
-        )
-    return results
 
 
 def _curve(name: str, result: Any) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -43,6 +43,14 @@ class Source(NamedTuple):
     training: str | None = "step"
     extra: tuple[str, ...] = ()
     also_writes: tuple[str, ...] = ()
+
+
+def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
+    """Return what is given by the names of algorithms."""
+    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
+        got = type(given).__name__
+        raise TypeError(f"{argument} must map names of algorithms to {what}; got {got}. Name it: {{{example}}}")
+    return given
 
 
 class LogError(ValueError):

@@ -12,6 +12,7 @@ from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.driver import JOINED
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.multi_task.plots import joined_dims
 from xcurves.multi_task.tables import TASK_CLAIMS
 from xcurves.target_times import plots, tables, text
 
@@ -139,7 +140,7 @@ SPEEDUP = ResultKind(
             "shares of that of the reference.",
         ),
     },
-    overlaid=plots.joined_dims,
+    overlaid=joined_dims,
 )
 
 
@@ -196,5 +197,5 @@ PERFORMANCE_PROFILE = ResultKind(
             "The share of tasks in which each algorithm takes at most so many times as long as the best of them.",
         )
     },
-    overlaid=plots.joined_dims,
+    overlaid=joined_dims,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,11 +19,6 @@ _GREY = "0.55"
 _GAP = 0.8  # rows between two algorithms
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
 _FINE = (0.95, 0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.05)
-
-
-def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
-    """Return the dim whose tasks are joined, which share a panel."""
-    return (result.attrs["task"],) if "task" in result.attrs else ()
 
 
 def compared(result: xr.Dataset) -> str:
