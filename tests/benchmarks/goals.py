@@ -213,6 +213,15 @@ def task_goals() -> list[Goal]:
         Goal("`profile_across_tasks` of the same", partial(tasks.curves.profile_across_tasks, rng=0), None, 2.0),
         Goal("`sequential`, 10,000 nested assignments, 6 looks, 10 pairs", looks, None, 1.0),
         Goal("`speedup` over tasks, 20 × 5 × 10 × 200", sooner, None, 1.0),
+        Goal("`sequential` of 2 × 100 runs, 100 looks", partial(looked_at, 2, 100, 1, 100), None, 10.0),
+        Goal("`sequential` of 10 × 50 × 100, 10 looks", partial(looked_at, 10, 50, 100, 10), None, 8.0),
+        Goal("`across_tasks`, 200 × 5 × 10 × 1", lambda: curves(200, 5, 10, 1).curves.across_tasks(rng=0), None, 5.0),
+        Goal(
+            "`across_tasks`, 1,000 × 5 × 10 × 10",
+            lambda: curves(1_000, 5, 10, 10).curves.across_tasks(rng=0),
+            None,
+            25.0,
+        ),
     ]
 
 
@@ -228,6 +237,13 @@ def plan_goals() -> list[Goal]:
             30.0,
         ),
     ]
+
+
+def looked_at(n_algorithms: int, n_runs: int, n_levels: int, n_looks: int) -> xr.Dataset:
+    """Look at the same number of runs again and again, until all have been run."""
+    nested = curves(1, n_algorithms, n_runs, n_levels)
+    look = np.repeat(np.arange(1, n_looks + 1), n_runs // n_looks)
+    return nested.assign_coords(look=("run", look)).curves.sequential(n_looks=n_looks, rng=0)
 
 
 def across(tasks: xr.DataArray) -> xr.Dataset:

@@ -12,10 +12,9 @@ from scipy import optimize, stats
 
 import oracles_sequential
 from places import SHARED
-from xcurves.kernels import sequential_pvalues
 from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
-from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, spent, tie_ranks
-from xcurves.kernels.sequential_tests import ShiftedRuns, sequential_tests
+from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, small_pvalues, spent, tie_ranks
+from xcurves.kernels.sequential_tests import Nearby, ShiftedRuns, sequential_tests
 from xcurves.kernels.task_plans import nest
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
@@ -75,7 +74,8 @@ def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, s
 @given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 30))
 def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
     rng = np.random.default_rng(seed)
-    before = np.full(n, np.inf)
+    before, used = np.full(n, np.inf), 0.0
+    few = dict.fromkeys((0.05, 0.3, 0.9), (before, np.inf))
     for s in (1 / 9, 4 / 9, 1.0):
         t = rng.integers(0, n_values, n).astype(float)
         least = [
@@ -86,13 +86,20 @@ def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
         ]
         q = nested_pvalues(tie_ranks(t), before, s * n)
         np.testing.assert_allclose(q, np.minimum(before, least), rtol=1e-12)
-        for limit in (0.05, 0.3, 0.9):
-            near = sequential_pvalues.small_pvalues(t, before, s * n, limit)
-            np.testing.assert_allclose(near, np.where(q <= limit, q, np.inf), rtol=1e-12)
-            at = sequential_pvalues.boundary(t, before, s * n, limit + 1e-12)
-            assert at.rejected == (q[0] <= limit + 1e-12)
+        for alpha, (old, known) in few.items():
+            level = alpha + 1e-12
+            near = small_pvalues(t, np.where(before <= level, 0, before), np.inf, s * n, level, n, n, np.inf)
+            np.testing.assert_allclose(near.q, np.where(q <= level, 0, q), rtol=1e-12)
+            assert near.rejected == (q[0] <= level)
+            spare = n if np.isinf(known) else int(known * (s - used) * n)
+            near = small_pvalues(t, old, known, s * n, level, spare, n, max(2 * alpha, 2 / (s * n)))
+            expected = np.where(q <= level, 0, q)
+            few[alpha] = expected, np.inf
+            if near.known > level:  # else it is not known which are rejected
+                np.testing.assert_allclose(near.q, np.where(q < near.known, expected, np.inf), rtol=1e-12)
+                few[alpha] = near.q, near.known
         assert all((q <= x).sum() <= x * s * n + 1e-9 for x in q)
-        before = q
+        before, used = q, s
 
 
 def test_neighbours_within_rounding_are_ties_and_infinite_ones_tie():
@@ -169,12 +176,13 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
     n_rejected = 0
     for k in (2, 3):
         for low, high in ((-0.5, -0.3), (0.6, 2.0), (2.0, 2.4)):
-            parts = test.parts(low, high, k)
-            assert len(parts[k].rows) < looks[k].n_total / 2
+            near, width = Nearby(test), (high - low) / 2
+            near.decide(low + width, k, width)
+            assert len(near.parts[k].rows) < looks[k].n_total / 2
             for shift in np.linspace(low, high, 4):
                 moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
                 p = sequential_tests(moved, look, looks, weights, share, 0.05, interval=False)["pvalue"][k]
-                assert test.decide(shift, k, parts).rejected == (p <= 0.05 + 1e-12)
+                assert near.decide(shift, k, 0.0).rejected == (p <= 0.05 + 1e-12)
                 n_rejected += p <= 0.05
     assert 4 <= n_rejected <= 20
 

@@ -142,7 +142,9 @@ def _evaluate(design: ContrastDesign, plan: RunPlan, alternative: Alternative, a
     sides = {"two-sided": (-1, 1), "greater": (-1,), "less": (1,)}[alternative]
     if design.linear and len(sides) == 2:
         numbers = (design.u - estimate[:, np.newaxis] * design.direction) / unit[:, np.newaxis]
-        count, *distances = _invert_linear(_two_contrasts(design, plan, numbers), at, besides, most)
+        half = plan.unlabelled if plan.exact and plan.labelled else plan  # with groups exchanged, |N_g| is the same
+        alike = plan.n_resamples // half.n_resamples
+        count, *distances = _invert_linear(_two_contrasts(design, half, numbers), at, besides, most, alike)
     else:
         shifted = shifted_contrast(design, plan, estimate, error)
         coefs = quartics(shifted)
@@ -213,18 +215,19 @@ def _polynomials(coefs: Floats, at: Floats) -> Floats:
 
 
 def _invert_linear(
-    contrasts: Iterator[tuple[Floats, Floats]], at: Floats, besides: int, most: int
+    contrasts: Iterator[tuple[Floats, Floats]], at: Floats, besides: int, most: int, alike: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return how many reassignments reach the observed statistic after a shift, and the largest distances not rejected.
 
     Of two equal groups, or two within runs, the squares of all numbers, if paired of all differences, add up to the
     same in every reassignment, so that ``|T_g| >= |T|`` where the contrasts have ``|N_g| >= |N|``. These are ``mean -
     slope y`` and ``-y``, so there is one distance on each side up to which a reassignment reaches the observed one.
-    For 20 tasks of 10 v 10 curves, exact, this takes a fortieth of the time of `limits`.
+    Each of the `contrasts` counts as often as there are assignments `alike`. For 20 tasks of 10 v 10 curves, exact, it
+    takes an eightieth of the time of `limits`.
     """
     upwards = (at > 0)[:, np.newaxis]
     count = np.full(len(at), float(besides))
-    tails = UpperTail(most + 1 - besides), UpperTail(most + 1 - besides)
+    tails = [UpperTail((most - besides) // alike + 1) for _ in range(2)]
     for mean, slope in contrasts:
         towards = np.copysign(slope, mean * slope)  # the slope towards 0, or away from it
         size = np.abs(mean)
@@ -232,7 +235,7 @@ def _invert_linear(
         for distance, tail in zip(distances, tails, strict=True):
             distance[:, np.abs(slope) > 1 - _SAME] = np.inf
             tail.add(distance)
-        count += np.count_nonzero(np.where(upwards, *distances[::-1]) >= np.abs(at)[:, np.newaxis], axis=-1)
+        count += alike * np.count_nonzero(np.where(upwards, *distances[::-1]) >= np.abs(at)[:, np.newaxis], axis=-1)
     below, above = (tail.smallest(at.shape) for tail in tails)
     return count, below, above
 

@@ -178,6 +178,11 @@ class RunPlan(Plan):
         """The group of every curve as observed, shape (curve,)."""
         return _typed(np.repeat(np.arange(self.n_labels), self.sizes), self.n_labels)
 
+    @cached_property
+    def unlabelled(self) -> RunPlan:
+        """The same exact plan with one of all assignments that differ only by a renaming of groups."""
+        return plan_runs(self.sizes, self.n_resamples, paired=self.paired)
+
     def enumerate(self, index: Index) -> Labels:
         """Return the labels of the distinct assignments numbered `index`, shape (index, curve)."""
         return self._enumeration.labels(index)

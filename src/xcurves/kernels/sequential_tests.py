@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xcurves.kernels.group_sequential import (
     INFINITE,
@@ -23,8 +23,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
 from xcurves.kernels.sequential_pvalues import (
     LEVEL_TIE,
-    Boundary,
-    boundary,
+    SmallPvalues,
     nested_pvalues,
     small_pvalues,
     tie_ranks,
@@ -35,10 +34,11 @@ _FAR = 2.0**20  # ranges of the numbers at which a shift that is not rejected ne
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
-_NOISE = 1.3  # by which random assignments may exceed the share spent on enumerated ones
-_GROWTH = 1.04  # of the limit of p-values from a look to the look before, if nearly all of its share is spent there
+_NOISE = 4  # standard errors by which random assignments may exceed the share spent on enumerated ones
+_GROWTH = 1.1  # times the p-values that usually have to be known
+_FEW = 30  # assignments more at every look
 _SAME = 1e-8  # relative rounding
-_WINDOW = 4  # the assignments that matter are kept for shifts within a quarter of the distance from the centre
+_WINDOW = 8  # the assignments that matter are kept for shifts within an eighth of the distance from the centre
 _BEYOND = 1.04  # times the distance at which an end is expected
 
 
@@ -93,7 +93,8 @@ def sequential_tests(
     out["difference"] = runs.difference
     out["z"] = out["statistic"] * normal_scale(runs, looks)
     if interval:
-        out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, found, share, alpha))
+        new = [terms if look.cells else None for terms, look in zip(found, looks, strict=True)]
+        out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, new, share, alpha))
     return out
 
 
@@ -108,13 +109,16 @@ class _Part(NamedTuple):
         Where in the part of the look before each assignment's parent is, its length for those that are not in it.
     terms : Terms or None
         Those of the statistic, of these assignments, None where there is nothing to test.
+    most : int
+        More assignments than this have a statistic that is larger than those of all that were left out.
     limit : float
-        The value up to which p-values are computed.
+        The p-values of assignments that the next part leaves out are larger, here and before.
     """
 
     rows: Index
     before: Index
     terms: Terms | None
+    most: int
     limit: float
 
 
@@ -124,8 +128,12 @@ class ShiftedRuns:
 
     Attributes
     ----------
-    unspent : float
-        How many assignments may be left of the share of a look, as in `_limits`: more once that did not do.
+    terms : list of Terms or None
+        Those of the statistic at every look, None where there is nothing new to test.
+    spent : ndarray, shape (look,)
+        Share of the level spent by the last look before each at which there was something to test.
+    noise : ndarray, shape (look,)
+        By how many standard errors more random assignments may be rejected than enumerated ones at that look.
     """
 
     runs: Runs
@@ -133,101 +141,129 @@ class ShiftedRuns:
     terms: list[Terms | None]
     share: Floats
     alpha: float
-    unspent: float = 2.0
 
-    def boundary(self, shift: float, parts: list[_Part]) -> Boundary | None:
-        """Return which assignments are rejected at the look of the last part, None if that needs larger limits.
+    def __post_init__(self) -> None:
+        exact = np.array([look.exact for look in self.looks])
+        tested = np.array([terms is not None for terms in self.terms])
+        last = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
+        last = np.append(-1, last[:-1])
+        self.spent = np.where(last < 0, 0.0, self.share[last])
+        self.noise = np.where((last >= 0) & exact[last] & ~exact, _NOISE, 0.0)
 
-        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``. So where those with ``q_{k-1} <= limit`` leave to
-        others at most ``x (s_k - s_{k-1}) B`` of ``limit s_k B``, values of ``q_{k-1}`` above x decide nothing.
+    @cached_property
+    def enough(self) -> Floats:
+        """Return up to which p-values usually have to be known at every look, less from look to look."""
+        n, share = np.array([look.n_total for look in self.looks]), self.share[: len(self.looks)]
+        out = self.alpha + _FEW / (share * n)
+        spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)  # less leaves none to spare
+        out[:-1] = np.maximum(out[:-1], spare[1:])
+        return np.maximum.accumulate(out[::-1])[::-1]
+
+    def spare(self, k: int, known: float) -> int:
+        """Return how many assignments may reach a statistic at look `k` without any p-value above `known` deciding.
+
+        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``, which leaves ``x (s_k - s_{k-1}) B``.
         """
-        q, known, last = np.full(0, np.inf), np.inf, len(parts) - 1
-        for k, part in enumerate(parts):
-            q = np.append(q, np.inf)[part.before]
-            if part.terms is not None:
-                n = self.looks[k].n_total
-                budget = self.share[k] * n
-                left = part.limit * budget - np.count_nonzero(q <= part.limit)
-                if known < np.inf and left > known * self._free[k] * n * (1 + _SAME):
-                    return None
-                t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
-                if k < last:
-                    q = small_pvalues(t, q, budget, part.limit)
-                    q[q <= self.alpha + LEVEL_TIE] = 0  # all are rejected; counts with few values converge faster
-                known = part.limit if part.limit * self.share[k] < 1 else np.inf  # no p-value is larger
-        found = boundary(t, q, budget, self.alpha + LEVEL_TIE)
-        below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[1:])
-        return Boundary(found.rejected, below, above)
+        n = self.looks[k].n_total
+        if np.isinf(known):
+            return n
+        spent = known * float(self.spent[k]) * n
+        return math.floor(known * float(self.share[k]) * n - spent - float(self.noise[k]) * math.sqrt(spent))
 
-    def decide(self, shift: float, look: int, parts: list[_Part]) -> Boundary:
-        """Return which assignments are rejected at a look at which there is something to test."""
-        while (found := self.boundary(shift, parts)) is None:
-            self.unspent *= 4
-            parts = self.parts(shift, shift, look)
+    def boundary(self, shift: float, parts: list[_Part]) -> SmallPvalues | None:
+        """Return which assignments are rejected at the look of the last part, None if that needs larger parts."""
+        found, alpha = SmallPvalues(np.full(1, np.inf), np.inf, -1, -1), self.alpha + LEVEL_TIE
+        for k, part in enumerate(parts):
+            q = np.append(found.q, np.inf)[part.before]
+            if part.terms is None:
+                found = found._replace(q=q)
+                continue
+            spare = self.spare(k, found.known)
+            if spare < 0 or found.known <= alpha:
+                return None
+            t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
+            budget = self.share[k] * self.looks[k].n_total
+            found = small_pvalues(t, q, found.known, budget, alpha, spare, part.most, part.limit)
+        if found.known <= alpha:
+            return None
+        below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[2:])
+        return found._replace(below=below, above=above)
+
+
+@dataclass
+class Nearby:
+    """Evaluates shifts near each other, with the assignments that matter for all of a window of shifts.
+
+    Attributes
+    ----------
+    low, high : float
+        The window.
+    growth : float
+        How many times the usual number of assignments is kept: more once that did not do.
+    parts : list of _Part
+        Until the last look asked for.
+    place, least : ndarray
+        Of all assignments at that look: where in the part each is, and a bound of its p-values until then.
+    """
+
+    test: ShiftedRuns
+    low: float = np.inf
+    high: float = -np.inf
+    growth: float = 0.0
+    parts: list[_Part] = field(default_factory=list)
+    place: Index = field(default_factory=lambda: np.zeros(1, np.intp))
+    least: Floats = field(default_factory=lambda: np.full(1, np.inf))
+
+    def decide(self, shift: float, k: int, width: float) -> SmallPvalues:
+        """Return which assignments are rejected at look `k`; a new window reaches `width` to both sides."""
+        if not self.low <= shift <= self.high:
+            self._move(shift - width, shift + width, growth=_GROWTH)
+        while (found := self.test.boundary(shift, self._until(k))) is None:
+            self._move(self.low, self.high, growth=2 * self.growth)
         return found
 
-    def parts(self, low: float, high: float, look: int) -> list[_Part]:
-        """Return the assignments that matter for shifts from `low` to `high`, and the observed one."""
-        out: list[_Part] = []
-        place, matters = np.zeros(1, np.intp), np.zeros(1, bool)
-        for k, limit in enumerate(self._limits(look)):
-            each, found = self.looks[k], self.terms[k]
-            before = place if each.parent is None else place[each.parent]
-            matters = matters if each.parent is None else matters[each.parent]
-            if self.tested[k] and found is not None:
-                matters = matters | self._may_be_top(found, k, low, high, limit * self.share[k] * len(before))
-            keep = matters.copy()
-            keep[0] = True
-            rows = np.flatnonzero(keep)
-            out.append(_Part(rows, before[rows], found.take(rows) if self.tested[k] and found else None, limit))
-            place = np.full(len(keep), len(rows))
-            place[rows] = np.arange(len(rows))
-        return out
+    def _move(self, low: float, high: float, *, growth: float) -> None:
+        self.low, self.high, self.growth, self.parts = low, high, growth, []
+        self.place, self.least = np.zeros(1, np.intp), np.full(1, np.inf)
 
-    def _may_be_top(self, found: Terms, k: int, low: float, high: float, number: float) -> NDArray[np.bool_]:
-        """Return which assignments may be among so many with the largest T, at a shift from `low` to `high`."""
-        n = found.d.shape[1]
-        if number < 1 - _SAME:  # no p-value is so small
-            return np.zeros(n, bool)
-        if number + 2 >= n:
-            return np.ones(n, bool)
-        least, most = squared_range(self.runs, found, k, low, high)
-        place = n - int(number) - 2
-        return np.asarray(most >= (1 - _SAME) * np.partition(least, place)[place])
+    def _until(self, k: int) -> list[_Part]:
+        while len(self.parts) <= k:
+            self.parts.append(self._next())
+        return self.parts[: k + 1]
 
-    @cached_property
-    def tested(self) -> NDArray[np.bool_]:
-        """At which looks there is something new to test."""
-        return np.array([bool(each.cells) and t is not None for each, t in zip(self.looks, self.terms, strict=True)])
+    def _next(self) -> _Part:
+        """Return the assignments that matter at the next look, and the observed one."""
+        k, test = len(self.parts), self.test
+        look, found, limit = test.looks[k], test.terms[k], self.growth * test.enough[k]
+        before, least = self.place, self.least
+        if look.parent is not None:
+            before, least = before[look.parent], least[look.parent]
+        most, tops = look.n_total, np.zeros(0, np.intp)
+        if found is not None:
+            budget = test.share[k] * most
+            most = min(int(limit * budget) + 1, most)
+            tops, larger = self._tops(found, k, most)
+            least = least.copy()
+            least[tops] = np.minimum(least[tops], (larger + 1) / budget)
+            tops = tops[larger <= most]
+        keep = least <= limit
+        keep[tops] = keep[0] = True
+        rows = np.flatnonzero(keep)
+        self.place, self.least = np.full(len(keep), len(rows)), least
+        self.place[rows] = np.arange(len(rows))
+        whole = most == look.n_total
+        return _Part(rows, before[rows], found and found.take(rows), most, np.inf if whole else limit)
 
-    @cached_property
-    def _free(self) -> Floats:
-        """Return the share that can be spent at every look whatever was rejected before."""
-        out = self.share[: len(self.looks)].copy()
-        for k in range(1, len(self.looks)):
-            before = self.share[:k][self.tested[:k]]
-            if before.size:
-                noise = _NOISE if self.looks[k - 1].exact and not self.looks[k].exact else 1
-                out[k] -= before[-1] * noise
-        return out
+    def _tops(self, found: Terms, k: int, most: int) -> tuple[Index, Index]:
+        """Return assignments, and to each at least how many have a larger T at every shift of the window.
 
-    def _limits(self, look: int) -> Floats:
-        """For the decision at a look, return the value up to which the p-values of every look until then matter.
-
-        That is enough where of the share of a look no more than `unspent` assignments are left: their number is whole,
-        and that of random ones among enumerated ones varies.
+        They are all those for which that is not more than `most`.
         """
-        limit = np.full(look + 1, self.alpha * (1 + 1e-9))
-        for k in range(look, 0, -1):
-            limit[k - 1] = limit[k]
-            if self.tested[k]:
-                free, n = self._free[k], self.looks[k - 1].n_total
-                varies = self.looks[k - 1].exact and not self.looks[k].exact
-                left = self.unspent * (1 + varies * np.sqrt(limit[k] * self.share[k] * n))
-                enough = [limit[k] * self.share[k], max(_GROWTH * limit[k] * free, limit[k] * free + left / n)]
-                most = 2 / self.share[k - 1]  # above all p-values
-                limit[k - 1] = min(min(enough) / free, most) if free > 0 else most
-        return limit
+        least, largest = squared_range(self.test.runs, found, k, self.low, self.high)
+        place = max(len(least) - 1 - most, 0)
+        tops = np.flatnonzero(largest >= (1 - _SAME) * np.partition(least, place)[place])
+        ordered = np.sort((1 - _SAME) * least[tops])
+        return tops, len(tops) - ordered.searchsorted(largest[tops], side="right")
 
 
 def sequential_limits(test: ShiftedRuns) -> Floats:
@@ -238,14 +274,17 @@ def sequential_limits(test: ShiftedRuns) -> Floats:
     """
     out = np.full((len(test.looks), 2), np.nan)
     low, high = -np.inf, np.inf
+    in_between, *outwards = (Nearby(test) for _ in range(3))
     for k, found in enumerate(test.terms):
-        if found is not None and test.tested[k]:
-            test.unspent = ShiftedRuns.unspent
+        if found is not None:
             centre = float(np.clip(found.d[0, 0] / found.d[1, 0], low, high))
-            at_centre = test.decide(centre, k, test.parts(centre, centre, k))
+            at_centre = in_between.decide(centre, k, test.runs.range[k] / _WINDOW**2)
             if at_centre.rejected:
                 break
-            low, high = (_End(test, found, k, centre, end, centre, at_centre).find() for end in (low, high))
+            low, high = (
+                _End(nearby, found, k, centre, end, centre, at_centre).find()
+                for nearby, end in zip(outwards, (low, high), strict=True)
+            )
         out[k] = low, high
     return out
 
@@ -260,25 +299,20 @@ class _End:
         The bracket.
     shift : float
         Where the test was evaluated last.
-    boundary : Boundary
+    boundary : SmallPvalues
         What it said.
-    window, parts, unspent : tuple of float, list of _Part, float
-        The shifts for which the assignments that matter are known, these, and with what they were found.
     """
 
-    test: ShiftedRuns
+    nearby: Nearby
     terms: Terms
     k: int
     inside: float
     outside: float
     shift: float
-    boundary: Boundary
-    window: tuple[float, float] = (np.inf, -np.inf)
-    parts: list[_Part] = field(default_factory=list)
-    unspent: float = 0.0
+    boundary: SmallPvalues
 
     def __post_init__(self) -> None:
-        self.centre = self.inside
+        self.test, self.centre = self.nearby.test, self.inside
 
     def find(self) -> float:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
@@ -302,14 +336,10 @@ class _End:
                 return before
         return self._close_in(step)
 
-    def _at(self, shift: float) -> Boundary:
+    def _at(self, shift: float) -> SmallPvalues:
         """Evaluate a shift, and put it into the bracket."""
-        if not self.window[0] <= shift <= self.window[1] or self.unspent != self.test.unspent:
-            self.unspent = self.test.unspent
-            width = abs(shift - self.centre) / _WINDOW
-            self.window = shift - width, shift + width
-            self.parts = self.test.parts(*self.window, self.k)
-        self.shift, self.boundary = shift, self.test.decide(shift, self.k, self.parts)
+        self.shift = shift
+        self.boundary = self.nearby.decide(shift, self.k, abs(shift - self.centre) / _WINDOW)
         if self.boundary.rejected:
             self.outside = shift
         else:
