@@ -395,7 +395,7 @@ REFUSED = [
     (lambda e: e, {"at": xr.DataArray([1.0, 2], dims="task")}, "at must have the labels of errors; its 'task' differs"),
     (lambda e: e, {"predict_at": [100, 0]}, "predict_at must be positive and finite; got 0"),
     (lambda e: e, {"predict_at": [100, 100]}, "predict_at has sizes twice"),
-    (lambda e: e, {"predict_at": []}, "predict_at must be a size, or a list of them"),
+    (lambda e: e, {"predict_at": []}, "predict_at must be a size or a list of sizes"),
     (lambda e: e, {"n_folds": 4}, "n_folds belongs to means with standard_error"),
     (lambda e: e, {"standard_error": 1.0}, "standard_error belongs to means; errors has folds"),
     (lambda e: e.rename(training="n_train"), {}, "dims must include 'training'"),

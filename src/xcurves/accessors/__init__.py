@@ -11,6 +11,12 @@ import xarray as xr
 import xcurves
 from xcurves.accessors.method import method
 
+_CALLS: dict[tuple[str, ...], tuple[str, ...]] = {  # of arrays with these dims, in the last line of a cell
+    ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),
+    ("algorithm", "run"): ("performance_cdf", "compare_distributions"),
+    ("training",): ("plot", "fit_power_law"),
+}
+
 
 class _Accessor:
     """What holds the object of an accessor."""
@@ -53,7 +59,7 @@ class DataArrayCurves(_Accessor):
     def __repr__(self) -> str:
         from xcurves.reporting.notebook import curves_text
 
-        return curves_text(self._data)
+        return curves_text(self._data, _CALLS)
 
 
 @xr.register_dataset_accessor("curves")  # type: ignore[no-untyped-call]  # xarray's decorators have no annotations

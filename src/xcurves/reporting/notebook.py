@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -13,11 +14,6 @@ from xcurves.results import ask, find_kind, prepare
 
 _ROWS = 40
 _NUMBER = "{:.4g}".format
-_CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),
-    ("algorithm", "run"): ("performance_cdf", "compare_distributions"),
-    ("training",): ("plot", "fit_power_law"),
-}
 
 
 def as_text(result: xr.Dataset) -> str | None:
@@ -40,10 +36,10 @@ def as_html(result: xr.Dataset) -> str | None:
     return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
-def curves_text(curves: xr.DataArray) -> str:
-    """Return the dims of curves, how complete they are, and what to call."""
+def curves_text(curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]) -> str:
+    """Return the dims of curves, how complete they are, and what to call: the methods of the first dims they have."""
     sizes = " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items()) or "one number"
-    calls = next((calls for dims, calls in _CALLS.items() if set(dims) <= set(curves.dims)), ())
+    calls = next((calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ())
     said = ", ".join(f".curves.{call}()" for call in calls)
     cure = f"Call {said}" if said else "Name the dims algorithm, run and training: array.rename(...)"
     return f"{escape_controls(sizes)}{_completeness(curves)}\n{cure}"
