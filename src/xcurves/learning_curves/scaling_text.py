@@ -169,8 +169,8 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
             never = f"the law of {b} never reaches the loss of {a} at {_flop(here)}"
             said.append(f"{there} {worth} times the compute" if times.notnull() else rest + never)
         if not {"loss_ratio", "compute_multiplier"} & set(pair.data_vars):
-            ends = interval(*ends_of(pair["exponent_difference_ci"]))
-            gap = f"{number(pair['exponent_difference'].item())} ({ends})"
+            within = interval(*ends_of(pair["exponent_difference_ci"]))
+            gap = f"{number(pair['exponent_difference'].item())} ({within})"
             said.append(f"{rest}the best model size grows as compute to powers that differ by {gap}, {a} less {b}")
     yield from statements(_brief(said), ["Suites are taken to be trained separately."])
 
