@@ -2,7 +2,7 @@
 
 With N a difference of means, linear in a piece, and V its squared standard error, quadratic there, a deal g counts
 where N_g² V_0 - N_0² V_g is not negative; where both groups have one size, and where the signs of paired runs change,
-N_g² - N_0² decides. These polynomials are kept in Bernstein's basis, whose coefficients bound their values: only those
+N_g² - N_0² decides, whose sign the ends of a piece give. Other polynomials are kept in Bernstein's basis, whose coefficients bound their values: only those
 that may change sign in a piece, and only in pieces that may change the answer, are solved.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import comb
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ _POLISHED = 3  # Newton steps
 _ROUNDING = 64 * np.finfo(float).eps
 
 Stretches = tuple[Floats, Floats]
+Deals = NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -65,37 +68,42 @@ class DealtTime:
             spread = spread + self.others.var(ddof=1) / len(self.others)
         return n, spread
 
+    def pool(self, levels: slice) -> Floats:
+        """Return the curves that are dealt, shape (run, level), about the mean of the others: sums are small there."""
+        runs = self.runs[:, levels]
+        if not self.others.size:
+            return runs
+        others = np.broadcast_to(self.others[:, np.newaxis], (len(self.others), runs.shape[1]))
+        return np.asarray(np.concatenate([runs, others]) - self.others.mean())
+
+    def differences(self, levels: slice) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Yield batches of deals: which curves come first, their sums, and N, shape (deal, level)."""
+        pool, size = self.pool(levels), len(self.runs)
+        total, rows = pool.sum(axis=0), max(1, _HELD // (5 * pool.shape[1]))
+        for first in self._firsts():
+            for start in range(0, len(first), rows):
+                mine = first[start : start + rows]
+                n_a = mine @ pool
+                paired = self.plan.paired
+                yield mine, n_a, (2 * n_a - total) / size if paired else n_a / size - (total - n_a) / len(self.others)
+
     def polynomials(self, pieces: slice) -> Iterator[Floats]:
         """Yield coefficients, shape (deal, piece, degree + 1), of batches of deals."""
         n0, v0 = self.observed()
         levels = slice(pieces.start, pieces.stop + 1)
         n0, v0 = n0[levels], v0[pieces]
-        size = len(self.runs)
-        pool = self.runs[:, levels]
-        if self.others.size:  # about their mean, where sums of squares are small
-            pool = np.concatenate(
-                [pool, np.broadcast_to(self.others[:, np.newaxis], (len(self.others), pool.shape[1]))]
-            )
-            pool = pool - self.others.mean()
+        pool, size = self.pool(levels), len(self.runs)
         squares = _square(pool)
-        rows = max(1, _HELD // (5 * pool.shape[1]))
-        for first in self._firsts():
-            for start in range(0, len(first), rows):
-                mine = first[start : start + rows]
-                n_a = mine @ pool
-                if self.plan.paired:
-                    n = (2 * n_a - pool.sum(axis=0)) / size
-                else:
-                    n = n_a / size - (pool.sum(axis=0) - n_a) / len(self.others)
-                if self.linear:
-                    yield self._keep(mine, (1 + TIE) * _square(n) - (1 - TIE) * _square(n0))
-                    continue
-                total, n_b = squares.sum(axis=0), pool.sum(axis=0) - n_a
-                q_a = np.einsum("gj,jkc->gkc", mine, squares)
-                v = (q_a - _square(n_a) / size) / (size * (size - 1))
-                v += (total - q_a - _square(n_b) / len(self.others)) / (len(self.others) * (len(self.others) - 1))
-                more, less = _product(_square(n), v0), _product(_square(n0), v)
-                yield self._keep(mine, (1 + TIE) * more - (1 - TIE) * less)
+        for mine, n_a, n in self.differences(levels):
+            if self.linear:
+                yield self._keep(mine, (1 + TIE) * _square(n) - (1 - TIE) * _square(n0))
+                continue
+            total, n_b = squares.sum(axis=0), pool.sum(axis=0) - n_a
+            q_a = np.einsum("gj,jkc->gkc", mine, squares)
+            v = (q_a - _square(n_a) / size) / (size * (size - 1))
+            v += (total - q_a - _square(n_b) / len(self.others)) / (len(self.others) * (len(self.others) - 1))
+            more, less = _product(_square(n), v0), _product(_square(n0), v)
+            yield self._keep(mine, (1 + TIE) * more - (1 - TIE) * less)
 
     def _firsts(self) -> Iterator[Floats]:
         """Yield which curves are in the first group: of a pair, 1 where the run of the first stays there."""
@@ -104,22 +112,39 @@ class DealtTime:
             first = (labels == 0).astype(float)
             yield first[:, :size] if self.plan.paired else first
 
-    def _keep(self, first: Floats, coefficients: Floats) -> Floats:
+    def _keep(self, first: Floats, deals: NDArray[T]) -> NDArray[T]:
         """Let the observed deal count everywhere, whatever rounding says."""
-        coefficients[first[:, : len(self.runs)].all(axis=1)] = 1.0
-        return coefficients
+        deals[first[:, : len(self.runs)].all(axis=1)] = 1
+        return deals
 
     def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return how many deals count everywhere in each piece, how many may somewhere, and how many at each level."""
         always, some = np.zeros((2, len(self.u) - 1), np.intp)
         level = np.zeros(len(self.u), np.intp)
-        for each in self.polynomials(slice(0, len(self.u) - 1)):
-            met = each >= 0
-            always += met.all(axis=-1).sum(axis=0)
-            some += met.any(axis=-1).sum(axis=0)
-            level += np.concatenate([met[..., 0], met[:, -1:, -1]], axis=1).sum(axis=0)
+        for everywhere, somewhere, met in self._by_size() if self.linear else self._by_coefficients():
+            always += everywhere.sum(axis=0)
+            some += somewhere.sum(axis=0)
+            level += met.sum(axis=0)
         level[self.observed()[0] == 0] = self.plan.n_resamples
         return always, some, level
+
+    def _by_size(self) -> Iterator[tuple[Deals, Deals, Deals]]:
+        """Yield which deals count in all of each piece, somewhere, and at each level, where |N| alone decides.
+
+        In a piece N and |N_0| are linear: all of it counts where N is beyond |N_0|, on one side, at both ends.
+        """
+        least = np.sqrt((1 - TIE) / (1 + TIE)) * np.abs(self.observed()[0])
+        for first, _, n in self.differences(slice(None)):
+            above, below = (self._keep(first, each) for each in (n >= least, n <= -least))
+            met = np.asarray(above | below)
+            everywhere = np.asarray(above[:, 1:] & above[:, :-1] | below[:, 1:] & below[:, :-1])
+            yield everywhere, np.asarray(met[:, 1:] | met[:, :-1]), met
+
+    def _by_coefficients(self) -> Iterator[tuple[Deals, Deals, Deals]]:
+        """Yield what `_by_size` does from bounds of the polynomials."""
+        for each in self.polynomials(slice(0, len(self.u) - 1)):
+            met = each >= 0
+            yield met.all(axis=-1), met.any(axis=-1), np.concatenate([met[..., 0], met[:, -1:, -1]], axis=1)
 
     def steps(self, piece: int) -> tuple[Floats, NDArray[np.intp]]:
         """Return where the number of deals that count changes in a piece, and the number from there on."""
