@@ -2,8 +2,9 @@
 
 With N a difference of means, linear in a piece, and V its squared standard error, quadratic there, a deal g counts
 where N_g² V_0 - N_0² V_g is not negative; where both groups have one size, and where the signs of paired runs change,
-N_g² - N_0² decides, whose sign the ends of a piece give. Other polynomials are kept in Bernstein's basis, whose coefficients bound their values: only those
-that may change sign in a piece, and only in pieces that may change the answer, are solved.
+N_g² - N_0² decides, whose sign the ends of a piece give. Other polynomials are kept in Bernstein's basis, whose
+coefficients bound their values: only those that may change sign in a piece, and only in pieces that may change the
+answer, are solved.
 """
 
 from __future__ import annotations
@@ -136,15 +137,15 @@ class DealtTime:
         least = np.sqrt((1 - TIE) / (1 + TIE)) * np.abs(self.observed()[0])
         for first, _, n in self.differences(slice(None)):
             above, below = (self._keep(first, each) for each in (n >= least, n <= -least))
-            met = np.asarray(above | below)
-            everywhere = np.asarray(above[:, 1:] & above[:, :-1] | below[:, 1:] & below[:, :-1])
-            yield everywhere, np.asarray(met[:, 1:] | met[:, :-1]), met
+            met = above | below
+            yield above[:, 1:] & above[:, :-1] | below[:, 1:] & below[:, :-1], met[:, 1:] | met[:, :-1], met
 
     def _by_coefficients(self) -> Iterator[tuple[Deals, Deals, Deals]]:
         """Yield what `_by_size` does from bounds of the polynomials."""
         for each in self.polynomials(slice(0, len(self.u) - 1)):
             met = each >= 0
-            yield met.all(axis=-1), met.any(axis=-1), np.concatenate([met[..., 0], met[:, -1:, -1]], axis=1)
+            everywhere, somewhere = (np.asarray(of(met, axis=-1)) for of in (np.all, np.any))
+            yield everywhere, somewhere, np.concatenate([met[..., 0], met[:, -1:, -1]], axis=1)
 
     def steps(self, piece: int) -> tuple[Floats, NDArray[np.intp]]:
         """Return where the number of deals that count changes in a piece, and the number from there on."""
