@@ -94,7 +94,7 @@ for name in ("there.nc", "there.zarr"):
     assert done.stdout.splitlines() == [
         f"path 'whole': a tree needs netCDF4 or h5netcdf. {install}",
         f"path 'whole.nc': a tree needs netCDF4 or h5netcdf. {install}",
-        f"path 'whole.zarr' needs zarr. {install}",
+        f"path 'whole.zarr' is a zarr store, which needs zarr. {install}",
         f"path 'there.nc' is a netCDF-4 file, which needs netCDF4 or h5netcdf. {install}",
         f"path 'there.zarr' is a zarr store, which needs zarr. {install}",
     ]
@@ -269,7 +269,9 @@ def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
     with pytest.raises(NotADirectoryError, match=r"there is no folder .*gone\. Make it, or name another$"):
         write(result, tmp_path / "gone" / "a.nc")
     for data, name in ((result, "a.nc"), (tree, "a"), (tree, "a.nc"), (tree, "a.zarr")):
-        with pytest.raises(OSError, match=r"^path '/proc/a.*' cannot be.*folder that you may"):
+        with pytest.raises(
+            OSError, match=r"^path '/proc/a.*': nothing can be written to the folder /proc \(.*\)\. Name another$"
+        ):
             write(data, f"/proc/{name}")
 
 

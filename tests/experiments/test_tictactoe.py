@@ -216,7 +216,7 @@ BAD = [
     ({"levels": [10, 10]}, ValueError, r"levels must increase; got \[10, 10\]. Sort them, each once"),
     ({"levels": 10}, TypeError, r"levels must be a sequence of whole numbers; got 10. Try \[10\]"),
     ({"learning_rates": 0.1}, TypeError, r"learning_rates must be a sequence; got 0.1. Try \[0.1\]"),
-    ({"opponent": ["random"]}, ValueError, r"opponent must be 'random', .*; got \['random'\]"),
+    ({"opponent": ["random"]}, ValueError, r"opponent must be 'random', .*; got \['random'\]. Did you mean 'random'\?"),
     ({"levels": []}, ValueError, "levels is empty. Give at least one level of training"),
     ({"levels": [-5, 10]}, ValueError, "levels must be at least 0; got -5"),
     ({"levels": [0.5, 10]}, TypeError, "levels must be whole numbers; got 0.5"),

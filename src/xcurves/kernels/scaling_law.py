@@ -123,14 +123,14 @@ def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
     Of the seven sets of columns the best one whose own least squares are positive is the solution. `gram` has the
     shape (3, 3, ...), `target` (3, ...).
     """
-    found = (_inverse(gram) * target).sum(axis=1)
+    found = _solve(gram, target)
     gain = (found * target).sum(axis=0)
     bound = np.nonzero(~(found >= 0).all(axis=0))  # all three where they are positive: seldom the rest
     three = np.arange(3)[:, np.newaxis]
     matrix, wanted = gram[three[..., np.newaxis], three, *bound], target[three, *bound]
     best, coefficients = np.full(wanted.shape[1], -np.inf), np.zeros(wanted.shape)
     for chosen in _SETS:
-        solved = (_inverse(matrix[np.ix_(chosen, chosen)]) * wanted[chosen]).sum(axis=1)
+        solved = _solve(matrix[np.ix_(chosen, chosen)], wanted[chosen])
         gained = (solved * wanted[chosen]).sum(axis=0)
         better = (solved >= 0).all(axis=0) & (gained > best)
         best[better] = gained[better]
@@ -139,6 +139,12 @@ def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
     gain[bound] = best
     found[three, *bound] = coefficients
     return gain, found
+
+
+def _solve(matrix: Floats, wanted: Floats) -> Floats:
+    """Return the coefficients of least squares, NaN or infinite where columns depend on each other."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((_inverse(matrix) * wanted).sum(axis=1))
 
 
 def _inverse(matrix: Floats) -> Floats:
