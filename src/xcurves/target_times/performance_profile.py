@@ -82,7 +82,8 @@ def performance_profile(
     means), p-values of differences are adjusted by step-down max-\|T\|; that about these tasks draws runs with
     replacement within task and algorithm, 2,000 times. With eight tasks and five studies the intervals of 0.95 hold
     0.97 for these tasks where runs differ by a tenth, 0.81 to 0.89 where they differ by three tenths, and 0.88 to 0.96
-    for tasks like these, the best algorithm's least. The best algorithm of a task defines its unit, so that scores depend on who takes part.
+    for tasks like these, the best algorithm's least. The best algorithm of a task defines its unit, so that scores
+    depend on who takes part.
 
     References
     ----------
