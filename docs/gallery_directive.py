@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from xcurves import kinds
+from xcurves.core.schema import caption_of
 
 _DATA = {
     "scores": 'scores = xcurves.tutorial.open_dataset("tictactoe")["score"]',
@@ -112,13 +113,15 @@ def pictures() -> Iterator[Picture]:
             data = [line for given, line in _DATA.items() if any(given in each for each in call)]
             made = "\n".join(["import xcurves", "", *data, *call])
             result = _run(made)["result"]
+            axes = result.curves.plot(view)
+            said = caption_of(declared.caption, np.ravel(axes)[0].figure)
             yield Picture(
                 f"{name}-{view}",
                 f"{name}: {view}",
-                declared.caption,
+                said,
                 f'{made}\nresult.curves.plot("{view}")',
-                result.curves.plot(view),
-                declared.caption,
+                axes,
+                said,
             )
 
 
