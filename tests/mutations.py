@@ -40,7 +40,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ("welch", "spread = ((1 - share) ** 2 / (size - 1))", "spread = ((1 - share) ** 2 / size)", ANOVA),
     ("contrasts", "factors = weights**2 / (sizes * (sizes - 1))", "factors = weights**2 / (sizes * sizes)", ANOVA),
     ("contrasts", "~(shuffled < t - slack)", "~(shuffled < t + slack)", ANOVA),
-    ("adjustments", "np.minimum(adjusted, 1.0)", "np.minimum(adjusted, 2.0)", ANOVA),
+    ("engine", "np.minimum(adjusted, 1.0)", "np.minimum(adjusted, 2.0)", ANOVA),
     ("task_flips", "+ 1e-9)) // 2 for alpha", "+ 1e-9)) for alpha", TASKS),
     ("task_effects", "of_a, of_b = 1 / (m * (m - 1))", "of_a, of_b = 1 / (m * m)", TASKS),
     ("task_ranks", "(self.first + self.last + 1) / 2", "(self.first + self.last) / 2", TASKS),

@@ -16,6 +16,8 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     ]
     curves = xr.DataArray(scores, {"algorithm": list(speeds), "training": step}, ("algorithm", "run", "training"))
     answer, *others = xcurves.summary(xcurves.speedup(curves, reference="reference", target=60.0)).split("\n")
+    assert not any("not the inverse" in line for line in others)
+    assert "not the inverse" in xcurves.summary(xcurves.speedup(curves, reference="reference"))
     fast, slow = answer.index("fast: "), answer.index("slow: ")
     assert "times sooner" in answer[fast:slow]
     assert "times as long" in answer[slow:]

@@ -30,7 +30,7 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
-def check_share(name: str, value: float) -> float:
+def check_probability(name: str, value: float) -> float:
     """Return a number from 0 to 1."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
         raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")

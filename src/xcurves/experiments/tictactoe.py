@@ -26,8 +26,8 @@ from xcurves.experiments.boards import ME, TABLES, WORTH, Bools, Floats, Games, 
 from xcurves.experiments.checks import (
     check_levels,
     check_positive_count,
+    check_probability,
     check_seed,
-    check_share,
     labelled,
     recorded,
 )
@@ -134,8 +134,8 @@ def learning_curves(
     rates = _check_rates(learning_rates)
     n_runs, levels, seed = check_positive_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
     validation.check_choice("opponent", opponent, list(TABLES))
-    player = Player(opponent, check_share("opponent_epsilon", opponent_epsilon))
-    epsilon = check_share("epsilon", epsilon)
+    player = Player(opponent, check_probability("opponent_epsilon", opponent_epsilon))
+    epsilon = check_probability("epsilon", epsilon)
     learners = list(itertools.product(rates, range(n_runs)))
     blocks = [
         _scores(learners[start : start + _SIDE_BY_SIDE], levels, epsilon, player, seed)
@@ -164,7 +164,7 @@ def learning_curves(
 def _check_rates(learning_rates: Sequence[float]) -> list[float]:
     if not isinstance(learning_rates, Iterable):
         raise TypeError(f"learning_rates must be a sequence; got {learning_rates!r}. Try [{learning_rates}]")
-    rates = [check_share("learning_rates", rate) for rate in learning_rates]
+    rates = [check_probability("learning_rates", rate) for rate in learning_rates]
     if not rates or len(set(rates)) < len(rates):
         raise ValueError(f"learning_rates must be one or more, each once; got {rates}")
     return rates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -92,7 +93,7 @@ def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool)
 
 
 @dataclass(frozen=True)
-class JoinedTasks:
+class JoinedTasks(ABC):
     """What all methods over several tasks need to know.
 
     Attributes
@@ -135,9 +136,9 @@ class JoinedTasks:
             here.fill({variable: values[place] for variable, values in out.items()}, scores, name)
         return out
 
+    @abstractmethod
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, ...)."""
-        raise NotImplementedError
 
     def check_matched(self, scores: Floats, name: str) -> None:
         """Refuse unmatched runs, scores of shape (task, algorithm, run, ...), if runs are paired."""

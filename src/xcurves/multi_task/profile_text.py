@@ -13,7 +13,7 @@ from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import joined, pvalue
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
-from xcurves.multi_task.text import pairs_by_size
+from xcurves.multi_task.text import named_pairs_by_size
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
@@ -49,7 +49,7 @@ def aggregate_sentences(result: xr.Dataset) -> Iterator[str]:
 
 def aggregate_answer(result: xr.Dataset) -> str:
     """Return in one sentence where pairs differ."""
-    pairs = pairs_by_size(result, "n_tasks")
+    pairs = named_pairs_by_size(result, "n_tasks")
     if len(pairs) == 1:
         return pairs[0][0] + _profile_claim(pairs[0][1])
     said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]

@@ -320,7 +320,7 @@ def _left_out(one: xr.Dataset, task: str) -> Iterator[str]:
         yield f"Some pairs are without {listed(names, _MOST_NAMED)}, where one of the two has no run or none is finite."
 
 
-def pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
+def named_pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
     """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
     named = [(name, pair) for one, name in named_tasks(result, variable) for pair in each_of(one, "pair")]
     largest: Floats = np.array([float(abs(pair["difference"]).max()) for _, pair in named])

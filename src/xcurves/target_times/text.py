@@ -44,8 +44,8 @@ _SCOPE = (
     "shorter schedule would have reached. Intervals hold the noise of runs, not the choice of the level."
 )
 _NO_INVERSE = (
-    "The speed-up of a second algorithm over the first is not the inverse of this one, unless both are times to one "
-    "target: each is read at the other's last level."
+    "The speed-up of a second algorithm over the first is not the inverse of this one: each is read at the other's "
+    "last level."
 )
 
 
@@ -101,7 +101,8 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     if result.sizes.get("algorithm", 1) > 1 and details is not None:
         details.append("p is adjusted over algorithms (Holm); intervals are not.")
     falls = f"{result.attrs['reference']} has been better before its last level than there: consider target=."
-    warned = [_SCOPE, *[falls] * bool((result["reference_falls"] > 0).any()), _NO_INVERSE]
+    to_target = "target" in result.attrs or result.attrs.get("of_times")
+    warned = [_SCOPE, *[falls] * bool((result["reference_falls"] > 0).any()), *[_NO_INVERSE] * (not to_target)]
     yield from statements(answer, [*(details or []), *_early(result)], [] if details is None else warned)
 
 
