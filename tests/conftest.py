@@ -1,10 +1,15 @@
-"""A folder for tests that write where they run, one BLAS thread for each process, and how much hypothesis draws.
+"""A folder for tests that write where they run, one BLAS thread for each process, figures that nobody sees, and how
+much hypothesis draws.
 
 The plain run draws few examples; ``--hypothesis-profile=ci`` draws all, the same each time.
 """
 
+import gc
 import os
+import re
+import sys
 
+os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; the processes of a run share the cores
 
 import pytest
@@ -24,6 +29,27 @@ def pytest_addoption(parser):
 def pytest_collect_file():
     """Leave the doctests of tests out; there are none, and importing every file again takes long."""
     return [each for each in (yield) if not isinstance(each, DoctestModule)]
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out, unread by Python, the files whose tests all have a mark that this run leaves out."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    marks = re.findall(r"^pytestmark = \[?\s*pytest\.mark\.(\w+)", collection_path.read_text("utf-8"), re.MULTILINE)
+    return any(f"not {mark}" in config.option.markexpr for mark in marks) or None
+
+
+def pytest_collection_finish():
+    """What the collection made lives as long as the run: garbage is not looked for in it, and less often."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture

@@ -73,6 +73,11 @@ def name_what_is_missing(scores, tree, folder):
         said(lambda: scores.curves.randomized_anova(n_resamples=9, progress=True)),
         "progress=True needs tqdm. Install it: pip install 'xcurves[progress]'",
     )
+    expect(
+        said(lambda: archive.open_dataset(folder / "result.nc", chunks={})),
+        "chunks= needs dask. Install it: pip install 'xcurves[dask]'",
+    )
+    expect(said(xcurves.register_polars), "register_polars needs polars. Install it: pip install 'xcurves[polars]'")
     (folder / "sac" / "0").mkdir(parents=True)
     (folder / "sac" / "0" / "events.out.tfevents.1").write_bytes(b"")
     expect(

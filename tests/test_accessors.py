@@ -32,15 +32,15 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("accessor", "name"), METHODS)
-def test_a_method_has_the_signature_of_its_function(accessor, name):
-    method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
-    own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
-    assert first in (*OBJECTS[accessor], "data")  # data: curves or a result
-    assert own == list(function.parameters.values())[1:]
-    assert method.return_annotation == function.return_annotation
-    assert getattr(accessor, name).__qualname__ == f"{accessor.__name__}.{name}"
-    assert getattr(accessor, name).__doc__ == getattr(xcurves, name).__doc__
+def test_methods_have_the_signatures_of_their_functions():
+    for accessor, name in METHODS:
+        method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
+        own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
+        assert first in (*OBJECTS[accessor], "data"), name  # data: curves or a result
+        assert own == list(function.parameters.values())[1:], name
+        assert method.return_annotation == function.return_annotation, name
+        assert getattr(accessor, name).__qualname__ == f"{accessor.__name__}.{name}"
+        assert getattr(accessor, name).__doc__ == getattr(xcurves, name).__doc__, name
 
 
 def test_every_function_of_curves_frames_or_results_is_a_method():

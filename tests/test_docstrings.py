@@ -55,34 +55,32 @@ def test_names_are_found():
     assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_is_documented(name):
-    documented = FUNCTIONS[name].__doc__ or ""
-    taken = ("Parameters\n", "Returns\n") if inspect.signature(FUNCTIONS[name]).parameters else ()
-    sections = (*taken, "Raises\n", "Examples\n", ">>> ")
-    assert not [section.strip() for section in sections if section not in documented]
+def lacking(function, *sections):
+    return [section.strip() for section in sections if section not in (function.__doc__ or "")]
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_says_what_it_takes_and_returns(name):
-    parameters = ["Parameters\n"] if inspect.signature(EXPERIMENTS[name]).parameters else []
-    assert not [section.strip() for section in [*parameters, "Returns\n"] if section not in EXPERIMENTS[name].__doc__]
+def test_functions_are_documented():
+    for name, function in FUNCTIONS.items():
+        taken = ("Parameters\n", "Returns\n") if inspect.signature(function).parameters else ()
+        assert not lacking(function, *taken, "Raises\n", "Examples\n", ">>> "), name
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, "xcurves.experiments.saved_trials.run_trials"])
-def test_numpydoc_finds_nothing_amiss(name):
+def test_experiments_say_what_they_take_and_return():
+    for name, function in EXPERIMENTS.items():
+        taken = ["Parameters\n"] if inspect.signature(function).parameters else []
+        assert not lacking(function, *taken, "Returns\n"), name
+
+
+def test_numpydoc_finds_nothing_amiss():
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
-    assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN]
+    for name in PUBLIC:
+        assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN], name
 
 
-def reference_pages():
-    return "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
-
-
-@pytest.mark.parametrize("name", [*FUNCTIONS, *EXPERIMENTS, *METHODS])
-def test_the_reference_lists(name):
-    short = name.removeprefix("xcurves.").removeprefix("readers.")
-    assert f"\n   {short}\n" in reference_pages()
+def test_the_reference_lists_all():
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
+    names = [name.removeprefix("xcurves.").removeprefix("readers.") for name in (*FUNCTIONS, *EXPERIMENTS, *METHODS)]
+    assert not [name for name in names if f"\n   {name}\n" not in pages]
 
 
 ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
@@ -107,12 +105,10 @@ def test_every_variable_of_a_result_is_documented_with_its_dims(name):
 DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}  # the equation stands elsewhere
 
 
-@pytest.mark.parametrize("name", kinds.NAMES)
-def test_every_method_has_its_equation_and_names_where_it_was_published(name):
-    documented = kinds.function(name).__doc__
-    assert "math::" in documented or name in DERIVED
-    assert "References\n" in documented
-    assert kinds.kind(name).references
+def test_every_method_has_its_equation_and_names_where_it_was_published():
+    for name in kinds.NAMES:
+        assert not lacking(kinds.function(name), "References\n", *(["math::"] if name not in DERIVED else [])), name
+        assert kinds.kind(name).references, name
 
 
 PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials}
@@ -149,6 +145,7 @@ def publications():
         yield from ((name, entry) for entry in kinds.kind(name).references)
 
 
-@pytest.mark.parametrize(("name", "entry"), list(publications()))
-def test_a_publication_has_its_doi(name, entry):
-    assert re.search(r"doi:10\.\d{4,}/\S+", entry) or any(place.lower() in entry.lower() for place in NO_DOI)
+def test_publications_have_their_doi():
+    for name, entry in publications():
+        without = any(place.lower() in entry.lower() for place in NO_DOI)
+        assert without or re.search(r"doi:10\.\d{4,}/\S+", entry), (name, entry)

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from xcurves.experiments import benchmark, digits, endgames, tictactoe
+from xcurves.experiments import benchmark, command, digits, endgames, tictactoe
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def remade(curves, tmp_path_factory):
     folder = tmp_path_factory.mktemp("remade")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        tictactoe.main(arguments)
+        command.run(tictactoe.learning_curves, arguments)
     return folder / "tictactoe.nc"
 
 

@@ -57,11 +57,11 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "report": "reporting.page",
     "summary": "results",
     "table": "results",
-    "time_to_target": "target_times.time_to_target",
+    "time_to_target": "target_times.performance_profile",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
     "to_frame": "tidy_frames",
-    "trials_needed": "distributions.performance_cdf",
+    "trials_needed": "distributions.trials",
 }
 _MODULES = ("archive", "readers", "simulation", "tutorial")
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core import archive_content, labels
-from xcurves.core.archive_content import check_storable, protect, restore
+from xcurves.core import labels
 from xcurves.core.archive_formats import (
+    DIGEST,
+    ArchiveGroups,
     Engine,
+    check_digest,
+    check_storable,
     engine_to_read,
     engine_to_write,
     is_store,
@@ -23,15 +31,15 @@ from xcurves.core.archive_formats import (
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
 from xcurves.core.provenance import warn_of
-from xcurves.core.run_files import combine_run_files
 from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
 
 _UNWRITABLE = (TypeError, ValueError, LookupError, NotImplementedError)
 _CURE = "Write it again, or name another"
-_ALLOWED = "Use text and plain numbers, or another format"
-_ENGINES: tuple[Engine, ...] = ("scipy", "h5netcdf", "netcdf4", "zarr")
+_LAST = ("algorithm", "run")  # dims
+_LABELS = (*_LAST, "task")
+_IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
 
 
 def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -94,18 +102,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     groups = {name: dataset.compute().drop_encoding() for name, dataset in nodes.items()}
 
     def make(part: Path) -> None:
-        with one_line(_UNWRITABLE, path, f"cannot be written by {engine}", _ALLOWED):
-            content = archive_content.content_of(groups)
-            stored = {name: protect(dataset) for name, dataset in groups.items()}
-            stored["/"].attrs[archive_content.NAME] = archive_content.digest_of(content)
-            write_groups(stored, part, engine)
-            read_back = load_groups(part, max_bytes=2**62, engine=engine)
-        back = {name: restore(dataset) for name, dataset in read_back.items()}
-        del back["/"].attrs[archive_content.NAME]
-        found = archive_content.content_of(back)
-        changed = sorted(name for name in {**content, **found} if content.get(name) != found.get(name))
-        if changed:
-            raise ValueError(f"path {str(path)!r}: {changed[0]} would not be the same when read again. {_ALLOWED}")
+        with one_line(_UNWRITABLE, path, f"cannot be written by {engine}", "Use text and numbers, or another format"):
+            write_groups(groups, part, engine)
 
     atomic_write(path, make, is_own=_is_own, is_folder=path.suffix == ".zarr")
     return path
@@ -121,7 +119,7 @@ def _is_own(path: Path) -> bool:
     """Return whether a file is an archive that `write` wrote."""
     try:
         with xr.open_dataset(path, engine=engine_to_read(path), decode_cf=False) as opened:
-            return archive_content.NAME in opened.attrs
+            return DIGEST in opened.attrs
     except Exception:
         return False
 
@@ -172,17 +170,18 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
     True
     """
     path = check_path(path)
-    groups = _load(path, max_bytes)
+    groups = _opened(path, load_groups, max_bytes=max_bytes)
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
 
-def _load(path: Path, max_bytes: int | None = None, engine: Engine | None = None) -> dict[str, xr.Dataset]:
-    """Return the Datasets of an archive by group, as they were written."""
+def _opened(path: Path, opener: Callable[..., ArchiveGroups], **options: Any) -> ArchiveGroups:
+    """Return the Datasets of an archive by group."""
     with FILE_LOCK, one_line(Exception, path, "cannot be read as a complete archive", _CURE):
         if not path.exists():
             raise FileNotFoundError("it does not exist")
-        groups = {name: restore(each) for name, each in load_groups(path, max_bytes=max_bytes, engine=engine).items()}
-        archive_content.check_digest(groups)
+        groups = opener(path, **options)
+        if opener is load_groups:
+            check_digest(groups)
         return groups
 
 
@@ -212,8 +211,8 @@ def open_dataset(
     Raises
     ------
     FileNotFoundError, OSError, ValueError, ImportError
-        As `read`; and if a file of a folder has no label or differs from the others in variables, dims, units or the
-        attribute ``experiment``, or if two files hold the same run.
+        As `read`; if `chunks` are asked for and dask is not installed; if a file of a folder has no label or differs
+        from the others in variables, dims, units or the attribute ``experiment``, or if two files hold the same run.
 
     Warns
     -----
@@ -232,9 +231,11 @@ def open_dataset(
     """
     path = check_path(path)
     if engine is not None:
-        check_choice("engine", engine, _ENGINES)
+        check_choice("engine", engine, get_args(Engine))
+    if chunks is not None and find_spec("dask") is None:
+        raise ImportError("chunks= needs dask. Install it: pip install 'xcurves[dask]'")
     if path.is_dir() and not is_store(path):
-        combined = combine_run_files(path, partial(_open, engine=engine, chunks=None if chunks is None else {}))
+        combined = _combine_run_files(path, partial(_open, engine=engine, chunks=None if chunks is None else {}))
         opened = combined.chunk(chunks) if chunks else combined
     else:
         opened = _open(path, engine=engine, chunks=chunks)
@@ -244,12 +245,9 @@ def open_dataset(
 
 
 def _open(path: Path, *, engine: Engine | None, chunks: str | Mapping[str, int] | None) -> xr.Dataset:
-    if chunks is None:
-        opened = _load(path, engine=engine)["/"]
-    else:
-        with FILE_LOCK, one_line(Exception, path, "cannot be read as a complete archive", _CURE):
-            opened = restore(open_groups(path, chunks=chunks, engine=engine)["/"])
-            opened.attrs.pop(archive_content.NAME, None)
+    opener = load_groups if chunks is None else partial(open_groups, chunks=chunks)
+    opened = _opened(path, opener, engine=engine)["/"]
+    opened.attrs.pop(DIGEST, None)
     if not opened.variables:
         raise ValueError(f"path {str(path)!r} holds no variable outside groups. For a tree: archive.read(path)")
     index = opened["run"].to_index() if "run" in opened.dims and "run" in opened.coords else None
@@ -260,14 +258,119 @@ def _open(path: Path, *, engine: Engine | None, chunks: str | Mapping[str, int] 
 
 def _warn_of_empty_runs(data: xr.Dataset, path: Path) -> None:
     """Warn of runs without any value, such as one whose write to a zarr store was stopped."""
-    by_run = [data[name].isnull() for name in data.data_vars if "run" in data[name].dims]
-    if "run" not in data.coords or not by_run:
+    by_run = data[[name for name, each in data.data_vars.items() if "run" in each.dims]]
+    if "run" not in data.coords or not by_run.data_vars:
         return
-    empty = np.logical_and.reduce([each.all([dim for dim in each.dims if dim != "run"]) for each in by_run])
-    names = labels.words(data["run"])
-    warn_of(
-        empty,
-        [f"{path}: run {name}" for name in names],
-        lambda _: " has no value and counts as absent. If its write was stopped, write it again",
-        "runs",
-    )
+    counts = by_run.count([dim for dim in by_run.dims if dim != "run"])
+    empty = (counts.to_array() == 0).all("variable").to_numpy()
+    names = [f"{path}: run {name}" for name in labels.words(data["run"])]
+    said = " has no value and counts as absent. If its write was stopped, write it again"
+    warn_of(empty, names, lambda _: said, "runs")
+
+
+def _combine_run_files(folder: Path, read: Callable[[Path], xr.Dataset]) -> xr.Dataset:
+    """Return the runs of all files of a folder, joined along their labels."""
+    in_paths = _labels_in_paths(folder)
+    files = {name: _with_labels(read(folder / name), folder / name, labels) for name, labels in in_paths.items()}
+    first, *_ = files
+    usual = _description(files[first])
+    for name, data in files.items():
+        for what, found in _description(data).items():
+            if found != usual[what]:
+                said = f"its {what}: {found}; of {first}: {usual[what]}. Move it to another folder"
+                raise ValueError(f"path {str(folder / name)!r}: {said}")
+    labelled = {str(dim) for dim in files[first].dims if dim in files[first].coords} - {"training"}
+    dims = sorted(labelled, key=lambda dim: (dim in _LAST, dim))
+    _check_no_run_is_twice(folder, files, dims)
+    combined = _join_files(folder, list(files.values()), dims).transpose(*dims, ...)
+    closing = ExitStack()
+    for data in files.values():
+        closing.enter_context(data)
+    combined.set_close(closing.close)
+    return combined
+
+
+def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the labels in the path of each file; a label is a number if it is a whole one in all: 01 and 1 differ."""
+    found = (path.relative_to(folder) for suffix in (".nc", ".zarr") for path in folder.rglob(f"*{suffix}"))
+    hidden_or_within = re.compile(r"(^|/)\.|\.zarr/")
+    names = sorted(name for name in (path.as_posix() for path in found) if not hidden_or_within.search(name))
+    if not names:
+        raise ValueError(f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another")
+    labels = {name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names}
+    pairs = {pair for each in labels.values() for pair in each.items()}
+    texts = {label for label, value in pairs if not re.fullmatch("0|[1-9][0-9]*", value)}
+    for each in labels.values():
+        for label in each.keys() - texts:
+            each[label] = int(each[label])
+    return labels
+
+
+def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Dataset:
+    """Return the Dataset of a file with its labels as dims."""
+    for dim in dict.fromkeys([*_LABELS, *in_path]):
+        found = [in_path[dim]] if dim in in_path else []
+        if dim in _LABELS and dim in data.attrs:
+            found += np.ravel(data.attrs[dim]).tolist()
+            data = data.copy(deep=False)
+            del data.attrs[dim]
+        if dim in data.coords:
+            found += data[dim].to_numpy().ravel().tolist()
+        needs_one = bool(found) and (dim not in data.dims or dim in in_path)
+        if needs_one and len({str(label) for label in found}) > 1:
+            raise ValueError(
+                f"path {str(path)!r}: its path, attributes and coordinates differ in {dim}: {found[0]!r} and "
+                f"{found[-1]!r}. Rename it"
+            )
+        if found and dim not in data.dims:
+            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
+    lacks = [dim for dim in _LAST if dim not in data.dims or dim not in data.coords]
+    if lacks:
+        raise ValueError(
+            f"path {str(path)!r}: no coordinate, attribute or part of its path says its {lacks[0]}. Rename it to "
+            "something like algorithm=sac,run=3.nc"
+        )
+    return data
+
+
+def _description(data: xr.Dataset) -> dict[str, str]:
+    """Return a description that is the same for all files of one experiment."""
+    variables = sorted(data.data_vars.items(), key=lambda item: str(item[0]))
+    labels = [(str(dim), data[dim]) for dim in sorted(map(str, data.dims)) if dim in data.coords]
+    return {
+        "experiment": str(data.attrs.get("experiment", "not named")),
+        "variables": ", ".join(str(name) for name, _ in variables),
+        "dims": ", ".join(f"{name} {sorted(map(str, values.dims))}" for name, values in variables),
+        "labels": ", ".join(f"{dim} of {'text' if each.dtype.kind in 'OUST' else 'numbers'}" for dim, each in labels),
+        "units": ", ".join(f"{name} {each.attrs.get('units', 'none')}" for name, each in [*variables, *labels]),
+    }
+
+
+def _check_no_run_is_twice(folder: Path, files: dict[str, xr.Dataset], dims: Sequence[str]) -> None:
+    owners: dict[tuple[Any, ...], str] = {}
+    for name, data in files.items():
+        for run in product(*(data[dim].to_numpy().tolist() for dim in dims)):
+            if owners.setdefault(run, name) != name:
+                both = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, run, strict=True))
+                raise ValueError(f"path {str(folder)!r}: {owners[run]} and {name} both hold {both}. Remove one of them")
+
+
+def _join_files(folder: Path, files: Sequence[xr.Dataset], dims: Sequence[str]) -> xr.Dataset:
+    """Join files along the first of the dims, after those with the same labels are joined along the others."""
+    if len(files) == 1:
+        return files[0]
+    groups: dict[tuple[Any, ...], list[xr.Dataset]] = {}
+    for data in files:
+        groups.setdefault(tuple(data[dims[0]].to_numpy().tolist()), []).append(data)
+    parts = [_join_files(folder, groups[labels], dims[1:]) for labels in sorted(groups)]
+    if len(parts) == 1:
+        return parts[0]
+    labels = [label for each in groups for label in each]
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(
+            f"path {str(folder)!r}: some files hold {dims[0]} {twice!r} alone and some with others. Write one file for "
+            f"each {dims[0]}"
+        )
+    options: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"}
+    return xr.concat(parts, dims[0], combine_attrs="drop_conflicts", **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -235,9 +235,13 @@ def say_final(part: xr.Dataset) -> str:
 
 def missing_parts(attrs: Mapping[Any, Any]) -> list[str]:
     """Return which parts an analysis does not have and why, those with one reason together."""
+    return by_reason(line.partition(": ")[::2] for line in left_out(attrs))
+
+
+def by_reason(reasons: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the reason of each part, of pairs of a part and why, parts with one reason together."""
     parts: dict[str, list[str]] = {}
-    for line in left_out(attrs):
-        part, _, why = line.partition(": ")
+    for part, why in reasons:
         parts.setdefault(why, []).append(part)
     return [f"{', '.join(them)}: {why}" for why, them in parts.items()]
 

@@ -70,7 +70,7 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
     for name, coord in result.coords.items():
         _check_text(name, np.atleast_1d(coord).tolist())
-    return _frame(_spread(result, dims), dims, result.attrs)
+    return _described_frame(_columns_by_label(result, dims), dims, result.attrs)
 
 
 def no_frame_method(frame: Any, name: str) -> str:
@@ -91,9 +91,14 @@ def no_frame_method(frame: Any, name: str) -> str:
 def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
     known = (*DIMS, EVALUATION)
     dims = [*(dim for dim in data.dims if dim not in known), *(dim for dim in known if dim in data.dims)]
-    _check_labels(data, dims)
+    for dim in dims:
+        labels = data[dim].to_numpy().tolist()
+        if pd.isna(labels).any() or len(set(labels)) < len(labels):
+            cure = f"Number them: assign_coords({dim}=range({len(labels)}))"
+            raise ValueError(f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}")
+        _check_text(dim, labels)
     data = native_labels(data)
-    frame = _frame(data, dims, attrs)
+    frame = _described_frame(data, dims, attrs)
     if has_own_levels(data):
         labelled = [*dims[:-1], "training"]
         dims = dims[:-1]
@@ -106,16 +111,6 @@ def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFra
     return frame
 
 
-def _check_labels(data: xr.Dataset, dims: Sequence[Hashable]) -> None:
-    """Refuse labels of curves that a column of a frame cannot have."""
-    for dim in dims:
-        values = data[dim].to_numpy().tolist()
-        if pd.isna(values).any() or len(set(values)) < len(values):
-            cure = f"Number them: assign_coords({dim}=range({len(values)}))"
-            raise ValueError(f"{dim} labels must be there and differ; got {values[:5]!r}. {cure}")
-        _check_text(dim, values)
-
-
 def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
     """Refuse labels with half of a pair of surrogates."""
     if any(isinstance(label, str) and not label.isascii() and _SURROGATE.search(label) for label in labels):
@@ -125,28 +120,30 @@ def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
         )
 
 
-def _spread(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
+def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
     """Make a variable for each label of the dims that have no rows."""
     columns = {}
     result = result.reset_coords()
-    for name, variable in result.data_vars.items():
+    words = {dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims}
+    for name in result.data_vars:
+        variable = result.variables[name]  # a Variable: a DataArray of each column would look for its coords
         others = [dim for dim in variable.dims if dim not in dims]
         if _NO_ROWS in others or (others and name in PAIR_COORDS):  # the names of columns say the pair
             continue
         for place in product(*(range(variable.sizes[dim]) for dim in others)):
             chosen = dict(zip(others, place, strict=True))
-            words = [str(result[dim].to_numpy()[i]) for dim, i in chosen.items()]
-            columns["_".join([str(name), *words])] = variable.isel(chosen, drop=True)
-    spread = xr.Dataset(columns)
-    return spread.drop_vars([name for name, coord in spread.coords.items() if not set(coord.dims) <= set(dims)])
+            label = "_".join([str(name), *(words[dim][i] for dim, i in chosen.items())])
+            columns[label] = variable.isel(chosen)
+    return xr.Dataset(columns, {dim: result[dim] for dim in dims if dim in result.coords})
 
 
-def _frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _described_frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
     if dims:
         frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
     else:
         frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
-    carried = {name: told for name, told in attrs.items() if name not in _DESCRIBED}
-    described = {key: {name: data[name].attrs[key] for name in frame if key in data[name].attrs} for key in _DESCRIBED}
+    carried = {name: value for name, value in attrs.items() if name not in _DESCRIBED}
+    told = {name: data.variables[name].attrs for name in frame if name in data.variables}
+    described = {key: {name: of[key] for name, of in told.items() if key in of} for key in _DESCRIBED}
     frame.attrs = dict(carried) | described
     return frame

@@ -2,20 +2,10 @@
 
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
 from strategies import absent, make_curves
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from lazy import refuse_to_compute
 from strategies import make_curves
-from xcurves.anova.reduction import CurveMoments
+from xcurves.anova.randomized_anova import CurveMoments
 from xcurves.core.chunking import reduce_chunks
 from xcurves.core.driver import Job, Layout
 from xcurves.core.run_checks import Context

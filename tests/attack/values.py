@@ -199,8 +199,8 @@ def hint_of(name: str, parameter: str) -> typing.Any:
 UNKNOWN = object()
 
 
-def usual(draw: Draw, name: str, hint: typing.Any) -> typing.Any:
-    """Return a value that fits an option's name or annotation."""
+def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing.Any:
+    """Return a value that fits an option's name or annotation, or that of a function."""
     special = {
         "n_resamples": [1, 9, 19, 40],
         "n_replications": [1, 3, 6],
@@ -228,7 +228,7 @@ def usual(draw: Draw, name: str, hint: typing.Any) -> typing.Any:
         "bounds": [None, (-100.0, 100.0)],
         "include": [None, ["anova"], ["pairwise", "profile"]],
         "by": [1, 2, {0: 1, 1: 2, 2: 2, 3: 3}],
-        "intervals": [None, [1, 4, 8]],
+        "intervals": [True, False] if function == "sequential" else [None, [1, 4, 8]],
         "progress": [False],
         "dask": [False],
         "archive": [None],
@@ -251,8 +251,8 @@ def usual(draw: Draw, name: str, hint: typing.Any) -> typing.Any:
         "run": ["run", None],
         "variants": [None, {"x": {}}],
         "modification": [None],
-        "at": [(1e9, 1e11), None] if name in SCALING else ["largest", 4.0],
-        "predict_at": [None, [(1e9, 1e11)]] if name == "fit_scaling_law" else [None, [32.0]],
+        "at": [(1e9, 1e11), None] if function in SCALING else ["largest", 4.0],
+        "predict_at": [None, [(1e9, 1e11)]] if function == "fit_scaling_law" else [None, [32.0]],
         "name": ["look"],
         "path": [PAGE],
     }
@@ -344,16 +344,19 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
         array = draw.array(DIMS)
         try:
             frame = array.rename("score").to_dataframe().reset_index()
-        except (ValueError, TypeError, KeyError):  # pandas has no such labels
-            return array.to_numpy()
+        except (ValueError, TypeError, KeyError):  # pandas has no such labels, such as numbers in another byte order
+            frame = array.drop_vars(array.coords).rename("score").to_dataframe().reset_index()
         if draw.seldom(0.2):
             frame = frame.sample(frac=0.7, random_state=int(draw.rng.integers(99)))
         return frame.drop(columns=draw.of(list(frame.columns))) if draw.seldom(0.1) else frame
     if parameter in ("generator", "width"):
         return usual(draw, parameter, None)
     data = draw.array(("task", *DIMS) if "task" in needs else DIMS)
+    if name == "assign_looks" and "run" in data.dims and not draw.seldom():  # texts have no order that stays
+        data = data.assign_coords(run=np.arange(data.sizes["run"]))
     if "look" in needs and "run" in data.dims:
-        data = data.assign_coords(look=("run", np.arange(data.sizes["run"]) // 2 + 1))
+        plan = {} if draw.seldom() else {"n_looks": 3}
+        data = data.assign_coords(look=("run", np.arange(data.sizes["run"]) // 2 + 1, plan))
     return data
 
 
@@ -385,7 +388,7 @@ def call(name: str, seed: int) -> tuple[list[typing.Any], dict[str, typing.Any]]
         if draw.seldom(left_out):
             continue
         odd = draw.seldom(0.06)
-        value = draw.of(ODD) if odd else usual(draw, parameter.name, hint_of(name, parameter.name))
+        value = draw.of(ODD) if odd else usual(draw, parameter.name, hint_of(name, parameter.name), name)
         if given.name == "fit" and parameter.name == "reference" and not odd:
             value = draw.of(["plain", "augmented"])
         if parameter.name in ("path", "archive"):

@@ -208,6 +208,7 @@ def task_goals() -> list[Goal]:
     nested = curves(1, 5, 30, 20).assign_coords(look=("run", np.repeat(np.arange(1, 7), 5)))
     looks = partial(nested.curves.sequential, n_looks=6, n_resamples=10_000, rng=0)
     sooner = partial(curves(20, 5, 10, 200).curves.speedup, reference="algorithm 0", task="task", rng=0)
+    bundled = partial(tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0)
     return [
         Goal("`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task", partial(across, tasks), None, 1.0),
         Goal("`profile_across_tasks` of the same", partial(tasks.curves.profile_across_tasks, rng=0), None, 2.0),
@@ -221,6 +222,13 @@ def task_goals() -> list[Goal]:
             lambda: curves(1_000, 5, 10, 10).curves.across_tasks(rng=0),
             None,
             25.0,
+        ),
+        Goal(
+            "`across_tasks`, 10 × 2 × 2,000 × 1", lambda: curves(10, 2, 2_000, 1).curves.across_tasks(rng=0), None, 6.0
+        ),
+        Goal("`across_tasks` of the bundled benchmark", bundled, None, 0.5),
+        Goal(
+            "`ss_profile` of 2 × 5 × 1,000,000", lambda: curves(1, 2, 5, 1_000_000).curves.ss_profile(rng=0), None, 10.0
         ),
     ]
 

@@ -6,7 +6,7 @@ import pytest
 from plain_chess import plain_depths
 from plain_pendulum import SETTINGS, plain_episode
 from plain_tictactoe import PlainLearner
-from xcurves.experiments import actor_critic, endgames, tictactoe
+from xcurves.experiments import endgames, swingup, tictactoe
 from xcurves.experiments.dse import dse
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def learners():
 
 def swings():
     settings = {name: np.full(N_SWINGS, value) for name, value in SETTINGS.items()}
-    return actor_critic.learn(settings, [np.random.default_rng(seed) for seed in range(N_SWINGS)], 1)
+    return swingup.learn("actor-critic", settings, [np.random.default_rng(seed) for seed in range(N_SWINGS)], 1)
 
 
 def sample_hyperparameters(rng):

@@ -99,7 +99,7 @@ def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, plans.RunPlan
     """Reduce the scores to what the shuffles need of them."""
     sizes = (workload.n_runs,) * workload.n_algorithms
     packed = moments.measure_moments(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
-    part = moments.unpack(packed, sum(sizes))
+    part = moments.unpack_moments(packed, sum(sizes))
     tasks, curves = np.arange(workload.n_tasks), np.arange(sum(sizes))
     means, comoment, magnitude = moments.subset(part, tasks, curves)
     design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)

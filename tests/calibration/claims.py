@@ -14,8 +14,8 @@ import xarray as xr
 from scipy import stats
 
 from xcurves.simulation.kinds import TYPE_I_ERROR
-from xcurves.simulation.rates import measure_rates
 from xcurves.simulation.replications import Replications
+from xcurves.simulation.type_i_error import measure_rates
 
 ALPHA = 0.05
 

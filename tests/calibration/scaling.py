@@ -132,7 +132,7 @@ def _bootstrap(n, d, losses, kept, delta):
         with np.errstate(all="ignore"):
             law = scaling_law.fit(some, losses[np.newaxis, drawn], np.ones((1, len(drawn)), bool), delta)
         shift = np.log(np.array([runs.n, runs.d]) / np.array(some.centre)[:, np.newaxis])
-        ahead.append(np.log(scaling_law.values(law.theta, shift)[0, ~kept]))
+        ahead.append(np.log(scaling_law.fitted_losses(law.theta, shift)[0, ~kept]))
     low, high = np.quantile(ahead, [0.025, 0.975], axis=0)
     return (high - low) / 2
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import xcurves
 from calibration.claims import AT_MOST, Simulation, labelled, missed, near, outside
-from xcurves.simulation import counts as rejections
+from xcurves.simulation import replications
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])
@@ -28,7 +28,7 @@ def counts(n_datasets, *, true_rates, rng):
 def rate(data, *, true_rates, rng=None):
     """The interval of a rate."""
     tried = xr.full_like(data, 1000)
-    found = rejections.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
+    found = replications.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
     interval = xr.DataArray(found["rate_ci"], {"ci_bound": ["lower", "upper"]})
     return {"rate": missed(interval, xr.DataArray(true_rates, dims="n_runs")).isel(n_runs=3, drop=True)}
 

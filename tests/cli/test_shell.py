@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from event_files import event_writer
 from places import ROOT, TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
@@ -63,11 +64,9 @@ def test_a_folder_of_monitor_files(here, capsys):
 
 @pytest.mark.slow
 def test_a_folder_of_event_files(curves, here, capsys):
-    pytest.importorskip("tensorboard")
-    tensorboardX = pytest.importorskip("tensorboardX")
     for algorithm in curves.algorithm.values:
         for run in curves.run.values:
-            with tensorboardX.SummaryWriter(str(here / "runs" / algorithm / str(run))) as writer:
+            with event_writer(here / "runs" / algorithm / str(run)) as writer:
                 for level in curves.training.values:
                     score = curves.sel(algorithm=algorithm, run=run, training=level).item()
                     writer.add_scalar("eval/return", score, int(level))

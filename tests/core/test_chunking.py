@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from lazy import refuse_to_compute
 from xcurves.core import chunking, driver, labels
 
@@ -65,7 +66,7 @@ methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
 @methods
-@pytest.mark.parametrize(("n", "size"), [(10_000, 100), pytest.param(2_000, 1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "size"), [(10_000, 100), slow(2_000, 1)])
 def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
     """At most 80 nodes for each of 100 blocks, and what the caller does to chunks: draws, selects, adds (5 at most)."""
     curves = drawn(n, size)
@@ -125,7 +126,7 @@ def test_a_block_takes_the_names_of_its_own_tasks_along():
     assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000  # 10,000 names are 60 kB
 
 
-@pytest.mark.parametrize("chunks", [{"training": 1}, {"task": 1}])
+@pytest.mark.parametrize("chunks", [{"training": 1}, slow({"task": 1})])
 def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
     """A graph that is computed stays small: its blocks keep no orders of 2,000 reassignments of 40 curves."""
     curves = label(np.random.default_rng(0).normal(size=(4, 4, 10, 3))).chunk(chunks)
@@ -150,7 +151,7 @@ def blas_threads():
 
 
 @pytest.mark.parametrize("failing", [False, True])
-@pytest.mark.parametrize("turn", range(2))
+@pytest.mark.parametrize("turn", [0, slow(1)])
 def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(monkeypatch, failing, turn):
     seen = []
 

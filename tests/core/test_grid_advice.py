@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import every
 from strategies import make_curves
 
 
@@ -126,8 +127,12 @@ TESTS = {
 }
 
 
-@pytest.mark.parametrize(("name", "options"), TESTS.items())
-@pytest.mark.parametrize("lacking", ["some levels", "all common levels", "one run"])
+LACKING = "some levels", "all common levels", "one run"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "lacking"), every(2, [(*test, lacking) for test in TESTS.items() for lacking in LACKING])
+)
 def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacking):
     curves = make_curves(np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv"))
     curves = curves.assign_coords(algorithm=["a", "b"])

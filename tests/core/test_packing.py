@@ -1,7 +1,7 @@
 import numpy as np
 import xarray as xr
 
-from xcurves.core.chunking import unpack
+from xcurves.core.chunking import unpack_variables
 from xcurves.core.schema import Layout
 
 LAYOUT = Layout({"a": (), "b": ("effect", "bound"), "c": ("effect",)}, {"effect": 2, "bound": 3})
@@ -12,7 +12,7 @@ def test_what_is_packed_comes_back_under_its_name():
     variables = {name: 10 * rng.normal(size=(6, *LAYOUT.shape(name))) for name in LAYOUT.dims}
     packed = xr.DataArray(LAYOUT.pack(variables, (2, 3)), dims=("task", "metric", "packed"))
     assert packed.sizes["packed"] == LAYOUT.length == 1 + 6 + 2
-    found = unpack(LAYOUT, packed.chunk(task=1), {"a": np.int64})
+    found = unpack_variables(LAYOUT, packed.chunk(task=1), {"a": np.int64})
     assert found["a"].dtype == np.int64
     for name, values in variables.items():
         assert found[name].dims == ("task", "metric", *LAYOUT.dims[name])
@@ -28,7 +28,7 @@ def test_a_blank_is_nan():
 
 def test_a_chunk_of_a_variable_keeps_nothing_else_in_memory():
     packed = xr.DataArray(np.zeros((6, LAYOUT.length)), dims=("task", "packed")).chunk(task=2)
-    for name, found in unpack(LAYOUT, packed, {}).items():
+    for name, found in unpack_variables(LAYOUT, packed, {}).items():
         chunk = found.data.to_delayed().ravel()[0].compute(optimize_graph=False)
         owner = chunk if chunk.base is None else chunk.base
         assert owner.shape == (2, *LAYOUT.shape(name))

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from strategies import make_curves
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import check_training_weights, number_of_run, weights_on
@@ -87,7 +88,7 @@ def benchmark():
 KINDS_OF_WEIGHTS = [None, "final", [1, 2, 0, 0.5, 0], [3, -1, 0, -2, 0], [0, 7, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("chunks", [None, {"task": 1}, {"training": 2, "run": 3}])
+@pytest.mark.parametrize("chunks", [None, slow({"task": 1}), {"training": 2, "run": 3}])
 @pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
 def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
     curves = check_curves(benchmark())
@@ -103,7 +104,7 @@ def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
-@pytest.mark.parametrize("chunks", [None, {"training": 2}])
+@pytest.mark.parametrize("chunks", [None, slow({"training": 2})])
 @pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
 def test_weights_mean_the_same_in_every_method(weights, chunks):
     """The difference of algorithms in a task is that of the means of numbers made in plain loops."""

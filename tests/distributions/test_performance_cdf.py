@@ -10,6 +10,7 @@ from scipy import stats
 
 import oracles_distribution as oracles
 import xcurves
+from layers import slow
 from lazy import refuse_to_compute
 from strategies import make_scores
 
@@ -202,7 +203,8 @@ def test_order_of_runs_changes_nothing(scores, options):
 
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 @pytest.mark.parametrize(
-    "design", [{}, {"strata": "task"}, {"unit": "run"}, {"unit": "task"}, {"strata": "seed", "unit": "run"}]
+    "design",
+    [{}, {"strata": "task"}, slow({"unit": "run"}), slow({"unit": "task"}), {"strata": "seed", "unit": "run"}],
 )
 def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
     more = xr.concat([scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed").fillna(3.0)

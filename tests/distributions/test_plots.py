@@ -1,19 +1,10 @@
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import xcurves  # noqa: F401
 from pictures import curve_names
 from strategies import make_curves, make_scores
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

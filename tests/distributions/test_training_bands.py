@@ -5,7 +5,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.kernels import bootstrap, training_bands
+from xcurves.kernels import bootstrap
 from xcurves.kernels.ecdf import CentredSums
 from xcurves.kernels.summaries import Summaries
 
@@ -52,7 +52,7 @@ def test_the_band_is_that_of_a_plain_loop():
     largest = np.sort((np.abs(drawn - drawn.mean(axis=0)) / (sd * spread)).max(axis=1))
     half = largest[int(np.ceil(0.95 * 200)) - 1] * sd
     wanted = Summaries(np.array([0.5]), False, np.zeros(0), np.zeros(0), True)
-    found = training_bands.statistic_bands(
+    found = bootstrap.statistic_bands(
         x.reshape(12, 2).T, np.array([4, 4, 4]), lambda x, n: wanted.observe(x, CentredSums(x, n)), n, 0.05, 7
     )
     np.testing.assert_allclose(found[:, 3], np.stack([iqm(x) - half, iqm(x) + half], axis=-1), rtol=1e-10)
@@ -65,7 +65,7 @@ def test_of_the_mean_it_is_the_band_of_the_mean_curve_but_for_its_divisor():
     n = 20_000
     found = banded(curves, n_resamples=n).statistic_ci.sel(param="score_mean").transpose("algorithm", "training", ...)
     for place in range(2):
-        own = training_bands.mean_curve(curves[place].to_numpy(), n, 0.05, 1)["mean_curve_band"]
+        own = bootstrap.mean_curve(curves[place].to_numpy(), n, 0.05, 1)["mean_curve_band"]
         np.testing.assert_allclose(np.diff(found[place]), np.diff(own) * np.sqrt(5 / 4), rtol=0.03)
 
 

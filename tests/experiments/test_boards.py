@@ -17,9 +17,9 @@ from plain_tictactoe import (
     winner,
     worth,
 )
-from xcurves.experiments import boards as game_boards
 from xcurves.experiments import tictactoe
-from xcurves.experiments.boards import TABLES, Player
+from xcurves.experiments import tictactoe as game_boards
+from xcurves.experiments.tictactoe import TABLES, Player
 
 
 @pytest.mark.parametrize("first", ["x", "o"])

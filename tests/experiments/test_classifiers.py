@@ -90,11 +90,11 @@ def test_eigenvectors_of_digits_are_those_of_the_training_data():
 def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
     monkeypatch.setattr(classifiers, "DATASETS", ("moons",))
     monkeypatch.setattr(classifiers, "ALGORITHMS", ("k-NN", "SVM"))
-    made = classifiers.bundle(1, 2, points=400)
+    made = classifiers.classifier_trials(1, 2, points=400)
     assert made.accuracy.count("run").squeeze("dataset").values.tolist() == [[2, 2], [1, 1]]
     assert np.isnan(made.knn_n_neighbors.values).tolist() == [False, True]
     assert made.svm_kernel.values[1] == ""
-    xr.testing.assert_identical(made.isel(run=[0]), classifiers.bundle(1, 1, points=400))
+    xr.testing.assert_identical(made.isel(run=[0]), classifiers.classifier_trials(1, 1, points=400))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -159,4 +159,4 @@ def test_a_bundle_with_failed_trials_is_not_made(monkeypatch):
         pytest.warns(UserWarning),
         pytest.raises(RuntimeError, match=r"trials failed: moons tuned k-NN: ValueError: Expected n_neighbors"),
     ):
-        classifiers.bundle(1, 1, points=60)
+        classifiers.classifier_trials(1, 1, points=60)

@@ -1,11 +1,10 @@
 from collections.abc import Sequence
-from importlib import import_module
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from xcurves.experiments import command
+from xcurves.experiments import classifiers, command, pendulum
 
 
 def make(n_runs: int = 10, levels: Sequence[int] = (0, 5), *, seed: int = 3):
@@ -63,11 +62,10 @@ def test_what_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch, capsys, 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("module", ["pendulum", "classifiers"])
-def test_long_work_is_not_begun_where_it_cannot_be_written(tmp_path, capsys, module):
-    experiment = import_module(f"xcurves.experiments.{module}")
+@pytest.mark.parametrize("made", [pendulum.pendulum_trials, classifiers.classifier_trials])
+def test_long_work_is_not_begun_where_it_cannot_be_written(tmp_path, capsys, made):
     with pytest.raises(SystemExit, match="2"):
-        experiment.main([str(tmp_path / "no" / "a.nc")])
+        command.run(made, [str(tmp_path / "no" / "a.nc")])
     assert "there is no folder" in capsys.readouterr().err
 
 

@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 
 from xcurves.experiments.dse import dse, one_trial
-from xcurves.experiments.saved_trials import stream
 
 
 def sample_hyperparameters(rng):
@@ -89,7 +88,10 @@ def odd(outcome):
             raise outcome
         return outcome
 
-    first = {np.random.default_rng(stream(0, index).spawn(1)[0]).integers(2**60): index for index in range(5)}
+    first = {
+        np.random.default_rng(np.random.SeedSequence(0, spawn_key=(index,)).spawn(1)[0]).integers(2**60): index
+        for index in range(5)
+    }
     return train, lambda rng: {"index": first[rng.integers(2**60)]}, sample_data
 
 

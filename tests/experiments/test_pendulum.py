@@ -8,7 +8,7 @@ import scipy
 import xarray as xr
 
 from plain_pendulum import SETTINGS, plain_episode
-from xcurves.experiments import actor_critic, pendulum, ppo, swingup
+from xcurves.experiments import pendulum, swingup
 
 pytestmark = pytest.mark.slow
 
@@ -126,7 +126,7 @@ def test_longer_training_begins_in_the_same_way(algorithm):
 
 def test_a_first_episode_of_actor_critic_in_a_plain_loop():
     settings = {name: np.array([value]) for name, value in SETTINGS.items()}
-    found = actor_critic.learn(settings, [np.random.default_rng(5)], 1).item()
+    found = swingup.learn("actor-critic", settings, [np.random.default_rng(5)], 1).item()
     assert found == pytest.approx(plain_episode(5), abs=1e-6)
 
 
@@ -137,7 +137,7 @@ def test_advantages_are_sums_of_faded_surprises():
     for step in range(9):
         last = next((later for later in range(step, 9) if ends[later]), 8)
         loop.append(sum(0.9 ** (later - step) * surprise[later] for later in range(step, last + 1)))
-    np.testing.assert_allclose(ppo.advantages(surprise, ends, 0.9), loop, rtol=1e-12)
+    np.testing.assert_allclose(swingup.advantages(surprise, ends, 0.9), loop, rtol=1e-12)
 
 
 def test_gradients_of_ppo_are_those_of_its_loss():
@@ -147,7 +147,7 @@ def test_gradients_of_ppo_are_those_of_its_loss():
         "independent_order": 2.0, "dependent_order": 1.0, "trace_decay": 0.5, "learning_rate": 0.01,
         "steps_per_batch": 32.0, "epochs": 1.0, "batch_size": 16.0, "clip": 0.2,
     }  # fmt: skip
-    learner = ppo.Learner(settings, rng)
+    learner = swingup.PpoLearner(settings, rng)
     n_policy, n_critic = len(swingup.POLICY), len(learner.basis)
     learner.parameters = rng.normal(scale=0.05, size=n_policy + 1 + n_critic)
     chosen, seen = rng.normal(size=(16, n_policy)), rng.normal(size=(16, n_critic))
@@ -169,7 +169,7 @@ def test_gradients_of_ppo_are_those_of_its_loss():
 
 
 def test_adams_first_steps_are_those_of_kingma_and_ba():
-    learner = ppo.Learner(
+    learner = swingup.PpoLearner(
         {
             "independent_order": 0.0, "dependent_order": 0.0, "learning_rate": 0.1, "steps_per_batch": 16.0,
             "batch_size": 8.0, "trace_decay": 0.0, "epochs": 1.0, "clip": 0.1,
@@ -217,7 +217,7 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
         "independent_order": np.full(3, 10.0), "dependent_order": np.full(3, 10.0), "trace_decay": np.full(3, 1.0),
         "critic_rate": np.full(3, 0.5), "actor_rate": np.full(3, 0.1),
     }  # fmt: skip
-    returns = actor_critic.learn(wild, [np.random.default_rng(i) for i in range(3)], 3)
+    returns = swingup.learn("actor-critic", wild, [np.random.default_rng(i) for i in range(3)], 3)
     assert np.isfinite(returns).all()
     assert (abs(returns) <= 200).all()
 

@@ -8,8 +8,8 @@ import xarray as xr
 
 from plain_tictactoe import START, PlainLearner, board_of, code, random_play, reply_of, winner
 from xcurves import tutorial
-from xcurves.experiments import tictactoe
-from xcurves.experiments.boards import TABLES, Player
+from xcurves.experiments import command, tictactoe
+from xcurves.experiments.tictactoe import TABLES, Player
 
 pytestmark = pytest.mark.slow
 
@@ -203,12 +203,12 @@ def test_many_learners_are_made_in_blocks_with_the_same_curves(monkeypatch):
 
 def test_the_command_writes_the_curves_asked_for(tmp_path):
     asked = ["--seed", "7", "--learning-rates", "0.1", "--n-runs", "2", "--levels", "0", "5", "--opponent", "tactical"]
-    tictactoe.main([str(tmp_path / "mine.nc"), *asked])
+    command.run(tictactoe.learning_curves, [str(tmp_path / "mine.nc"), *asked])
     with xr.open_dataset(tmp_path / "mine.nc", engine="scipy") as found:
-        command = shlex.split(found.attrs.pop("command"))
+        words = shlex.split(found.attrs.pop("command"))
         expected = tictactoe.learning_curves([0.1], 2, [0, 5], opponent="tactical", seed=7)
         xr.testing.assert_identical(found.load(), expected)
-    assert command == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", *asked]
+    assert words == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", *asked]
 
 
 BAD = [
@@ -221,7 +221,7 @@ BAD = [
     ({"levels": [-5, 10]}, ValueError, "levels must be at least 0; got -5"),
     ({"levels": [0.5, 10]}, TypeError, "levels must be whole numbers; got 0.5"),
     ({"n_runs": 0}, ValueError, "n_runs must be at least 1; got 0. Leave it out for the default"),
-    ({"n_runs": None}, TypeError, "n_runs must be a whole number; got None"),
+    ({"n_runs": None}, ValueError, "n_runs must be a whole number; got None. Usual: 1000"),
     ({"learning_rates": [0.1, 1.5]}, ValueError, "learning_rates must lie between 0 and 1; got 1.5"),
     ({"learning_rates": [float("nan")]}, ValueError, "learning_rates must lie between 0 and 1; got nan"),
     ({"learning_rates": [0.1, 0.1]}, ValueError, r"learning_rates must be one or more, each once; got \[0.1, 0.1\]"),

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 
 NOTHING = np.nan
 
@@ -65,7 +66,7 @@ def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_reject
     assert (shares_at_most(p.min(axis=1)) <= p.min(axis=1) + 1e-12).all()  # whoever stops where it is smallest
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.25, 0.6])
+@pytest.mark.parametrize("alpha", [slow(0.1), 0.25, slow(0.6)])
 @pytest.mark.parametrize("batches", CASES.values(), ids=CASES.keys())
 def test_all_labellings_share_one_boundary_and_the_stagewise_p_holds_where_one_stops(batches, alpha):
     found = looked_at(
@@ -105,7 +106,7 @@ def test_tasks_are_dealt_each_by_itself():
         assert (shares_at_most(p[:, k])[below_1] <= p[below_1, k] * (k + 1) / 3 + 1e-12).all()
 
 
-@pytest.mark.parametrize("shift", [0.0, 2.0])
+@pytest.mark.parametrize("shift", [slow(0.0), 2.0])
 def test_intervals_of_all_looks_together_hold_the_true_shift(shift):
     """Labels are dealt, then the first algorithm's numbers are raised; the rest is the share that the level allows."""
     curves = labellings([(2, 2), (2, 2)], np.random.default_rng(4))

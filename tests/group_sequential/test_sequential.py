@@ -11,7 +11,7 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
-from xcurves.group_sequential.past import digests_of, record_of
+from xcurves.group_sequential.looks import digests_of, record_of
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 
@@ -244,7 +244,28 @@ def other_look(curves):
     return curves.assign_coords(look=look)
 
 
-@pytest.mark.parametrize("as_file", [False, True])
+@pytest.fixture(scope="module")
+def earlier(curves):
+    return curves.isel(run=slice(10)).curves.sequential(n_looks=6, n_resamples=99)
+
+
+@pytest.fixture(params=[False, True])
+def previous(request, earlier, tmp_path):
+    """An earlier result, or the file of the shell that keeps its past."""
+    if not request.param:
+        return earlier
+    path = tmp_path / "look.json"
+    path.write_text(json.dumps({"past": record_of(earlier)}))
+    return path
+
+
+def test_an_earlier_look_changes_no_number(curves, previous):
+    again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
+    xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
+    with pytest.raises(ValueError, match="n_looks must stay as it was at the earlier look, 6; got 7"):
+        curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -258,19 +279,9 @@ def other_look(curves):
         (lambda curves: curves.drop_sel(algorithm="ddpg"), "run 0 of algorithm 'ddpg' is gone"),
     ],
 )
-def test_a_call_with_another_past_is_refused_by_name(curves, tmp_path, as_file, change, message):
-    first = curves.isel(run=slice(10))
-    earlier = first.curves.sequential(n_looks=6, n_resamples=99)
-    previous = earlier
-    if as_file:
-        previous = tmp_path / "look.json"
-        previous.write_text(json.dumps({"past": record_of(earlier)}))
-    again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
-    xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
+def test_a_call_with_another_past_is_refused_by_name(curves, previous, change, message):
     with pytest.raises(ValueError, match=message):
         change(curves).curves.sequential(n_looks=6, n_resamples=99, previous=previous)
-    with pytest.raises(ValueError, match="n_looks must stay as it was at the earlier look, 6; got 7"):
-        curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
 
 
 def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
@@ -366,14 +377,13 @@ def test_table_and_frame(found):
 
 
 def test_picture_has_a_panel_for_each_pair(found):
-    plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("matplotlib.pyplot")
     panels = found.curves.plot()
     assert [panel.get_title() for panel in panels] == found.pair.to_numpy().tolist()
     said = [panel.get_xlabel() for panel in panels]
     assert said == ["look (decided at 2)", "look (decided at 2)", "look (open)"]
     stars = [line for line in panels[0].lines if line.get_marker() == "*"]
     assert stars[0].get_xdata().tolist() == [2]
-    plt.close("all")
 
 
 @pytest.mark.slow

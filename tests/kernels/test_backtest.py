@@ -93,7 +93,7 @@ def test_folds_are_refitted_with_their_own_variance():
 
 
 def test_one_more_cut_of_two_per_cent_is_counted():
-    found = refits.spread(np.array([0.1, 0.1, np.nan]), np.array([1, 3, 0]))
+    found = refits.backtest_spread(np.array([0.1, 0.1, np.nan]), np.array([1, 3, 0]))
     np.testing.assert_allclose(found, [np.sqrt(0.0104 / 2), np.sqrt(0.0304 / 4), 0.02])
 
 
@@ -135,9 +135,9 @@ def test_widened_intervals_hold_the_error_of_a_power_law_at_four_times_the_data(
         at,
         bounded(n).degrees(used.folds, known=False, at_bound=fit.at_bound),
         powerlaw.last_fall(n, means, sizes.folds > 0),
-        *(refits.spread(each, tested.n_cuts) for each in (tested.combined, tested.law)),
+        *(refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law)),
     )
-    found = powerlaw.predict(curves, 4 * n[-1:], 0.05, method="combined", nonnegative=True, cap=np.inf)
+    found = powerlaw.predict_errors(curves, 4 * n[-1:], 0.05, method="combined", nonnegative=True, cap=np.inf)
     low, high = found["prediction_ci"][:, 0].T
     held = ((low <= expected[-1]) & (expected[-1] <= high)).sum()
     assert held >= stats.binom.ppf(0.001, n_curves, 0.93)

@@ -192,3 +192,17 @@ def test_stratified_limits_are_those_of_all_resamples():
             drawn = every[:, rank - 1]
             expected = [min(z for z in pool if np.mean(drawn <= z) >= t - 1e-12) for t in (alpha / 2, 1 - alpha / 2)]
             assert [pool[a - 1], pool[b - 1]] == expected
+
+
+@pytest.mark.parametrize("n_resamples", [10, 199])
+def test_percentiles_are_those_of_numpy(n_resamples):
+    drawn = np.random.default_rng(0).normal(size=(3, n_resamples, 4))
+    tails = np.array([0.03, 0.9])
+    expected = np.moveaxis(np.quantile(drawn, tails, axis=1), 0, -1)
+    np.testing.assert_allclose(bootstrap.bootstrap_percentiles(drawn, tails), expected, rtol=1e-13)
+
+
+def test_a_limit_where_a_share_of_resamples_is_the_tail_itself_is_that_count():
+    """Of two strata of two trials, one each up to z: Binomial(4, 1/2), which is 0 in 1/16 and up to 3 in 15/16."""
+    found = bootstrap.cdf_limits(np.array([[1, 1]]), np.array([2, 2]), alpha=1 / 8)
+    np.testing.assert_array_equal(found, stats.binom.ppf([[1 / 16], [15 / 16]], 4, 0.5) / 4)

@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 import oracles
+from layers import slow
 from xcurves.kernels import contrasts, margins, plans
 
 
@@ -35,7 +36,7 @@ def draw(sizes, seed):
         ((3, 3, 3), (1, -0.5, -0.5), True),
     ],
 )
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", pytest.param("less", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", slow("less")])
 def test_p_is_that_of_all_relabellings(sizes, weights, paired, alternative):
     orders, as_they_are = oracles.labelled_orders(sizes, paired), np.arange(sum(sizes))[np.newaxis]
     for seed in range(4):
@@ -112,9 +113,10 @@ def one_sided_pvalues(groups, weights, shifts):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "weights"), [((2, 8), (1, -1)), ((3, 4), (1, -1)), ((4, 4), (1, -1)), ((2, 2, 3), (1, -0.5, -0.5))]
+    ("sizes", "weights"),
+    [((2, 8), (1, -1)), slow((3, 4), (1, -1)), slow((4, 4), (1, -1)), ((2, 2, 3), (1, -0.5, -0.5))],
 )
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, slow(1)])
 def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, seed):
     rng = np.random.default_rng(seed)
     groups = [rng.normal(0, 1 + 2 * place, size) for place, size in enumerate(sizes)]

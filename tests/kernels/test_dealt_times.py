@@ -3,6 +3,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from layers import slow
 from xcurves.kernels import dealt_times
 from xcurves.kernels.plans import plan_runs
 
@@ -49,7 +50,7 @@ def by_loops(u, runs, others, paired):
     return grid, share, on_grid.mean(axis=0) - others.mean()
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("seed", [0, *map(slow, (1, 2, 3))])
 @pytest.mark.parametrize(("sizes", "paired"), [((3, 4), False), ((4, 4), False), ((2, 5), False), ((6, 6), True)])
 def test_the_hull_and_p_are_those_of_loops_over_a_grid(seed, sizes, paired):
     u, runs, others, plan = example(seed, sizes, paired)

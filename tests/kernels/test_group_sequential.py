@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import oracles_sequential
+from layers import every, slow
 from places import SHARED
 from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
-from xcurves.kernels.sequential_pvalues import last_look_factor, nested_pvalues, small_pvalues, spent, tie_ranks
+from xcurves.kernels.sequential_pvalues import futile, last_look_factor, nested_pvalues, small_pvalues, spent, tie_ranks
 from xcurves.kernels.sequential_tests import Nearby, ShiftedRuns, sequential_tests
 from xcurves.kernels.task_plans import nest
 
@@ -51,7 +52,7 @@ def drawn(sizes, seed, whole=False, n_tasks=1):
     return [[((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)] for a, b in sizes]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, slow(1)])
 @pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize(
     ("sizes", "n_tasks"),
@@ -303,7 +304,9 @@ def compare(found, looks, expected, name):
 
 
 @HAS_REFERENCE
-@pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: f"{case['case']} {case['batch_sizes']}")
+@pytest.mark.parametrize(
+    "case", every(4, zip(CASES["cases"], strict=True)), ids=lambda case: f"{case['case']} {case['batch_sizes']}"
+)
 def test_pairs_equal_the_reference(case):
     bounds = np.cumsum([0, *case["batch_sizes"]])
     batches = [[(case["u_a"][start:stop], case["u_b"][start:stop])] for start, stop in itertools.pairwise(bounds)]
@@ -327,3 +330,10 @@ def test_tasks_equal_the_reference(case):
     ]
     found, looks = evaluated(batches, spent("square", case["K"]))
     compare(found, looks, case["looks"], "T_F")
+
+
+@pytest.mark.parametrize(("chance", "found"), [(0.02, 1.0), (0.2, 0.0)])
+def test_a_look_is_futile_where_the_last_rejects_with_a_chance_below_five_per_cent(chance, found):
+    bound = stats.norm.isf(0.025) * last_look_factor("square", 2, 0.05)
+    trend = bound + stats.norm.ppf(chance) * math.sqrt(0.5)  # mean of the last z if it goes on
+    assert futile(np.array([trend * math.sqrt(0.5), np.nan]), "square", 0.05)[0] == found

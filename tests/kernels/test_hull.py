@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from layers import slow
 from xcurves.kernels.contrasts import ShiftedContrast, hull
 
 
@@ -27,7 +28,7 @@ def ends(shifted, most):
     return hull(shifted, 0, [most], scan=True)[0, 0]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *map(slow, range(2, 8))])
 def test_the_hull_is_that_of_a_dense_scan(seed):
     shifted = draw(seed)
     most = 15

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import oracles_distribution as oracles
+from layers import slow
 from xcurves.kernels import ecdf
 
 PUBLISHED = {5: 0.012271, 20: 0.004771, 48: 0.003015, 200: 0.001703, 1000: 0.001071}
@@ -12,7 +13,7 @@ def test_local_levels_are_the_reference_numbers(n, level):
     assert ecdf.local_level(n, 0.05) == pytest.approx(level, abs=5e-7)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (7, 8))])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, slow(7), slow(8)])
 @pytest.mark.parametrize("level", [0.5, 0.05, 0.001])
 def test_coverage_is_that_of_an_enumeration(n, level):
     expected = oracles.in_cells(*oracles.equal_local_levels(n, level))
@@ -26,7 +27,7 @@ def test_limits_hold_together_at_the_level_by_stecks_determinant(n):
         assert oracles.steck(lower[1:], upper[:-1]) == pytest.approx(1 - alpha, abs=1e-7)
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 1_000, pytest.param(20_000, marks=pytest.mark.slow), 20_001])
+@pytest.mark.parametrize("n", [1, 2, 9, 1_000, slow(20_000), 20_001])
 def test_limits_rise_are_symmetric_and_hold_the_empirical_cdf(n):
     lower, upper = ecdf.band(n, 0.05)
     assert lower[0] == 0
@@ -51,7 +52,7 @@ def test_local_levels_are_narrower_in_the_tails_than_massarts_band_and_a_little_
     assert epsilon < inner.upper[10_000] - 0.5 < 1.3 * epsilon
 
 
-@pytest.mark.parametrize("n", [5, 50, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [5, 50, slow(200)])
 def test_limits_are_those_of_opda_up_to_its_simulation(n):
     """Its equal-tailed band is simulated: what its limits cover is within three standard errors of 100,000 draws."""
     nonparametric = pytest.importorskip("opda.nonparametric")

@@ -13,7 +13,7 @@ def plain(curves):
 
 
 def check(packed, curves, rtol=1e-12):
-    found = moments.unpack(packed, len(curves))
+    found = moments.unpack_moments(packed, len(curves))
     mean, ss, means, comoment = plain(curves)
     scale = np.trace(comoment)
     assert found.n_levels == curves.shape[1]
@@ -35,8 +35,8 @@ def test_absent_curves_and_foreign_levels_have_no_say():
     whole = rng.normal(size=(5, 6))
     gaps = np.full((7, 9), np.nan)
     gaps[np.ix_([0, 2, 3, 5, 6], [0, 1, 3, 4, 7, 8])] = whole
-    found = moments.unpack(moments.measure_moments(gaps), 7)
-    expected = moments.unpack(moments.measure_moments(whole), 5)
+    found = moments.unpack_moments(moments.measure_moments(gaps), 7)
+    expected = moments.unpack_moments(moments.measure_moments(whole), 5)
     here = [0, 2, 3, 5, 6]
     assert found.n_levels == 6
     np.testing.assert_array_equal(found.counts, [6, 0, 6, 6, 0, 6, 6])
@@ -50,12 +50,12 @@ def test_absent_curves_and_foreign_levels_have_no_say():
 def test_an_infinite_value_marks_its_curve():
     curves = np.ones((3, 4))
     curves[1, 2] = np.inf
-    counts = moments.unpack(moments.measure_moments(curves), 3).counts
+    counts = moments.unpack_moments(moments.measure_moments(curves), 3).counts
     np.testing.assert_array_equal(np.isnan(counts), [False, True, False])
 
 
 def test_a_task_without_values_has_no_levels():
-    found = moments.unpack(moments.measure_moments(np.full((2, 3, 4), np.nan)), 3)
+    found = moments.unpack_moments(moments.measure_moments(np.full((2, 3, 4), np.nan)), 3)
     np.testing.assert_array_equal(found.n_levels, 0)
     assert np.isfinite(found.comoment).all()
 
@@ -68,7 +68,7 @@ def test_merged_stretches_equal_the_whole(cuts):
 
 
 def test_equal_curves_give_exact_zeros():
-    found = moments.unpack(moments.measure_moments(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20)
+    found = moments.unpack_moments(moments.measure_moments(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20)
     assert not found.comoment.any()
     assert not found.means.any()
 
@@ -76,8 +76,8 @@ def test_equal_curves_give_exact_zeros():
 def test_an_offset_of_1e9_costs_no_digit():
     scores = np.random.default_rng(3).integers(-5, 5, (8, 10)).astype(float)
     np.testing.assert_allclose(
-        moments.unpack(moments.measure_moments(scores + 1e9), 8).comoment,
-        moments.unpack(moments.measure_moments(scores), 8).comoment,
+        moments.unpack_moments(moments.measure_moments(scores + 1e9), 8).comoment,
+        moments.unpack_moments(moments.measure_moments(scores), 8).comoment,
         atol=1e-12,
     )
 

@@ -157,3 +157,8 @@ def test_given_variances_that_are_too_small_are_multiplied_by_chi_square_over_df
         scale = np.maximum(chi_square / (len(N) - 3 + fit.at_bound), 1)
         np.testing.assert_allclose(fit.variance, plain.variance * scale[:, np.newaxis])
         assert (scale > 1).any() == raised
+
+
+def test_single_folds_at_the_bound_have_one_degree_more():
+    found = Model(N, nonnegative=True).degrees(np.ones((2, len(N))), known=False, at_bound=np.array([False, True]))
+    np.testing.assert_array_equal(found, [len(N) - 3, len(N) - 2])

@@ -7,14 +7,14 @@ from xcurves.kernels import moments, sums
 
 def design_of(groups, paired=False, factored=False):
     curves = np.concatenate(groups)
-    part = moments.unpack(moments.measure_moments(curves[np.newaxis], factored=factored), len(curves))
+    part = moments.unpack_moments(moments.measure_moments(curves[np.newaxis], factored=factored), len(curves))
     sizes = tuple(map(len, groups))
     magnitude = np.array([(curves**2).sum()])
     within = None
     if paired:
         less = np.stack(groups) - np.mean(groups, axis=0)
         less = moments.measure_moments(less.reshape(1, *curves.shape), factored=factored)
-        within = moments.unpack(less, len(curves))[-2:]
+        within = moments.unpack_moments(less, len(curves))[-2:]
     design = sums.make_design(part.means, part.comoment, curves.shape[1], sizes, magnitude, within)
     return design, part.level_ss
 

@@ -16,7 +16,7 @@ def family_sums(case, pair):
     """Return the sums of weighted differences over families, those of P(X > Y) - 1/2, and of weights."""
     x, y = numbers(case, pair)
     of, w = families(case), weights(case)
-    d, _ = task_effects.differences(x, y, paired=False)
+    d, _ = task_effects.task_differences(x, y, paired=False)
     return of @ (w * d), of @ (w * (task_ranks.thetas(x, y) - 0.5)), of @ w
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from across_reference import ALPHA, CASES, needed
-from xcurves.kernels import plans, task_flips, training_bands
+from xcurves.kernels import bootstrap, plans, task_flips
 
 PROFILES = [name for name, case in CASES.items() if "profile" in case["answers"]]
 
@@ -90,7 +90,7 @@ def runs(sizes, n_levels, seed):
 
 def test_the_mean_curve_is_the_mean_of_the_tasks_means():
     curves = runs((3, 5, 2), 4, 0)
-    found = training_bands.mean_curve(curves, 99, ALPHA, 0)
+    found = bootstrap.mean_curve(curves, 99, ALPHA, 0)
     np.testing.assert_allclose(found["mean_curve"], np.nanmean(curves, axis=1).mean(axis=0))
     band = found["mean_curve_band"]
     np.testing.assert_allclose(band.mean(axis=-1), found["mean_curve"])
@@ -108,7 +108,7 @@ def test_its_band_is_the_limit_of_all_signs():
             own = own * np.array([next(signs) for _ in range(size)])[:, np.newaxis]
             total, variance = total + own.mean(axis=0), variance + own.var(axis=0, ddof=1) / size
         largest.append(np.max(np.abs(total) / np.sqrt(variance)))
-    found = training_bands.mean_curve(curves, 20_000, 0.1, 4)
+    found = bootstrap.mean_curve(curves, 20_000, 0.1, 4)
     widths = np.ptp(found["mean_curve_band"], axis=-1) / 2 / error
     assert np.ptp(widths) < 1e-12 * widths[0]
     above = np.mean(np.array(largest) > widths[0] * (1 + 1e-12))
@@ -116,8 +116,8 @@ def test_its_band_is_the_limit_of_all_signs():
 
 
 def test_too_few_runs_leave_no_band():
-    assert np.isnan(training_bands.mean_curve(runs((3, 1), 4, 0), 99, ALPHA, 0)["mean_curve_band"]).all()
-    assert np.isnan(training_bands.mean_curve(runs((2, 2), 4, 0), 999, ALPHA, 0)["mean_curve_band"]).all()
+    assert np.isnan(bootstrap.mean_curve(runs((3, 1), 4, 0), 99, ALPHA, 0)["mean_curve_band"]).all()
+    assert np.isnan(bootstrap.mean_curve(runs((2, 2), 4, 0), 999, ALPHA, 0)["mean_curve_band"]).all()
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_bands_hold_the_whole_curve_as_often_as_they_say():
         d = rng.normal(size=(1, 12)) + rng.normal(size=(6, 12))
         band = task_flips.profile_difference(d / 12, np.full(12, 1 / 12), plan, ALPHA)["difference_band"]
         held += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()
-        band = training_bands.mean_curve(runs((5,) * 8, 6, seed), 499, ALPHA, seed)["mean_curve_band"]
+        band = bootstrap.mean_curve(runs((5,) * 8, 6, seed), 499, ALPHA, seed)["mean_curve_band"]
         own += ((band[:, 0] <= 0) & (band[:, 1] >= 0)).all()
     for count in (held, own):
         assert stats.binom.cdf(count, n, 0.92) > 1e-3

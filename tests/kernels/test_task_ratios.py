@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from xcurves.kernels import time_ratios
+from xcurves.kernels import hitting_times
 from xcurves.kernels.hitting_times import bootstrap_scores, contributions, medians, ratios, share_within
 from xcurves.kernels.plans import plan_flips
 
@@ -9,7 +9,7 @@ from xcurves.kernels.plans import plan_flips
 def claims(x, families=None, alpha=0.05):
     low, high = (np.array(x, float)[np.newaxis], np.array(x, float)[np.newaxis]) if np.ndim(x) == 1 else np.array(x)
     families = np.arange(low.shape[1]) if families is None else np.array(families)
-    return time_ratios.over_tasks(low, high, families, plan_flips(families.max() + 1, None), alpha)
+    return hitting_times.over_tasks(low, high, families, plan_flips(families.max() + 1, None), alpha)
 
 
 def test_a_bound_enters_one_end_and_opens_the_other():

@@ -13,7 +13,7 @@ import oracles_powerlaw as oracle
 import xcurves
 from lazy import refuse_to_compute
 from places import SHARED
-from xcurves.kernels.refits import spread
+from xcurves.kernels.refits import backtest_spread
 
 FIRST = SHARED / "reference" / "dev_extrapolation.json"
 REFERENCE = SHARED / "reference" / "dev_extrapolation2.json"
@@ -64,7 +64,7 @@ def check_case(case):
     errors = ("backtest_error", "backtest_error_law", "backtest_error_last_fall")
     for name, key in {"fitted_from": "used_from", **{n: n for n in ("alpha", "eta", "error_at_n", *errors)}}.items():
         np.testing.assert_allclose(fit[name], case[key], rtol=1e-8, err_msg=name)
-    np.testing.assert_allclose(spread(fit.backtest_error, fit.n_cuts), case["rho"], rtol=1e-8)
+    np.testing.assert_allclose(backtest_spread(fit.backtest_error, fit.n_cuts), case["rho"], rtol=1e-8)
     more = fit.curves.predict(case["predict_at"])
     for found in (fit, more):
         np.testing.assert_allclose(found.prediction, case["prediction"], rtol=1e-8)

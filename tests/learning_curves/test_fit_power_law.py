@@ -375,6 +375,11 @@ REFUSED = [
         "do not vary between folds and sigma0_sq is 0",
     ),
     (lambda e: e - 60, {}, "errors must not be negative; got -"),
+    (
+        lambda e: with_attrs(e * 10, units=""),
+        {},
+        "but percent end at 100. Give error rates, not scores",
+    ),
     (lambda e: e, {"sigma0_sq": True}, "sigma0_sq must be a number from 0 to 1e.140; got True"),
     (lambda e: e, {"sigma0_sq": -1}, "sigma0_sq must be a number from 0 to 1e.140; got -1"),
     (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0 to 1e.140; got nan"),

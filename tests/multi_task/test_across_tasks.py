@@ -199,6 +199,7 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
     assert (found.rank_mean == 1.5).all()
     assert found.n_ties == 8
     assert found.share_better.isnull().all()
+    assert found.curves.summary().startswith("a0 and a1 have the same mean over 8 tasks, 0.5")
 
 
 @pytest.mark.parametrize("score", [1.0, 0.1, 10.82584])

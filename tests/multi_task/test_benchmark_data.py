@@ -17,7 +17,7 @@ TDMPC2 = SHARED / "data" / "tdmpc2_results.csv.gz"
 @pytest.mark.skipif(not TDMPC2.exists(), reason=f"no {TDMPC2.name} beside the repository")
 def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_path):
     pytest.importorskip("h5netcdf")
-    plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("matplotlib.pyplot")
     frame = pd.read_csv(TDMPC2)
     frame = frame[frame.algorithm.isin(["tdmpc2", "dreamerv3"])].dropna(subset="reward")
     curves = frame.curves.to_dataarray("reward", run="seed", training="step", extra="task", on="intersection")
@@ -44,7 +44,6 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     assert figure.get_legend_handles_labels()[1] == ["dreamerv3", "tdmpc2"]
     written = xcurves.archive.read(tmp_path / "tdmpc2.nc")
     xr.testing.assert_identical(written["across_tasks"].to_dataset(), answer)
-    plt.close("all")
 
 
 @pytest.mark.slow

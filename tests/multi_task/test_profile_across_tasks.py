@@ -6,7 +6,7 @@ import xcurves
 from across_reference import CASES, needed
 from strategies import make_curves
 from xcurves.core.validation import check_curves
-from xcurves.multi_task.run_scores import score_fractions
+from xcurves.multi_task.profile_across_tasks import score_fractions
 
 
 def make(n_tasks=8, n_levels=5, seed=0):

@@ -1,12 +1,8 @@
 """The figure of a benchmark shows what the methods find."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 from pictures import faults
 from synthetic_results import synthetic_curves
@@ -28,7 +24,6 @@ def test_a_benchmark_in_one_figure():
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["SAC", "TD3"]
     assert faults(axes[0].figure) == []
     assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
-    plt.close("all")
 
 
 @pytest.mark.parametrize(("value", "said"), [(np.nan, "curves has no score at all"), (np.inf, "curves has infinite")])

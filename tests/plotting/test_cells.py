@@ -1,21 +1,11 @@
 """Pictures with a cell for each task, pair or training level show the numbers of the result, each in its cell."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 from synthetic_results import synthetic_result
 
 ALPHA = 0.05
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def drawn(result, view):

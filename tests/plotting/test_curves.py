@@ -2,27 +2,18 @@
 
 import itertools
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.legend import Legend
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import xcurves
 from pictures import curve_names, faults
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
 from xcurves.kernels import bootstrap
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -285,7 +276,7 @@ def test_what_cannot_be_drawn_is_told_why(curves):
             call()
         assert str(caught.value) == message
 
-    refused(lambda: curves.curves.plot("f"), ValueError, "view must be one of 'runs'; got 'f'")
+    refused(lambda: curves.curves.plot("f"), ValueError, "view must be 'runs'; got 'f'")
     refused(
         lambda: curves.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,

@@ -2,7 +2,6 @@
 
 import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,7 +110,6 @@ def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) ->
         runs = one.sel(algorithm=algorithm)
         scores = [np.interp(middle, run.training.dropna("evaluation"), run.dropna("evaluation")) for run in runs]
         assert line.get_ydata()[77] == pytest.approx(np.mean(scores), rel=1e-12)
-    plt.close("all")
 
 
 @pytest.mark.parametrize("method", ["pairwise", "randomized_anova", "ss_profile", "drop_incomplete", "analyze"])

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from places import SHARED
 
 
 def networks(rows_of=("cnn", "mlp", "resnet")) -> pd.DataFrame:
@@ -91,6 +92,46 @@ def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame.curves.to_dataarray("return", **NAMES, extra="game")
+
+
+@pytest.mark.parametrize("number", [int, float])
+def test_numbers_that_begin_anew_with_training_are_said(number):
+    frame = networks(("cnn", "mlp")).rename(columns={"network": "width"})
+    frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))  # so that no row repeats
+    frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
+    with pytest.warns(UserWarning, match=r"^column 'width' is not used and has several labels in one run \(64.*, in 8"):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+
+
+REAL = {
+    "tdmpc2_results": ("success", {"extra": "task", "training": "step", "duplicates": "last"}, ""),
+    "tianshou_mujoco": ("return", {"extra": "task", "training": "env_step"}, "seed"),
+    "algoperf_external": ("score", {"extra": "task", "training": "step", "levels": "run"}, "study"),
+    "nanogpt_track3_dev": ("val_loss", {"algorithm": "entry", "training": "step", "levels": "run"}, ""),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.filterwarnings("ignore:.*(same score|training level|start again)")
+def test_measures_and_counters_of_real_logs_are_no_reason_to_warn_but_mixed_runs_are(name):
+    score, columns, mixed = REAL[name]
+    path = SHARED / "data" / f"{name}.csv.gz"
+    if not path.exists():
+        pytest.skip("the shared data are not here")
+    frame = pd.read_csv(path)
+    level, value = frame[columns["training"]], frame[score]
+    frame = frame.assign(epoch=level // (level.max() / 20), flag=(value > value.median()).astype(int))
+    frame = frame.assign(tens=(10 * value.rank(pct=True)).round(), early=level < level.median())
+    names = {"run": "seed" if "seed" in frame else "run"} | columns
+    whole = frame.assign(run=frame["study"] * 5 + frame["trial"]) if "study" in frame else frame
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="column .* is not used")
+        whole.curves.to_dataarray(score, **names)
+    if mixed:
+        with pytest.warns(UserWarning, match=f"^column '{mixed}' is not used and has several labels in one run"):
+            frame.assign(run=frame.get("trial", 0)).curves.to_dataarray(
+                score, **names | {"run": "run", "duplicates": "first"}
+            )
 
 
 def copied(n_levels: int = 6) -> xr.DataArray:

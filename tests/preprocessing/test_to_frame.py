@@ -77,7 +77,7 @@ def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
 
 
 def test_pairs_are_rows_for_both_effects(curves):
-    result = xcurves.pairwise(curves.sel(task="a", drop=True), confidence_level=0.5)
+    result = xcurves.pairwise(curves.sel(task="a", drop=True), n_resamples=99, confidence_level=0.5, rng=0)
     frame = result.curves.to_frame().set_index(["effect", "pair"])
     assert len(frame) == 2 * 3
     for effect, pair in frame.index:

@@ -141,7 +141,7 @@ def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes)
     scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
     scores -= scores.mean(axis=1, keepdims=True)
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
-    found = level_tests._shares(scores[np.newaxis], plan, 4)[0]
+    found = level_tests._shuffled_shares(scores[np.newaxis], plan, 4)[0]
     between, within = len(sizes) - 1, sum(sizes) - len(sizes)
     for order, share in zip(group_products.orders_of(plan.block(0)), found.T, strict=True):
         parts = np.split(order, np.cumsum(sizes)[:-1])

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
+from event_files import event_writer
 from xcurves import readers
-
-pytest.importorskip("tensorboard")
-tensorboardX = pytest.importorskip("tensorboardX")
 
 
 def log(root, env, algorithm, seed, began=1_700_000_000):
-    with tensorboardX.SummaryWriter(str(root / f"{env}__{algorithm}__{seed}__{began}")) as writer:
+    with event_writer(root / f"{env}__{algorithm}__{seed}__{began}") as writer:
         writer.add_text("hyperparameters", "|param|value|")
         for i in range(4):
             writer.add_scalar("charts/episodic_return", seed * i, 100 * i)

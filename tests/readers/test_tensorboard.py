@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
+from event_files import event_writer
 from xcurves import readers
-
-pytest.importorskip("tensorboard")
-tensorboardX = pytest.importorskip("tensorboardX")
 
 
 @pytest.fixture
@@ -15,7 +13,7 @@ def logs(tmp_path):
     written = {}
     for algorithm, run in [("sac", 1), ("sac", 2), ("td3", 1)]:
         scores = rng.normal(size=50).astype(np.float32)
-        with tensorboardX.SummaryWriter(str(tmp_path / algorithm / str(run))) as writer:
+        with event_writer(tmp_path / algorithm / str(run)) as writer:
             for i, score in enumerate(scores):
                 writer.add_scalar("eval/return", score, i * 100)
                 if i % 10 == 0:
@@ -45,7 +43,7 @@ def test_a_tag_can_be_a_dim(logs):
 
 @pytest.mark.slow
 def test_nothing_is_sampled(tmp_path):
-    with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
+    with event_writer(tmp_path / "sac" / "1") as writer:
         for i in range(12_000):
             writer.add_scalar("return", i, i)
     assert readers.read(tmp_path, source="tensorboard").value.tolist() == list(range(12_000))
@@ -54,7 +52,7 @@ def test_nothing_is_sampled(tmp_path):
 def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
     folder = str(tmp_path / "sac" / "1")
     for suffix, (start, stop) in enumerate([(0, 6), (3, 8)]):
-        with tensorboardX.SummaryWriter(folder, filename_suffix=f".{suffix}") as writer:
+        with event_writer(folder, filename_suffix=f".{suffix}") as writer:
             for i in range(start, stop):
                 writer.add_scalar("return", 100 * suffix + i, i)
     frame = readers.read(tmp_path, source="tensorboard")
@@ -107,7 +105,7 @@ def test_a_run_without_scalars_is_left_out_and_said(logs):
 def test_folders_without_scalars_are_said(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"):
         readers.read(tmp_path, source="tensorboard")
-    with tensorboardX.SummaryWriter(str(tmp_path / "sac" / "1")) as writer:
+    with event_writer(tmp_path / "sac" / "1") as writer:
         writer.add_text("note", "no scalar", 0)
     with pytest.raises(ValueError, match=r"event files .* have no rows. Check what was logged"):
         readers.read(tmp_path, source="tensorboard")

@@ -19,6 +19,7 @@ from xcurves import kinds
 pytest.importorskip("jinja2")
 pytest.importorskip("tabulate")
 RNG = np.random.default_rng(0)
+FEW = {"n_resamples": 199, "rng": 0}
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +34,9 @@ def results(curves):
     errors = make_curves(50 * np.arange(1, 6.0) ** -0.5 + RNG.normal(size=(2, 1, 5)), training=100.0 * np.arange(1, 6))
     fit = errors.isel(run=0, drop=True).assign_attrs(units="%").curves.fit_power_law()
     return [
-        curves.curves.randomized_anova(rng=0),
-        curves.curves.pairwise(rng=0),
-        curves.curves.ss_profile(rng=0),
+        curves.curves.randomized_anova(**FEW),
+        curves.curves.pairwise(**FEW),
+        curves.curves.ss_profile(**FEW),
         curves.isel(training=-1).curves.performance_cdf(threshold=0.0),
         curves.isel(training=-1).curves.compare_distributions(),
         curves.curves.assign_looks(3).curves.sequential(n_looks=2),
@@ -91,7 +92,7 @@ def test_labels_are_escaped(results):
 
 def test_backslashes_of_labels_are_no_commands(curves):
     pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
-    written = pair.curves.pairwise(rng=0).curves.format_table("latex")
+    written = pair.curves.pairwise(**FEW).curves.format_table("latex")
     assert r"\textasciitilde{}x\^{}2 - \textbackslash{}lr\{1\} & " in written
 
 
@@ -100,13 +101,13 @@ def test_backslashes_of_labels_are_no_commands(curves):
 )
 def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     nasty = ["$x_1^2$ & \\alpha", "{50 %} # ~é", '<c> \\ | "q" [2]']
-    pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(rng=0)
+    pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(**FEW)
     final = curves.assign_coords(algorithm=nasty).isel(training=-1).curves.performance_cdf(higher_is_better=False)
     marked = final.curves.format_table(best="bold", ties="underline")
     assert r"\textbf" in marked
     assert r"\underline" in marked
-    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(rng=0)
-    broken = curves.assign_coords(algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]).curves.pairwise(rng=0)
+    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(**FEW)
+    broken = curves.assign_coords(algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]).curves.pairwise(**FEW)
     written = [result.curves.format_table(precision=2) for result in [*results, *every_kind(), pairs, starts, broken]]
     tables = "\n\n".join([*written, marked])
     (tmp_path / "t.tex").write_text(
@@ -126,10 +127,10 @@ def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
     label = pattern.format(start)
     highest = curves + xr.DataArray([9, 0, 0], dims="algorithm")  # so that the label begins the rows of its pairs
     results = [
-        highest.assign_coords(algorithm=[label, "y", "z"]).curves.pairwise(rng=0),
+        highest.assign_coords(algorithm=[label, "y", "z"]).curves.pairwise(**FEW),
         curves.isel(training=-1).assign_coords(algorithm=[label, "y", "z"]).curves.performance_cdf(),
-        curves.expand_dims(task=[label, "t"]).curves.randomized_anova(rng=0),
-        curves.expand_dims({label: ["s", "t"]}).curves.randomized_anova(rng=0),
+        curves.expand_dims(task=[label, "t"]).curves.randomized_anova(**FEW),
+        curves.expand_dims({label: ["s", "t"]}).curves.randomized_anova(**FEW),
     ]
     for result in results:
         written = result.curves.format_table("latex")
@@ -144,7 +145,10 @@ BROKEN = {"a\n\nb": "a\\n\\nb", "\x07\x1b[1m\u202ec": "\\x07\\x1b[1m\\u202ec", "
 def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
     pytest.importorskip("pyarrow")  # whose strings, those of pandas 3, hold no lone surrogate
     odd = curves.assign_coords(algorithm=list(BROKEN))
-    results = [odd.expand_dims(task=["\x00"]).curves.pairwise(rng=0), odd.isel(training=-1).curves.performance_cdf()]
+    results = [
+        odd.expand_dims(task=["\x00"]).curves.pairwise(**FEW),
+        odd.isel(training=-1).curves.performance_cdf(),
+    ]
     for result in results:
         if to == "notebook":
             written = result.curves._repr_html_()
@@ -158,19 +162,19 @@ def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
 
 
 @pytest.mark.parametrize("dim", ["algorithm", "task"])
-def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here):
+def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here, undrawn):
     pytest.importorskip("pyarrow")
     odd = xr.concat([curves, curves + RNG.normal(size=curves.shape)], pd.Index(["s", "t"], name="task"))
     odd = odd.assign_coords({dim: [*(f"{dim}{i}" for i in range(1, odd.sizes[dim])), "\udc80"]})
-    tree = odd.curves.analyze(include=["anova", "pairwise"], rng=0)
+    tree = odd.curves.analyze(include=["anova", "pairwise"], **FEW)
     assert "\\udc80" in xcurves.report(tree, "page.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match=rf"^{dim} labels must be text that can be encoded; .* Number them: assign_"):
         tree["pairwise"].to_dataset().curves.to_frame()
 
 
 @pytest.mark.parametrize("history", [{"history": ""}, {}])
-def test_a_result_without_history_is_described_and_shown(curves, here, history):
-    tree = curves.curves.analyze(include=["anova", "profile"], rng=0)
+def test_a_result_without_history_is_described_and_shown(curves, here, undrawn, history):
+    tree = curves.curves.analyze(include=["anova", "profile"], **FEW)
     for node in (tree["anova"], tree["profile"]):
         node.attrs = {name: value for name, value in node.attrs.items() if name != "history"} | history
         assert f"`{node.attrs['xcurves_result']}` of xcurves" in node.to_dataset().curves.describe_methods()
@@ -210,7 +214,7 @@ class Cells(HTMLParser):
 def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     nasty = curves.assign_coords(algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"])
-    for result in [*every_kind(), nasty.curves.pairwise(reference="*y* _z_ [l](m)", rng=0)]:
+    for result in [*every_kind(), nasty.curves.pairwise(reference="*y* _z_ [l](m)", **FEW)]:
         written = result.curves.format_table(to, precision=2)
         _, *rows = Cells(parser.render(written) if to == "markdown" else written).rows
         frame = result.curves.table()
@@ -281,7 +285,7 @@ def test_the_number_of_runs_is_that_of_each_algorithm(curves):
     fewer = xr.concat([curves, curves.where((curves.algorithm != "a") | (curves.run < curves.run[4]))], "task")
     last = fewer.isel(training=-1)
     made = [
-        (fewer.curves.pairwise(rng=0), "number of runs: 4 to 6"),
+        (fewer.curves.pairwise(**FEW), "number of runs: 4 to 6"),
         (fewer.curves.ss_profile(rng=0), "number of runs: 4 to 6"),
         (last.curves.compare_distributions(), "number of trials: 4 to 6"),
         (fewer.curves.contrast({"c": 1, "b": -1}, rng=0), "number of runs of an algorithm with a weight: 6"),
@@ -353,7 +357,7 @@ def test_an_unknown_reference_is_a_note():
 
 
 def test_a_whole_analysis_has_its_references_once(curves):
-    tree = curves.curves.analyze(include=["anova", "pairwise"], rng=0)
+    tree = curves.curves.analyze(include=["anova", "pairwise"], **FEW)
     assert tree.curves.bibtex() == xcurves.bibtex(tree)
     assert tree.curves.bibtex().count("Piater1998,") == 1
 

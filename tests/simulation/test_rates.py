@@ -11,7 +11,7 @@ from scipy import stats
 
 import xcurves
 from xcurves import simulation
-from xcurves.simulation.grid import GridCell
+from xcurves.simulation.grid import cell_number
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
 SMALL = {"n_replications": 260, "rng": 3}
@@ -32,7 +32,7 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
     for place, size in enumerate([4, 6]):
         rejected, tried = np.zeros((2, 3)), np.zeros((2, 3))
         for number, block in enumerate([250, 10]):
-            seeds = np.random.SeedSequence([3, GridCell({"n_runs": size}).number, number]).spawn(2)
+            seeds = np.random.SeedSequence([3, cell_number({"n_runs": size}), number]).spawn(2)
             curves = simulation.autoregressive(block, n_runs=size, rng=np.random.default_rng(seeds[0]))
             seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
             for data in curves:

@@ -280,7 +280,6 @@ def test_plans_and_studies_are_drawn(plan):
     assert [panel.get_title() for panel in panels] == ["n_runs = 5/4", "n_runs = 4"]
     line = panels[0].lines[0]
     np.testing.assert_allclose(line.get_ydata(), rates.rate.isel(n_runs=0, effect=0, error_term=0))
-    mpl.pyplot.close("all")
 
 
 @pytest.mark.filterwarnings("ignore:an algorithm has 5 pilot runs")

@@ -10,6 +10,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
+from layers import slow
 from lazy import refuse_to_compute
 
 LEVELS = np.array([0.5, 1.0, 1.5, 2.0, 3.0, 4.0])
@@ -44,7 +45,7 @@ def disagreements(interval, pvalue, alpha):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("confidence_level", [0.95, 0.7])
+@pytest.mark.parametrize("confidence_level", [0.95, slow(0.7)])
 def test_p_and_interval_agree_in_each_task(target, confidence_level):
     curves = drawn(np.random.default_rng(1), 3, 300)
     made = quietly(curves, target=target, confidence_level=confidence_level)
@@ -118,7 +119,7 @@ def test_the_order_of_algorithms_and_runs_changes_nothing():
 
 
 @pytest.mark.parametrize("options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}])
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("own", [slow(False), True])
 def test_lazy_curves_stay_lazy(options, own):
     curves = drawn(np.random.default_rng(8), 3, 2)
     if own:

@@ -146,8 +146,10 @@ def register_polars() -> None:
     >>> frame.curves.to_dataarray("score").sizes["training"]
     2
     """
-    import polars as pl
-
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        raise ImportError("register_polars needs polars. Install it: pip install 'xcurves[polars]'") from None
     if not hasattr(pl.DataFrame, "curves"):
         pl.api.register_dataframe_namespace("curves")(DataFrameCurves)
 

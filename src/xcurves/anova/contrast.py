@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from xcurves.anova.contrast_weights import Weights, check_weights
 from xcurves.anova.kinds import CONTRAST
 from xcurves.core import provenance, run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import SumOfLevels, TrainingWeights
+from xcurves.core.weights import SumOfLevels, TrainingWeights, check_training_weights, weights_on
 from xcurves.kernels import contrasts, margins
 from xcurves.kernels.contrasts import Alternative
 from xcurves.kernels.moments import Floats
+
+Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 
 
 def contrast(
@@ -122,7 +125,9 @@ def contrast(
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
     of_algorithms = in_label_order(over_algorithms).to_numpy()
     weighted = np.flatnonzero(of_algorithms)
-    of_levels = profile.to_numpy() if isinstance(profile, xr.DataArray) else profile
+    none = xr.Variable("training", np.full(curves.sizes["training"], np.nan))
+    of_training = profile.variable if isinstance(profile, xr.DataArray) else none
+    of_levels = of_training.to_numpy() if isinstance(profile, xr.DataArray) else profile
     # Less what all have in common: no contrast depends on it, and close numbers keep their digits.
     reduction = SumOfLevels(of_levels, centred=True, paired=context.paired)
     result = per_task(
@@ -149,16 +154,15 @@ def contrast(
             **({"training_weights": profile} if isinstance(profile, str) else {}),
         },
         coords={**over_algorithms.coords, "training": curves["training"]},
-        given={
-            "weights": over_algorithms.variable,
-            "training_weights": profile.variable
-            if isinstance(profile, xr.DataArray)
-            else xr.Variable("training", np.full(curves.sizes["training"], np.nan)),
-        },
+        given={"weights": over_algorithms.variable, "training_weights": of_training},
         cure=given,
     )
     if not is_lazy(curves):
-        _warn(result, context)
+        made = result["n_resamples"].to_numpy().ravel()
+        unbounded = (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
+        why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
+        few = unbounded & (made > 0)  # no shift at all is rejected
+        provenance.warn_of(few, context.names, lambda task: f"{made[task]} {why}")
         provenance.record_exact_rng(result, rng)
     return result
 
@@ -180,14 +184,40 @@ def contrast_kernel(
     return {**found, "n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
 
 
-def _warn(result: xr.Dataset, context: Context) -> None:
-    """Warn once if no p-value can be small enough: then no shift at all is rejected."""
-    n_resamples = result["n_resamples"].to_numpy().ravel()
-    unbounded = (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
-    provenance.warn_of(
-        unbounded & (n_resamples > 0),
-        context.names,
-        lambda task: (
-            f"{n_resamples[task]} reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
-        ),
-    )
+def check_weights(
+    curves: xr.DataArray, weights: Weights, training_weights: TrainingWeights
+) -> tuple[xr.DataArray, xr.DataArray | str | None]:
+    """Return weights on (algorithm) that sum to zero, and those of training levels."""
+    if isinstance(weights, xr.DataArray) and "training" in weights.dims:
+        if training_weights is not None:
+            raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
+        weights, training_weights = _separate(weights)
+    if not isinstance(weights, xr.DataArray | Mapping | pd.Series):
+        kind = type(weights).__name__
+        raise TypeError(f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}")
+    over_algorithms = weights_on(curves, "algorithm", weights, "weights")
+    values = over_algorithms.to_numpy()
+    if np.ptp(values) == 0:
+        raise ValueError(f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ")
+    if abs(values.sum()) > 1e-9 * np.abs(values).sum():
+        raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
+    return over_algorithms, check_training_weights(curves, training_weights)
+
+
+def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Split weights on (algorithm, training) into their two factors."""
+    if set(weights.dims) != {"algorithm", "training"} or weights.dtype.kind not in "biuf":
+        raise ValueError(
+            f"weights must be numbers with the dim 'algorithm', or with 'training' too; got {weights.dtype} on "
+            f"{weights.dims}. Try {{'a': 1, 'b': -1}}"
+        )
+    both = weights.transpose("algorithm", "training").fillna(0)
+    largest = both.isel(algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True)
+    norm = (largest**2).sum().item()
+    over_algorithms = (both * largest).sum("training") / (norm or 1.0)
+    if abs(both - over_algorithms * largest).max() > 1e-9 * abs(both).max():
+        raise ValueError(
+            "weights are not separable: all algorithms must share one profile over training, up to sign and size. "
+            "Test one contrast for each profile"
+        )
+    return over_algorithms, largest

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcurves.anova import contrast_text, plots, tables, text
+from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
-from xcurves.core.curve_differences import view_along_training
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.matrices import n_pair_columns, n_pair_rows
+from xcurves.core.matrices import n_pair_columns, n_pair_rows, view_along_training
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 
@@ -78,7 +77,7 @@ RANDOMIZED_ANOVA = ResultKind(
                 "null": "Grey areas: F ratios of reassignments.",
             },
             many=View(
-                Drawing(plots.draw_f_of_tasks, rows=plots.n_tasks, title=plots.compared),
+                Drawing(plots.draw_f_of_tasks, rows=plots.task_rows, title=plots.compared),
                 "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
                 "(dashed) is significant. Beside: p of level and shape.",
             ),
@@ -146,7 +145,7 @@ PAIRWISE = ResultKind(
             },
             many=View(
                 Drawing(
-                    plots.draw_differences_of_tasks, rows=plots.n_tasks, columns=lambda result: result.sizes["pair"]
+                    plots.draw_differences_of_tasks, rows=plots.task_rows, columns=lambda result: result.sizes["pair"]
                 ),
                 "Which algorithm of a pair has the higher mean score in each task; dark where shown by p of the level, "
                 "adjusted over pairs.",
@@ -185,7 +184,7 @@ CONTRAST = ResultKind(
         tables.contrast_table,
         "The contrast of scores with its interval, the studentized statistic T, and p.",
     ),
-    statements=contrast_text.contrast_statements,
+    statements=text.contrast_statements,
     views={
         "estimate": View(
             Drawing(plots.draw_contrast, rows=lambda result: result["estimate"].size, title=plots.say_weights),

@@ -11,11 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.anova.kinds import PAIRWISE
-from xcurves.anova.reduction import design_of, reductions
+from xcurves.anova.randomized_anova import design_of, reductions
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.curve_differences import MOST_PAIRS
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
+from xcurves.core.matrices import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels import contrasts, level_tests, sums
@@ -126,11 +126,7 @@ def pairwise(
         reduce=reductions(paired=context.paired),
         subsets=pairs.tolist(),
         finish=partial(
-            _over_pairs,
-            adjust=adjust,
-            pairs=pairs if reference is None else None,
-            sign=1 if higher_is_better else -1,
-            alpha=context.alpha,
+            _over_pairs, adjust, pairs if reference is None else None, 1 if higher_is_better else -1, context.alpha
         ),
         options={"alphas": (context.alpha, context.alpha / len(pairs)), "pairs": pairs if few else None},
         attrs={
@@ -182,9 +178,8 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
 
 def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     """Return the differences of mean scores at every level of alike pairs, with a band for all levels of a pair."""
-    scores = group.data[-1]
-    every = np.arange(len(scores))[:, np.newaxis]
-    both = scores[every, pairs[group.subsets]]
+    every = np.arange(len(group.data[-1]))[:, np.newaxis]
+    both = group.data[-1][every, pairs[group.subsets]]
     out = {"curve_difference": np.full((len(both), both.shape[-1]), np.nan)}
     out["curve_difference_band"] = np.full((*out["curve_difference"].shape, 2), np.nan)
     levels = np.nonzero(np.isfinite(both).any(axis=(1, 2)))[1].reshape(len(both), -1)
@@ -198,7 +193,7 @@ def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
 
 
 def _over_pairs(
-    found: dict[str, Any], adjust: Callable[[Floats], Floats], pairs: NDArray[np.intp] | None, sign: int, alpha: float
+    adjust: Callable[[Floats], Floats], pairs: NDArray[np.intp] | None, sign: int, alpha: float, found: dict[str, Any]
 ) -> None:
     """Adjust p over the pairs of every task; of all pairs, say which algorithms may be the best."""
     found["pvalue_adjusted"] = adjust(found["pvalue"])
@@ -224,10 +219,6 @@ def _warn_pairs(result: xr.Dataset, context: Context) -> None:
         few = "runs are so few" if exact[place] else "n_resamples is so small"
         return f"{few} that no adjusted p reaches {context.alpha:g}"
 
-    cases = (
-        (undefined, lambda _: "p is NaN: runs or error are missing"),
-        (unreachable, unreached),
-    )
     where = [f"{name}{pair}: " for name in context.names for pair in result["pair"].to_numpy()]
-    for affected, say in cases:
-        provenance.warn_of(affected, where, say, "comparisons")
+    provenance.warn_of(undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons")
+    provenance.warn_of(unreachable, where, unreached, "comparisons")

@@ -37,7 +37,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     """
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    shown = _tests(result)
+    shown = [("algorithm", "welch")] * bool(by_welch(result).item()) + list(_TESTS)
     for row, (effect, term) in enumerate(shown):
         test = result.sel(effect=effect, error_term=term)
         f, critical = test["f"].item(), test["critical_value"].item()
@@ -53,7 +53,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
     ax.set_ylim(len(shown) - 0.5, -0.9)
     tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
-    _beside(ax, [f"{_say_f(test['f'].item())}, {_say_p(test['pvalue'].item())}" for test in tests])
+    _write_beside(ax, [f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}" for test in tests])
     ax.set_xlabel(_say_axis(result))
 
 
@@ -69,11 +69,6 @@ def _mark_ratios(ax: Axes) -> None:
 
 def _say_axis(result: xr.Dataset) -> str:
     return f"F ratio / critical value at the {provenance.alpha_of(result):g} level"
-
-
-def _tests(result: xr.Dataset) -> list[tuple[str, str]]:
-    """Return the tests that are drawn: of each effect, by each error term; Welch's where it is the test of level."""
-    return [("algorithm", "welch")] * bool(by_welch(result).item()) + list(_TESTS)
 
 
 def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
@@ -97,7 +92,7 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     _draw_estimates(ax, result["difference"], result["difference_ci"])
     ax.yaxis.set_gid("task")
     list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
-    _beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p of level, shape")
+    _write_beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p of level, shape")
 
 
 def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
@@ -127,7 +122,7 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel(_say_axis(result))
     list_rows(ax, names)
     ax.grid(axis="y", alpha=0.3)
-    _beside(
+    _write_beside(
         ax, [", ".join(f"{each:.2g}" if each == each else "no p" for each in row) for row in p], "p of level, shape"
     )
 
@@ -138,7 +133,7 @@ def compared(result: xr.Dataset) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} algorithms"
 
 
-def n_tasks(result: xr.Dataset) -> float:
+def task_rows(result: xr.Dataset) -> float:
     """Return the number of tasks, each a row."""
     return result["n_resamples"].isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims}).size
 
@@ -149,7 +144,7 @@ def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
     flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
     _draw_estimates(ax, flat["estimate"], flat["estimate_ci"])
     list_rows(ax, task_labels(result["estimate"], []) if dims else ["contrast"])
-    _beside(ax, [_say_p(p) for p in flat["pvalue"].to_numpy().tolist()])
+    _write_beside(ax, [_say_symbol("p", p) for p in flat["pvalue"]])
 
 
 def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> None:
@@ -160,7 +155,7 @@ def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> N
     ax.grid(axis="x", alpha=0.3)
 
 
-def _beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
+def _write_beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
     """Write a line beside each row, and below what it is."""
     for row, line in enumerate(said):
         ax.text(1.04, row, line, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
@@ -168,12 +163,8 @@ def _beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
         ax.set_xlabel(f"{ax.get_xlabel()}\nbeside: {what}")
 
 
-def _say_p(p: float) -> str:
-    return f"p = {p:.3g}" if p == p else "no p"
-
-
-def _say_f(f: float) -> str:
-    return f"F = {f:.3g}" if f == f else "no F"
+def _say_symbol(name: str, value: xr.DataArray) -> str:
+    return f"{name} = {value.item():.3g}" if value == value else f"no {name}"
 
 
 def _say_pair(pvalues: xr.DataArray) -> str:

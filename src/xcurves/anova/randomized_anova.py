@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
-from xcurves.anova.reduction import design_of, reductions
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.driver import Group, Reduction, Shape, is_lazy, per_task
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import plans, sums, welch
+from xcurves.kernels import moments, plans, sums, welch
 from xcurves.kernels.engine import Progress
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, Moments
 
 
 def randomized_anova(
@@ -141,6 +141,10 @@ def randomized_anova(
     """
     given, curves = curves, check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
+    if level_test is not None:
+        validation.check_choice("level_test", level_test, ("f", "welch"))
+    if paired and level_test == "welch":
+        raise ValueError("level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out")
     keep_null, lazy = validation.check_flag("keep_null", keep_null), is_lazy(curves)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
     n_kept = (context.n_resamples or plans.DEFAULT_RESAMPLES) if keep_null else 0
@@ -154,7 +158,7 @@ def randomized_anova(
         reduce=reductions(paired=context.paired),
         trim="resample",
         options={
-            "level_test": _check_level_test(level_test, context.paired),
+            "level_test": level_test,
             "keep": keep_null,
             "allow_exact": not (keep_null and lazy),
             "batch": validation.check_count("batch", batch),
@@ -165,19 +169,9 @@ def randomized_anova(
     )
     result["level_test"].attrs |= {"flag_values": np.arange(2, dtype=np.int8), "flag_meanings": "f welch"}
     if not lazy:
-        _warn(result, context)
+        _warn_of_anova(result, context)
         provenance.record_exact_rng(result, rng)
     return result
-
-
-def _check_level_test(level_test: str | None, paired: bool) -> str | None:
-    """Return the test of level that was asked for."""
-    if level_test is None:
-        return None
-    validation.check_choice("level_test", level_test, ("f", "welch"))
-    if paired and level_test == "welch":
-        raise ValueError("level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out")
-    return level_test
 
 
 def anova_kernel(
@@ -192,19 +186,15 @@ def anova_kernel(
     part = group.data[0]
     by_f = sums.sums_of_squares_table(design, part.level_ss) | found
     by_welch = {} if context.paired else welch.welch_tests(design.means, plan, context.alpha, keep=keep)
+    usual = "welch" if len(set(group.sizes)) > 1 else "f"
     return {
         **{name: _with_welch(values, by_welch.get(name)) for name, values in by_f.items()},
         **({} if context.paired else _spreads(design)),
-        "level_test": int(not context.paired and _by_welch(group.sizes, level_test)),
+        "level_test": int(not context.paired and min(group.sizes) > 1 and (level_test or usual) == "welch"),
         "n_levels": part.n_levels,
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
     }
-
-
-def _by_welch(sizes: tuple[int, ...], level_test: str | None) -> bool:
-    """Return whether Welch's test of level speaks for groups of `sizes`: chosen, or because they are unequal."""
-    return min(sizes) > 1 and (level_test or ("welch" if len(set(sizes)) > 1 else "f")) == "welch"
 
 
 def _with_welch(values: Floats, of_welch: Floats | None) -> Floats:
@@ -227,7 +217,7 @@ def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
     return {"sd_ratio": ratio, "sd_ratio_limit": welch.ratio_quantile(tuple(sorted(several)), 0.95)}
 
 
-def _warn(result: xr.Dataset, context: Context) -> None:
+def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     n_tasks, found = len(context.names), result.variables
     n_levels = found["n_levels"].to_numpy().ravel()
@@ -247,10 +237,60 @@ def _warn(result: xr.Dataset, context: Context) -> None:
         effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
         return f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
 
-    cases = (
+    for affected, say in (
         (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
         (undefined.any(axis=(1, 2)), zero_by_zero),
         (~provenance.significant(smallest, context.alpha) & (n_levels > 0), unreachable),
-    )
-    for affected, say in cases:
+    ):
         provenance.warn_of(affected, context.names, say)
+
+
+@dataclass(frozen=True)
+class CurveMoments:
+    """Moments of curves, or of their differences from the mean of their run over the algorithms, level by level."""
+
+    within_runs: bool = False
+
+    def whole(self, shape: Shape) -> bool:
+        """Return whether there are fewer levels than curves: a factor of the co-moments then takes less memory."""
+        return shape[2] < shape[0] * shape[1]
+
+    def size(self, shape: Shape) -> int:
+        """Return the length of packed moments."""
+        return moments.packed_size(shape[0] * shape[1], shape[2] - 1 if self.whole(shape) else None)
+
+    def measure(self, curves: Floats, shape: Shape, _: slice, /) -> Floats:
+        """Return the packed moments of some levels."""
+        if self.within_runs:
+            has = ~np.isnan(curves)
+            total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
+            with np.errstate(invalid="ignore"):  # infinite values are refused by their moments
+                curves = curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1)
+        flat = curves.reshape(*curves.shape[:-3], -1, curves.shape[-1])
+        return moments.measure_moments(flat, factored=self.whole(shape))
+
+    def merge(self, numbers: Floats, shape: Shape) -> Floats:
+        """Merge the moments of stretches of training."""
+        with np.errstate(over="ignore", invalid="ignore"):  # huge scores are refused later
+            return moments.merge_moments(numbers, shape[0] * shape[1])
+
+    def unpack(self, numbers: Floats, shape: Shape) -> Moments:
+        """Return moments by name."""
+        return moments.unpack_moments(numbers, shape[0] * shape[1])
+
+
+def reductions(*, paired: bool) -> tuple[Reduction, ...]:
+    """Return what the ANOVA needs of curves: moments, and if paired those within runs."""
+    return (CurveMoments(), CurveMoments(within_runs=True)) if paired else (CurveMoments(),)
+
+
+def design_of(group: Group) -> sums.AnovaDesign:
+    """Return the design of tasks with the same runs; refuse those whose squares overflow or vanish."""
+    part, *within = group.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
+    run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names)
+    every = np.arange(len(squares))
+    means, comoment, magnitude = moments.subset(part, every, group.curves)
+    by_run = moments.subset(within[0], every, group.curves)[:2] if within else None
+    return sums.make_design(means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run)

@@ -34,7 +34,7 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
     else:
         rows = _pooled_rows(result) if "pooled" in terms else {"algorithm": _effect(result, "algorithm", "welch")}
     columns = {
-        column: xr.concat([_cell(row, column) for row in rows.values()], pd.Index(list(rows), name="source"))
+        column: xr.concat([_table_cell(row, column) for row in rows.values()], pd.Index(list(rows), name="source"))
         for column in ("df", "SS", "MS", "F", "p")
     }
     frame = frame_of(columns, ["source"])
@@ -44,9 +44,9 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
         blank = [name for name, row in rows.items() if column not in row and not (column == "MS" and name != "total")]
         frame[column] = frame[column].astype(object).where(~source.isin(blank), "")
     named = _PAIRED_ROWS if paired else _ROWS
-    several = frame.index.nlevels > 1
-    frame = frame.rename(index=named, level="source" if several else None)
-    return frame if several else frame.rename_axis(None)
+    if frame.index.nlevels > 1:
+        return frame.rename(index=named, level="source")
+    return frame.rename(index=named).rename_axis(None)
 
 
 def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
@@ -79,18 +79,11 @@ def _welch_row(result: xr.Dataset) -> dict[str, Row]:
 
 def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
     """Return the rows of the papers' table."""
-    error = _source(result, "error")
-    training = _source(result, "training")
-    return {
-        **{
-            name: _effect(result, name, "pooled")
-            for name in labels.VARIATION_SOURCES
-            if name in result["effect"].to_numpy()
-        },
-        "training": training | {"F": _mean_square(training) / _mean_square(error)},
-        "error": error,
-        "total": _source(result, "total"),
-    }
+    training, error, total = (_source(result, name) for name in ("training", "error", "total"))
+    effects = [name for name in labels.VARIATION_SOURCES if name in result["effect"].to_numpy()]
+    rows = {name: _effect(result, name, "pooled") for name in effects}
+    rows["training"] = training | {"F": _mean_square(training) / _mean_square(error)}
+    return rows | {"error": error, "total": total}
 
 
 def _source(result: xr.Dataset, source: str) -> Row:
@@ -112,10 +105,8 @@ def _mean_square(row: Row) -> xr.DataArray:
     return row["SS"] / row["df"].where(row["df"] > 0)
 
 
-def _cell(row: Row, column: str) -> xr.DataArray:
-    if column == "MS":
-        return _mean_square(row)
-    return row[column] if column in row else xr.full_like(row["SS"], np.nan)
+def _table_cell(row: Row, column: str) -> xr.DataArray:
+    return _mean_square(row) if column == "MS" else row.get(column, xr.full_like(row["SS"], np.nan))
 
 
 def anova_digest(result: xr.Dataset) -> pd.DataFrame:

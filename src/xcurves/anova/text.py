@@ -1,4 +1,4 @@
-"""The sentences about ANOVAs and pairs, for readers who are not statisticians."""
+"""The sentences about ANOVAs, pairs and contrasts, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -10,15 +10,33 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement
-from xcurves.core.verdicts import UNTESTED, Pairs, say_against, say_best, say_floor, value_of_best
-from xcurves.core.wording import counted, interval, joined, listed, number, percent, pvalue, span
+from xcurves.core.wording import (
+    UNTESTED,
+    PairDifferences,
+    counted,
+    ends_of,
+    interval,
+    joined,
+    listed,
+    number,
+    percent,
+    pvalue,
+    say_against,
+    say_best,
+    say_floor,
+    span,
+    unadjusted_over_tasks,
+    value_of_best,
+)
 
+_SCORE = "mean score over training"
 _CLAIMS = {"algorithm": "mean scores over training", "interaction": "changes of score with training"}
 _ERRORS = {
     False: {"algorithm": "differences between runs", "interaction": "changes with training of these"},
     True: {"algorithm": "algorithm by run", "interaction": "algorithm by run by training"},
 }
 _FEW = 6  # tasks of which each has sentences
+_VERDICTS = {"two-sided": "differ from zero", "greater": "be above zero", "less": "be below zero"}
 
 
 def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -27,11 +45,17 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
     alpha = provenance.alpha_of(result)
     if len(tasks) == 1:
         task = tasks[0][0]
+        sizes = task["n_runs"].to_numpy().tolist()
+        runs = [f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True)]
         yield Statement("answer", _verdicts(task, alpha))
-        yield Statement("detail", _compared(task))
+        yield Statement("detail", f"Compared: {joined(runs)}, at {task['n_levels'].item():,} training levels.")
         yield Statement("detail", _f_ratios(task))
-        for text in _why_welch(task):
-            yield Statement("caution", text)
+        if by_welch(task):
+            sizes = [size for size in sizes if size]
+            why = f" as numbers of runs are unequal ({' v '.join(map(str, sizes))})" if len(set(sizes)) > 1 else ""
+            w = number(task["f"].sel(effect="algorithm", error_term="welch").item(), 4)
+            said = f"Level is tested by Welch's statistic{why}, W = {w}"
+            yield Statement("caution", f"{said}; where spreads are alike it shows less than F would.")
     else:
         p = tests_that_speak(result)["pvalue"]
         for effect, what in _CLAIMS.items():
@@ -43,7 +67,7 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
         n_welch = int(by_welch(result).sum())
         if n_welch:
             yield Statement("caution", f"Level is tested by Welch's statistic in {n_welch} tasks, by F in the others.")
-    yield Statement("detail", _how([task for task, _ in tasks]))
+    yield Statement("detail", _how_reassigned([task for task, _ in tasks]))
     for text in _out_of_reach([task for task, _ in tasks], alpha):
         yield Statement("caution", text)
 
@@ -57,25 +81,16 @@ def _verdicts(task: xr.Dataset, alpha: float) -> str:
         if p != p:
             said.append(f"of {what} nothing can be said, F is undefined")
         else:
+            n_resamples = int(task["n_resamples"].item())
             whose = "the algorithms'" if effect == "algorithm" else "their"
-            said.append(f"{whose} {what} {_shown(p, alpha)} ({_p(task, p)})")
+            said_p = pvalue(p, 1 / (n_resamples + 1), 0 if provenance.is_exact(task) else n_resamples)
+            said.append(f"{whose} {what} {_say_shown(p, alpha)} ({said_p})")
     answer = "; ".join(said)
     return f"{answer[:1].upper()}{answer[1:]}."
 
 
-def _shown(p: float, alpha: float) -> str:
+def _say_shown(p: float, alpha: float) -> str:
     return "differ" if provenance.significant(p, alpha) else "are not shown to differ"
-
-
-def _p(task: xr.Dataset, p: float) -> str:
-    n_resamples = int(task["n_resamples"].item())
-    return pvalue(p, 1 / (n_resamples + 1), 0 if provenance.is_exact(task) else n_resamples)
-
-
-def _compared(task: xr.Dataset) -> str:
-    sizes = task["n_runs"].to_numpy().tolist()
-    runs = [f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True)]
-    return f"Compared: {joined(runs)}, at {task['n_levels'].item():,} training levels."
 
 
 def _f_ratios(task: xr.Dataset) -> str:
@@ -106,19 +121,7 @@ def tests_that_speak(result: xr.Dataset) -> xr.Dataset:
     return tests.sel(error_term="welch", drop=True).where(speaks & (by_f["effect"] == "algorithm"), by_f)
 
 
-def _why_welch(task: xr.Dataset) -> Iterator[str]:
-    """Yield that level is tested by Welch's statistic, and why."""
-    if by_welch(task):
-        sizes = [size for size in task["n_runs"].to_numpy().tolist() if size]
-        why = f" as numbers of runs are unequal ({' v '.join(map(str, sizes))})" if len(set(sizes)) > 1 else ""
-        yield (
-            f"Level is tested by Welch's statistic{why}, W = "
-            f"{number(task['f'].sel(effect='algorithm', error_term='welch').item(), 4)}; where spreads are alike it "
-            "shows less than F would."
-        )
-
-
-def _how(tasks: list[xr.Dataset]) -> str:
+def _how_reassigned(tasks: list[xr.Dataset]) -> str:
     """Say what the p-values of all tasks are made from."""
     exact = {task["n_assignments"].item() for task in tasks if provenance.is_exact(task)}
     random = {task["n_resamples"].item() for task in tasks if not provenance.is_exact(task)} - {0}
@@ -134,15 +137,9 @@ def _by_chance(result: xr.Dataset, alpha: float) -> str:
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
     made = result["n_resamples"].to_numpy() > 0
     smallest = min(1.0, tested * provenance.smallest_reachable(result).max(where=made, initial=0.0))
-    unreachable = (
-        f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {number(smallest)}."
-        if not provenance.significant(smallest, alpha)
-        else ""
-    )
-    expected = number(alpha * tested, 2)
-    return (
-        f"Without any difference {expected} of {tested} tasks would show one by chance, for each effect.{unreachable}"
-    )
+    few = f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {number(smallest)}."
+    expected = f"Without any difference {number(alpha * tested, 2)} of {tested} tasks would show one by chance"
+    return f"{expected}, for each effect.{'' if provenance.significant(smallest, alpha) else few}"
 
 
 def _out_of_reach(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
@@ -163,56 +160,50 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
     alpha, level = provenance.alpha_of(result), percent(result.attrs["confidence_level"])
     adjusted = result["pvalue_adjusted"]
     tasks = list(labels.tasks_of(result, "n_resamples"))
-    what = "mean score over training"
-    if len(tasks) == 1:
-        yield Statement("answer", _best_of_one(tasks[0], alpha, what))
-    else:
-        yield Statement("answer", _best_by_task(tasks, alpha, what))
-    yield from (Statement("answer", text) for text in _floors(tasks, alpha))
-    if len(tasks) == 1:
-        yield from (Statement("detail", text) for text in _may_be_best(tasks[0]))
+    best = _best_of_one(tasks[0], alpha) if len(tasks) == 1 else _best_by_task(tasks, alpha)
+    yield Statement("answer", best)
+    yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
+    equal = tasks[0]["algorithm"].to_numpy()[tasks[0]["may_be_best"].to_numpy() == 1].tolist()
+    if len(tasks) == 1 and len(equal) > 1 and len(tasks[0]["algorithm"]) > 2:
+        every = len(equal) == len(tasks[0]["algorithm"])
+        other = f"No other algorithm is shown to be better than {listed(equal)}."
+        yield Statement("detail", "No algorithm is shown to be better than another." if every else other)
     shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
     if len(shapes) == 1:
-        said = f"Changes of score with training {_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
+        said = f"Changes of score with training {_say_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
         yield Statement("detail", said if shapes[0] == shapes[0] else "Of changes with training nothing can be said.")
     else:
         yield Statement("detail", counted(shapes, alpha, "changes of score with training", "pairs"))
     if result.sizes["pair"] > 1:
         by = result.attrs.get("correction", "holm").capitalize()
-        yield Statement(
-            "detail",
-            f"p is adjusted over the {result.sizes['pair']} pairs of a task ({by}); the {level} intervals of sentences "
-            "hold for all of them together, those of the table for each pair by itself.",
-        )
+        said = f"p is adjusted over the {result.sizes['pair']} pairs of a task ({by}); the {level} intervals of"
+        together = "sentences hold for all of them together, those of the table for each pair by itself"
+        yield Statement("detail", f"{said} {together}.")
     if (result["difference_ci_gap"] == 1).any():
         yield Statement("caution", "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).")
-    if len(tasks) > 1:
-        yield Statement("caution", "Each task was tested by itself: p is not adjusted for the number of tasks.")
+    yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks)))
 
 
-def _pairs(task: xr.Dataset) -> Pairs:
-    return Pairs.of(task, "difference", "difference_ci_simultaneous", _level_p(task))
+def _level_pairs(task: xr.Dataset) -> PairDifferences:
+    p = task["pvalue_adjusted"].sel(effect="algorithm")
+    return PairDifferences.of(task, "difference", "difference_ci_simultaneous", p)
 
 
-def _level_p(task: xr.Dataset) -> xr.DataArray:
-    return task["pvalue_adjusted"].sel(effect="algorithm")
-
-
-def _best_of_one(task: xr.Dataset, alpha: float, what: str) -> str:
+def _best_of_one(task: xr.Dataset, alpha: float) -> str:
     """Return who is best in one task, or how all others stand beside the reference."""
-    pairs, lower = _pairs(task), not task.attrs.get("higher_is_better", 1)
+    pairs, lower = _level_pairs(task), not task.attrs.get("higher_is_better", 1)
     if "reference" in task.attrs and len(pairs.first) > 1:
-        return say_against(pairs, alpha, what=what)
+        return say_against(pairs, alpha, what=_SCORE)
     value = value_of_best(task, pairs, lower_is_better=lower)
-    return say_best(pairs, alpha, what=what, value=value, lower_is_better=lower)
+    return say_best(pairs, alpha, what=_SCORE, value=value, lower_is_better=lower)
 
 
-def _best_by_task(tasks: list[xr.Dataset], alpha: float, what: str) -> str:
+def _best_by_task(tasks: list[xr.Dataset], alpha: float) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
     best, shown = Counter[str](), 0
     lower = not tasks[0].attrs.get("higher_is_better", 1)
     for task in tasks:
-        pairs = _pairs(task).turned() if lower else _pairs(task)
+        pairs = _level_pairs(task).turned() if lower else _level_pairs(task)
         name = pairs.best()
         if name is not None:
             best[str(name)] += 1
@@ -220,29 +211,16 @@ def _best_by_task(tasks: list[xr.Dataset], alpha: float, what: str) -> str:
     if not best:
         return f"No pair could be compared: {UNTESTED}."
     counts = listed([f"{name} in {n}" for name, n in best.most_common()], 4)
-    most = "lowest" if lower else "highest"
+    most, more = ("lowest", "lower") if lower else ("highest", "higher")
     over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
-    than = "lower" if lower else "higher"
-    return (
-        f"The {most} {what} of {best.total()} tasks: {counts}; in {shown} of them it is shown to be {than} than {over}."
-    )
+    where = f"The {most} {_SCORE} of {best.total()} tasks"
+    return f"{where}: {counts}; in {shown or 'none'} of them it is shown to be {more} than {over}."
 
 
-def _may_be_best(task: xr.Dataset) -> Iterator[str]:
-    """Yield over whom no other algorithm is shown to be better, of more than two."""
-    best = task["may_be_best"]
-    if best.sizes["algorithm"] > 2 and best.notnull().any():
-        names = task["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
-        if 1 < len(names) < best.sizes["algorithm"]:
-            yield f"No other algorithm is shown to be better than {listed(names)}."
-        elif len(names) > 1:
-            yield "No algorithm is shown to be better than another."
-
-
-def _floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
+def _pair_floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
     """Yield that the adjusted p of some pairs could not be small enough."""
     least = np.concatenate([task["pvalue_adjusted_least"].to_numpy() for task in tasks])
-    p = np.concatenate([_level_p(task).to_numpy() for task in tasks])
+    p = np.concatenate([task["pvalue_adjusted"].sel(effect="algorithm").to_numpy() for task in tasks])
     exact = np.concatenate([provenance.is_exact(task, "pair") for task in tasks])
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
     if exact[beyond].all():
@@ -254,6 +232,58 @@ def _floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
         yield from say_floor(least, p, alpha, few, "make more (n_resamples=), if there are enough runs")
 
 
-def say_interval(estimate: float, low: float, high: float) -> str:
-    """Return an estimate with its interval."""
-    return f"{number(estimate)} ({interval(low, high)})"
+def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield the verdict on the contrast, of each of a few tasks, and what the interval is."""
+    alpha, tasks = provenance.alpha_of(result), list(labels.named_tasks(result, "n_resamples"))
+    if len(tasks) == 1:
+        yield Statement("answer", _verdict(tasks[0][0], alpha))
+    else:
+        yield Statement("answer", counted(result["pvalue"].to_numpy().ravel(), alpha, "the contrasted scores"))
+        for task, name in tasks if len(tasks) <= _FEW else []:
+            yield Statement("detail", f"{name}{_verdict(task, alpha)}")
+        yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks)))
+    yield Statement(
+        "detail",
+        "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
+        "interval holds the shifts that the test does not reject.",
+    )
+
+
+def _verdict(task: xr.Dataset, alpha: float) -> str:
+    p = task["pvalue"].item()
+    if p != p:
+        return "Of the contrast of scores nothing can be said: T is undefined."
+    shown = "is shown to" if provenance.significant(p, alpha) else "is not shown to"
+    at = f"{number(task['estimate'].item())} ({interval(*ends_of(task['estimate_ci']))})"
+    verdict = _VERDICTS[task.attrs.get("alternative", "two-sided")]
+    test = f"T = {number(task['statistic'].item())}, {pvalue(p)}"
+    said = f"The contrast of {_averaged(task)}, {at}, {shown} {verdict} ({test})."
+    return f"{said} {_say_margin(task, alpha)}" if "margin_pvalue" in task else said
+
+
+def _say_margin(task: xr.Dataset, alpha: float) -> str:
+    """Return whether the algorithms with positive weight are shown not to be worse by more than the margin."""
+    p, margin, limit = task["margin_pvalue"].item(), number(task.attrs["margin"]), task["margin_limit"].item()
+    if p != p:
+        return f"Whether it is worse by more than {margin} cannot be tested: runs do not differ."
+    shown = "shown" if provenance.significant(p, alpha) else "not shown"
+    return f"That it is not worse by more than {margin} is {shown} (lower limit {number(limit)}, {pvalue(p)})."
+
+
+def _averaged(task: xr.Dataset) -> str:
+    """Return which scores a contrast is of."""
+    if "training_weights" not in task:
+        return "scores"
+    weights = task["training_weights"]
+    if "training_weights" in task.attrs:  # final
+        return "scores at the end of training"
+    if weights.isnull().all():
+        return "mean scores over training"
+    used = weights["training"].to_numpy()[weights.to_numpy() != 0]
+    levels = number(used[0]) if len(used) == 1 else f"{len(used)} levels from {number(used[0])} to {number(used[-1])}"
+    if (weights < 0).any():
+        return f"sums of scores over training with weights of both signs, {levels}"
+    if len(used) == 1:
+        return f"scores at training {levels}"
+    equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12
+    return f"{'mean' if equal else 'weighted mean'} scores over training, {levels}"

@@ -16,7 +16,7 @@ import xarray as xr
 import xcurves
 from xcurves import archive
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, Table, open_archive, read_curves
+from xcurves.cli.sources import EXAMPLE, Table, curves_of_options, open_archive
 from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
@@ -26,7 +26,7 @@ _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 _DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
-class Job(NamedTuple):
+class Outputs(NamedTuple):
     """What is written of each value of the scores, and where."""
 
     options: argparse.Namespace
@@ -36,7 +36,7 @@ class Job(NamedTuple):
     report: Path | None
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> Job:
+    def of(cls, options: argparse.Namespace) -> Outputs:
         """Return what options ask for: an ANOVA, an analysis, or the answer over the tasks of the example."""
         asked = options.include or ["all"]
         parts = None if "all" in asked else asked
@@ -47,7 +47,7 @@ class Job(NamedTuple):
         stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
         return cls(options, what, parts, options.output or Path(f"{stem}-{what}.nc"), options.report or page)
 
-    def of_value(self, value: str) -> Job:
+    def of_value(self, value: str) -> Outputs:
         """Return the job of one of several values, whose name is part of the paths; of the only one, the same."""
         if not self.options.value or len(self.options.value) < 2:
             return self
@@ -58,14 +58,22 @@ class Job(NamedTuple):
 
 def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
-    job = Job.of(options)
+    job = Outputs.of(options)
     _check_places(job)
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
     if isinstance(opened, xr.DataTree):
+        if options.include is None and not options.report:
+            raise ValueError(
+                f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
+                "curves again: --include all"
+            )
+        if options.include is None and options.output:
+            said = "ARCHIVE is an analysis already. Leave it out, or say --include"
+            raise ValueError(f"--output {options.output}: {said}")
         if options.include is None:
-            return _report_of(opened, options)
+            return [_write_report(opened, options.report)]
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
     elif isinstance(opened, xr.Dataset) and (kind := find_kind(opened)):
         raise ValueError(
@@ -74,7 +82,7 @@ def run_job(options: argparse.Namespace) -> list[Path]:
         )
     written: list[Path] = []
     try:
-        for value, curves in read_curves(opened, options):
+        for value, curves in curves_of_options(opened, options):
             if job.of_value(value) is not job:
                 print(f"== {value} ==\n")
             _analyse(curves, job.of_value(value), written)
@@ -83,7 +91,7 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     return written
 
 
-def _analyse(curves: xr.DataArray, job: Job, written: list[Path]) -> None:
+def _analyse(curves: xr.DataArray, job: Outputs, written: list[Path]) -> None:
     """Analyse the curves of one value; add to what was written."""
     given = {name: getattr(job.options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
     if job.what == "anova":
@@ -93,23 +101,16 @@ def _analyse(curves: xr.DataArray, job: Job, written: list[Path]) -> None:
     else:
         tree = xcurves.analyze(curves, include=job.parts, **given)
         archive.write(tree[job.what].to_dataset() if job.what == "across_tasks" else tree, job.output)
-        _print_parts(tree)
+        for part, result in parts_of(tree).items():
+            table = xcurves.table(result)
+            shown = [_format(table)] if len(table) <= _LONG else []
+            print(f"-- {part.replace('_', ' ')} --", summary_of_part(result), *shown, "", sep="\n\n", end="")
+        if "left_out" in tree.attrs:
+            print(f"Left out:\n{tree.attrs['left_out']}\n")
     written.append(job.output)
     print(f"Results: {job.output}")
     if job.report:
         written.append(_write_report(tree, job.report))
-
-
-def _report_of(tree: xr.DataTree, options: argparse.Namespace) -> list[Path]:
-    """Make the page of an analysis that was made before."""
-    if not options.report:
-        raise ValueError(
-            f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its curves "
-            "again: --include all"
-        )
-    if options.output:
-        raise ValueError(f"--output {options.output}: ARCHIVE is an analysis already. Leave it out, or say --include")
-    return [_write_report(tree, options.report)]
 
 
 def _write_report(tree: xr.DataTree, path: Path) -> Path:
@@ -118,7 +119,7 @@ def _write_report(tree: xr.DataTree, path: Path) -> Path:
     return path
 
 
-def _check_places(job: Job) -> None:
+def _check_places(job: Outputs) -> None:
     """Before the work, refuse paths that cannot be written, and a path that is given twice."""
     given = job.options.archive
     taken: dict[str, str] = {}
@@ -129,37 +130,28 @@ def _check_places(job: Job) -> None:
             if path is None:
                 continue
             said = f"--{option}{'' if own is job else f' for --value {value}'}"
-            if given is not None and _key(path) == _key(given):
+            if given is not None and _real_path(path) == _real_path(given):
                 raise ValueError(f"{said} {path} is the archive itself. Name another file")
-            if other := taken.get(_key(path)):
+            if other := taken.get(_real_path(path)):
                 raise ValueError(f"{said} would write {path}, and so would {other}. Name another, or run one at a time")
-            taken[_key(path)] = said
+            taken[_real_path(path)] = said
             try:
                 check(path)
             except (OSError, ImportError) as error:
                 raise type(error)(str(error).replace(f"path {str(path)!r}", f"{said} {path}", 1)) from error
 
 
-def _key(path: Path) -> str:
+def _real_path(path: Path) -> str:
     """Return the same path for all names of one file."""
     return os.path.normcase(os.path.realpath(path))
 
 
-def _print_parts(tree: xr.DataTree) -> None:
-    for part, result in parts_of(tree).items():
-        table = xcurves.table(result)
-        shown = [_format(table)] if len(table) <= _LONG else []
-        print(f"-- {part.replace('_', ' ')} --", summary_of_part(result), *shown, "", sep="\n\n", end="")
-    if "left_out" in tree.attrs:
-        print(f"Left out:\n{tree.attrs['left_out']}\n")
-
-
 def _format(table: pd.DataFrame) -> str:
     """Return a table as text."""
-    form = {name: _cell(_DIGITS[str(name)]) for name in table if name in _DIGITS}
+    form = {name: _cell_text(_DIGITS[str(name)]) for name in table if name in _DIGITS}
     return table.to_string(formatters=form, float_format="{:.4g}".format, na_rep="")
 
 
-def _cell(form: str) -> Callable[[object], str]:
+def _cell_text(form: str) -> Callable[[object], str]:
     """Return what writes a cell: a number in digits, "" for a blank one."""
     return lambda value: form.format(value) if isinstance(value, float) and value == value else ""

@@ -75,8 +75,47 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
         self._negative_number_matcher = re.compile(r"-[\d.]")  # levels too, -5:5:1, are no options
         self.add_argument("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
-        _add_names(self)
-        _add_selection(self)
+        said = "of intervals and verdicts (default %(default)s)"
+        self.add_argument("--confidence-level", type=float, default=0.95, metavar="C", help=said)
+        said = "seed of the reassignments (default %(default)s)"
+        self.add_argument("--rng", type=int, default=0, metavar="SEED", help=said)
+        self.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
+        add = self.add_argument_group("names in ARCHIVE").add_argument
+        said = (
+            "column or variable of the scores, needed if there are several; may be repeated: each is analysed by "
+            "itself, and its name put into the names of the files that are written"
+        )
+        add("--value", action="append", metavar="NAME", help=said)
+        for dim in DIMS:
+            add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
+        add("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
+        sources = ", ".join(source.name for source in SOURCES)
+        add("--source", metavar="NAME", help=f"what wrote ARCHIVE, if it is not recognised: {sources}")
+        said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
+        add("--folders", nargs="+", metavar="NAME", help=said)
+        said = (
+            "how the paths of runs' folders or files below ARCHIVE are made, in place of --folders, or the names of "
+            "runs in a Weights & Biases chart: {algorithm}_seed{run}.csv"
+        )
+        add("--names", metavar="PATTERN", help=said)
+        add = self.add_argument_group("what is compared, and where").add_argument
+        said = "keep this label of a dim or column: task=Hopper; may be repeated: algorithm=sac, algorithm=td3"
+        add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)
+        said = (
+            "bring runs to common training levels, task by task: intersection (those that all runs have; the default), "
+            "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal "
+            "fractions of the budget of each task"
+        )
+        add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
+        said = (
+            "with --align union or LEVELS, the score between the levels of a run: held, on a line, the nearest, or the "
+            "mean since the level before; never past the ends of a run (default: none)"
+        )
+        add("--method", choices=("previous", "linear", "nearest", "mean"), help=said)
+        add("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
+        said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
+        add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
+        add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
@@ -85,14 +124,6 @@ class Parser(argparse.ArgumentParser):
         near = did_you_mean(unknown[1], self._option_string_actions) if unknown else ""
         near = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else near
         self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
-
-    def add_common(self) -> None:
-        """Add the options of reassignments and of messages."""
-        add = self.add_argument
-        said = "of intervals and verdicts (default %(default)s)"
-        add("--confidence-level", type=float, default=0.95, metavar="C", help=said)
-        add("--rng", type=int, default=0, metavar="SEED", help="seed of the reassignments (default %(default)s)")
-        add("--traceback", action="store_true", help="show where in the program an error arose")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -114,51 +145,11 @@ def parser() -> argparse.ArgumentParser:
     add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=said)
     add("--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)")
     add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
-    made.add_common()
     add = made.add_argument_group("what is written").add_argument
     named = "the name of ARCHIVE with -anova.nc or -analysis.nc, here"
     add("--output", type=Path, metavar="FILE", help=f"archive of the results, .nc or .zarr (default: {named})")
     add("--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures")
     return made
-
-
-def _add_names(made: argparse.ArgumentParser) -> None:
-    """Add the options that name columns, dims and folders."""
-    add = made.add_argument_group("names in ARCHIVE").add_argument
-    each = "may be repeated: each is analysed by itself, and its name put into the names of the files that are written"
-    said = f"column or variable of the scores, needed if there are several; {each}"
-    add("--value", action="append", metavar="NAME", help=said)
-    for dim in DIMS:
-        add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
-    add("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
-    sources = ", ".join(source.name for source in SOURCES)
-    add("--source", metavar="NAME", help=f"what wrote ARCHIVE, if it is not recognised: {sources}")
-    said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
-    add("--folders", nargs="+", metavar="NAME", help=said)
-    said = "how the paths of runs' folders or files below ARCHIVE are made, in place of --folders, or the names of runs"
-    add("--names", metavar="PATTERN", help=f"{said} in a Weights & Biases chart: {{algorithm}}_seed{{run}}.csv")
-
-
-def _add_selection(made: argparse.ArgumentParser) -> None:
-    """Add the options that select and align."""
-    add = made.add_argument_group("what is compared, and where").add_argument
-    said = "keep this label of a dim or column: task=Hopper; may be repeated: algorithm=sac, algorithm=td3"
-    add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)
-    said = (
-        "bring runs to common training levels, task by task: intersection (those that all runs have; the default), "
-        "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal fractions "
-        "of the budget of each task"
-    )
-    add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
-    said = (
-        "with --align union or LEVELS, the score between the levels of a run: held, on a line, the nearest, or the "
-        "mean since the level before; never past the ends of a run (default: none)"
-    )
-    add("--method", choices=("previous", "linear", "nearest", "mean"), help=said)
-    add("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
-    said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
-    add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
-    add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
 
 
 def in_words_of_the_shell(message: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import Table, open_archive, read_curves, select_rows
+from xcurves.cli.sources import Table, curves_of_options, open_archive, select_rows
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
-from xcurves.group_sequential.past import record_of
-from xcurves.group_sequential.text import n_done, needed, next_batch, planned_without_rejection
+from xcurves.group_sequential.looks import record_of
+from xcurves.group_sequential.text import n_done, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
 _MOST_LOOKS = 1000
@@ -55,7 +56,6 @@ def sequential_parser() -> argparse.ArgumentParser:
     plan.add_argument("--lower-is-better", action="store_true", help="a low score is a good one")
     plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
     made.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
-    made.add_common()
     return made
 
 
@@ -67,11 +67,15 @@ def run_sequential(options: argparse.Namespace) -> int:
         print(_planned(options))
         return 0
     archive = open_archive(options)
-    if isinstance(archive, Table):
-        _check_look(archive, options)
     if isinstance(archive, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
-    curves = [curves for _, curves in read_curves(_without_looks(archive, options), options)]
+    log = archive
+    if isinstance(archive, Table) and options.look is not None:
+        if options.look not in archive.frame:
+            has, near = ", ".join(map(repr, archive.frame)), labels.did_you_mean(options.look, archive.frame)
+            raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {has}{near}")
+        log = archive._replace(frame=archive.frame.drop(columns=options.look))  # batches are no scores
+    curves = [curves for _, curves in curves_of_options(log, options)]
     if len(curves) != 1:
         raise ValueError(f"--value is given {len(curves)} times; a sequential test has one. Name one")
     same = ("previous", "spending", "task", "reference", "n_resamples", "confidence_level", "rng")
@@ -116,13 +120,6 @@ def _planned(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _without_looks(archive: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:
-    """Leave the column of batches out of what could be scores."""
-    if isinstance(archive, Table) and options.look in archive.frame:
-        return archive._replace(frame=archive.frame.drop(columns=options.look))
-    return archive
-
-
 def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
     """Return curves with the look of every run."""
     if options.batch_size is not None:
@@ -136,38 +133,24 @@ def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argp
     return xcurves.assign_looks(curves, batches)
 
 
-def _check_look(archive: Table, options: argparse.Namespace) -> None:
-    """Refuse a column of batches that is not there, before any other column is looked for."""
-    frame = archive.frame
-    if options.look is not None and options.look not in frame:
-        has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(options.look, frame.columns)
-        raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {has}{near}")
-
-
 def _said(result: xr.Dataset) -> dict[str, Any]:
     """Return what a script needs to continue."""
     tasks = list(_tasks(result))
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
     decision = "more runs needed" if open_pairs else ("all shown" if shown else "last look done, not all shown")
+    most: dict[str, dict[str, int]] = {"run_more": {}, "run_at_most": {}}  # over tasks
+    for name, task in product(most, tasks):
+        most[name] |= {each: max(n, most[name].get(each, 0)) for each, n in task[name].items()}
     return {
         "decision": decision,
         "n_looks": result.sizes["look"],
         "undecided": open_pairs,
-        "run_more": _most(tasks, "run_more"),
-        "run_at_most": _most(tasks, "run_at_most"),
+        **most,
         "past": record_of(result),
         "tasks": tasks,
         "summary": xcurves.summary(result),
     }
-
-
-def _most(tasks: list[dict[str, Any]], name: str) -> dict[str, int]:
-    """Return the largest number of every algorithm over tasks."""
-    most: dict[str, int] = {}
-    for algorithm, n in (each for task in tasks for each in task[name].items()):
-        most[algorithm] = max(n, most.get(algorithm, 0))
-    return most
 
 
 def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
@@ -175,8 +158,7 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
     for task in labels.tasks_of(result, "undecided"):
         done = n_done(task)
         latest = task.isel(look=done - 1)
-        names = needed(task)
-        more = dict(zip(map(str, names), next_batch(task, names), strict=True))
+        more = {str(name): size for name, size in next_batch(task).items()}
         yield {
             "task": {str(dim): task[dim].item() for dim in dims},
             "look": done,
@@ -184,11 +166,11 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
             "run_more": more,
             "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
             "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
-            "pairs": [_pair(pair) for pair in labels.each_of(latest, "pair")],
+            "pairs": [_pair_record(pair) for pair in labels.each_of(latest, "pair")],
         }
 
 
-def _pair(pair: xr.Dataset) -> dict[str, Any]:
+def _pair_record(pair: xr.Dataset) -> dict[str, Any]:
     flags = {name: bool(pair[name].item()) for name in ("rejected", "undecided", "futile")}
     names = ("pvalue", "pvalue_adjusted", "statistic", "critical_value", "difference")
     numbers = {name: pair[name].item() for name in names}

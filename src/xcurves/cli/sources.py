@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from xcurves import tutorial
 from xcurves.archive import read as read_archive
 from xcurves.core import labels
-from xcurves.core.grid_advice import FRACTIONS
 from xcurves.core.labels import DIMS
+from xcurves.core.run_checks import FRACTIONS
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
@@ -51,14 +51,12 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         return tutorial.open_dataset(EXAMPLE)
     if not path.exists():
         raise FileNotFoundError(f"ARCHIVE {path} does not exist")
-    return read_archive(path) if _is_archive(path) else _read_logs(path, options)
-
-
-def _is_archive(path: Path) -> bool:
     if path.is_dir():
-        return any((path / name).exists() for name in _FOLDERS) or path.suffix == ".zarr"
-    with path.open("rb") as file:
-        return file.read(4).startswith(_FILES) or path.suffix in _SUFFIXES
+        is_archive = any((path / name).exists() for name in _FOLDERS) or path.suffix == ".zarr"
+    else:
+        with path.open("rb") as file:
+            is_archive = file.read(4).startswith(_FILES) or path.suffix in _SUFFIXES
+    return read_archive(path) if is_archive else _read_logs(path, options)
 
 
 def _read_logs(path: Path, options: argparse.Namespace) -> Table:
@@ -67,15 +65,14 @@ def _read_logs(path: Path, options: argparse.Namespace) -> Table:
 
     source = readers.recognize(path, options.source)
     frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
-    named = options.folders or (list(readers.paths.compiled(options.names).groupindex) if options.names else [])
+    named = options.folders or (list(readers.logs.compiled(options.names).groupindex) if options.names else [])
     extra = [*(name for name in named if name not in DIMS), *(name for name in source.extra if name in frame)]
     training = source.training if source.training in frame or source.name == "table" else None
     return Table(frame, source.value, training, extra)
 
 
-def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
+def curves_of_options(archive: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
     """Yield the curves that the options ask for, with the name of each."""
-    read: Callable[[str], xr.DataArray]
     if isinstance(archive, Table):
         table = archive._replace(frame=select_rows(archive, options))
         columns = _columns(table, options)
@@ -84,24 +81,24 @@ def read_curves(archive: Table | xr.Dataset, options: argparse.Namespace) -> Ite
         rest = table.frame.drop(columns=[name for name in taken if name in table.frame])
         names = rest.select_dtypes("number").columns if len(rest.columns) > 1 else rest.columns
         values = [table.value] if table.value else [str(name) for name in names]
-        kind, read = "column", partial(_from_table, table, options)
+        kind, read = "column", partial(_from_table, table, options, columns)
     else:
         values = [str(name) for name in archive.data_vars]
         kind, read = "variable", partial(_from_dataset, archive, options)
-    for value in options.value or [_only(kind, values)]:
+    if not options.value and len(values) != 1:
+        choice = "|".join(map(quote, values))
+        raise ValueError(f"the archive has {len(values)} {kind}s that could be scores. Name one: --value {choice}")
+    for value in options.value or values:
         curves = read(value)
         if options.align == "budget":
             curves = align(curves, FRACTIONS, method=options.method, tolerance=options.tolerance, relative_to="budget")
-        _check_left(curves, options)
+        if options.align and not curves.notnull().any():
+            raise ValueError(
+                f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
+                "fractions of the budget with --align budget"
+            )
         curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
-
-
-def _only(kind: str, names: Sequence[str]) -> str:
-    if len(names) != 1:
-        choice = "|".join(map(quote, names))
-        raise ValueError(f"the archive has {len(names)} {kind}s that could be scores. Name one: --value {choice}")
-    return names[0]
 
 
 def _columns(table: Table, options: argparse.Namespace) -> dict[str, str]:
@@ -130,10 +127,10 @@ def select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
     return frame
 
 
-def _from_table(table: Table, options: argparse.Namespace, value: str) -> xr.DataArray:
-    columns = _columns(table, options)
-    dims: dict[str, Any] = {dim: columns.pop(dim, None) for dim in DIMS}
-    to_curves = partial(to_dataarray, table.frame, value, **dims, extra=list(columns), duplicates=options.duplicates)
+def _from_table(table: Table, options: argparse.Namespace, columns: Mapping[str, str], value: str) -> xr.DataArray:
+    dims: dict[str, Any] = {dim: columns.get(dim) for dim in DIMS}
+    extra = [name for name in columns if name not in DIMS]
+    to_curves = partial(to_dataarray, table.frame, value, **dims, extra=extra, duplicates=options.duplicates)
     if options.align == "budget":
         return to_curves()
     on = parse_levels(options.align) if options.align else None
@@ -158,15 +155,6 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
     if options.align in (None, "budget"):
         return curves
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
-
-
-def _check_left(curves: xr.DataArray, options: argparse.Namespace) -> None:
-    """Refuse levels at which no run has a score."""
-    if options.align and not curves.notnull().any():
-        raise ValueError(
-            f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
-            "fractions of the budget with --align budget"
-        )
 
 
 def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:
@@ -207,21 +195,14 @@ def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[
     chosen = np.zeros(len(values), dtype=np.bool_)
     known = {str(value): value for value in dict.fromkeys(values.tolist())}
     for label in wanted:
-        number = _number(label) if label not in known and values.dtype.kind in "iuf" else None
-        found = values == (known.get(label, label) if number is None else number)
+        as_number = label not in known and values.dtype.kind in "iuf"
+        found = values == (pd.to_numeric(label, errors="coerce") if as_number else known.get(label, label))
         if not np.any(found):
             has = [*known][:_SHOWN] + ["..."] * (len(known) > _SHOWN)
             near = labels.did_you_mean(label, known)
             raise ValueError(f"--select {name}={label}: there is none. {name} has {', '.join(has)}{near}")
         chosen |= found
     return chosen
-
-
-def _number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def parse_levels(given: str) -> On:

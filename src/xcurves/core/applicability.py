@@ -12,20 +12,35 @@ from xcurves.core import labels, run_checks
 
 
 class NotApplicableError(Exception):
-    """A method does not apply to the curves; the message says why.
-
-    If `expected`, no warning is given; if `obvious`, no message either, unless the method was asked for by name.
-    """
+    """A method does not apply to the curves; the message says why."""
 
     def __init__(self, message: str, *, expected: bool = False, obvious: bool = False) -> None:
         super().__init__(message)
-        self.expected = expected or obvious
-        self.obvious = obvious
+        self.expected = expected or obvious  # no warning is given
+        self.obvious = obvious  # no message either, unless the method was asked for by name
 
 
 def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons."""
-    why = _why_not(curves, least_levels)
+    has = curves.notnull()
+    known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
+    known = known.compute()
+    names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
+    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
+    n_levels = known["in_grid"].to_numpy().reshape(len(names))
+    why = []  # of each task, "" where its algorithms can be compared
+    for task, name in enumerate(names):
+        one = slice(task, task + 1)
+        try:
+            if n_levels[task] < least_levels:
+                needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
+                raise ValueError(name + (needed if n_levels[task] else "no run has a score"))
+            with run_checks.with_cure(curves):
+                (present,) = run_checks.check_runs(counts[one], n_levels[one], names[one], algorithms, runs)
+            run_checks.check_groups(present, name, algorithms, runs, paired=False)
+            why.append("")
+        except ValueError as error:
+            why.append(str(error))
     if all(why):
         raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
     if not any(why):
@@ -34,31 +49,6 @@ def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArra
     compared = np.array([not reason for reason in why]).reshape([curves.sizes[dim] for dim in extra])
     left_out = "\n".join(reason for reason in why if reason)
     return curves.where(xr.DataArray(compared, dims=extra)), {}, {"left_out": left_out}
-
-
-def _why_not(curves: xr.DataArray, least_levels: int) -> list[str]:
-    """Return for each task why its algorithms cannot be compared, "" where they can."""
-    has = curves.notnull()
-    known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
-    known = known.compute()
-    names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
-    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
-    n_levels = known["in_grid"].to_numpy().reshape(len(names))
-
-    def why(task: int) -> str:
-        one = slice(task, task + 1)
-        if n_levels[task] < least_levels:
-            needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
-            return names[task] + (needed if n_levels[task] else "no run has a score")
-        try:
-            with run_checks.with_cure(curves):
-                (present,) = run_checks.check_runs(counts[one], n_levels[one], names[one], algorithms, runs)
-            run_checks.check_groups(present, names[task], algorithms, runs, paired=False)
-        except ValueError as error:
-            return str(error)
-        return ""
-
-    return [why(task) for task in range(len(names))]
 
 
 def is_error(curves: xr.DataArray) -> bool:

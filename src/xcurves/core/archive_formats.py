@@ -1,28 +1,39 @@
-"""The formats of archives: Datasets by group, to and from netCDF files and zarr stores."""
+"""Archives as files: Datasets by group in netCDF files and zarr stores, with a digest that is the same in every format.
+
+Attributes that readers of netCDF interpret are stored under other names, so that no value changes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import xarray as xr
 
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 ArchiveGroups = dict[str, xr.Dataset]
 
+DIGEST, _BEGINS = "xcurves_digest", "sha256:"  # of the root's attribute: a flipped bit cannot hide both
+_PREFIX = "xcurves_literal_"
+_ACTED_ON = re.compile(  # the last five are of HDF5
+    "add_offset|dtype|missing_value|scale_factor|valid_max|valid_min|valid_range|ancillary_variables|bounds|calendar"
+    "|cell_measures|coordinates|formula_terms|grid_mapping|CLASS|DIMENSION_LABELS|DIMENSION_LIST|NAME|REFERENCE_LIST"
+)
+_STORED = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
 _NETCDF_4: tuple[Engine, ...] = ("netcdf4", "h5netcdf")  # the faster first
-_BEGINS: dict[bytes, Engine] = {b"CDF\x01": "scipy", b"CDF\x02": "scipy", b"\x89HDF": "h5netcdf"}
+_NETCDF_3 = (b"CDF\x01", b"CDF\x02")  # the first bytes
+_INSTALL = "Install it: pip install 'xcurves[io]'"
 _LEAST, _RATIO = 2**28, 100  # bytes that any archive may take in memory, and times its size on disk
-_CODECS = frozenset(  # those that run no code of the store
-    (
-        *("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"),
-        *("adler32", "crc32", "crc32c", "fletcher32"),
-        *("bitround", "bytes", "delta", "fixedscaleoffset", "packbits", "shuffle", "transpose"),
-        *("sharding_indexed", "vlen-bytes", "vlen-utf8"),
-    )
+_CODECS = re.compile(  # those that run no code of the store
+    "blosc|bz2|gzip|lz4|lzma|zlib|zstd|adler32|crc32|crc32c|fletcher32|bitround|bytes|delta|fixedscaleoffset|packbits"
+    "|shuffle|transpose|sharding_indexed|vlen-bytes|vlen-utf8"
 )
 _CODEC_KEYS = ("compressor", "compressors", "filters", "serializer", "codecs", "index_codecs")
 
@@ -37,7 +48,7 @@ def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     if path.suffix == ".zarr":
         return _zarr(path)
     if is_tree and not engines():
-        raise _lacks(f"path {str(path)!r}: a tree needs netCDF4 or h5netcdf")
+        raise ImportError(f"path {str(path)!r}: a tree needs netCDF4 or h5netcdf. {_INSTALL}")
     return (engines() or ["scipy"])[0]
 
 
@@ -51,21 +62,19 @@ def engine_to_read(path: Path) -> Engine:
         return _zarr(path)
     with path.open("rb") as opened:
         begins = opened.read(4)
-    if begins not in _BEGINS:
+    if begins in _NETCDF_3:
+        return "scipy"
+    if begins != b"\x89HDF":
         raise ValueError("it does not begin as a netCDF file does" if begins else "it is empty")
-    if _BEGINS[begins] != "scipy" and not engines():
-        raise _lacks(f"path {str(path)!r} is a netCDF-4 file, which needs netCDF4 or h5netcdf")
-    return "scipy" if _BEGINS[begins] == "scipy" else engines()[0]
+    if not engines():
+        raise ImportError(f"path {str(path)!r} is a netCDF-4 file, which needs netCDF4 or h5netcdf. {_INSTALL}")
+    return engines()[0]
 
 
 def _zarr(path: Path) -> Engine:
     if "zarr" not in xr.backends.list_engines():
-        raise _lacks(f"path {str(path)!r} is a zarr store, which needs zarr")
+        raise ImportError(f"path {str(path)!r} is a zarr store, which needs zarr. {_INSTALL}")
     return "zarr"
-
-
-def _lacks(what: str) -> ImportError:
-    return ImportError(f"{what}. Install it: pip install 'xcurves[io]'")
 
 
 def is_store(folder: Path) -> bool:
@@ -73,9 +82,39 @@ def is_store(folder: Path) -> bool:
     return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
 
 
+def check_storable(groups: ArchiveGroups) -> None:
+    """Refuse names, attributes and dtypes that an archive would not give back."""
+    for path, dataset in groups.items():
+        for name in [*filter(None, path.split("/")), *dataset.variables, *dataset.dims]:
+            if not isinstance(name, str) or not name or name[0] == "." or "/" in name:
+                raise ValueError(f"name {name!r} cannot be that of a group or variable in a file. Rename it")
+        _check_attrs("", dataset.attrs)
+        for name, variable in dataset.variables.items():
+            _check_attrs(f" of {name!r}", variable.attrs)
+            said, cure = f"variable {name!r} is {variable.dtype}, which", f"data[{name!r}]"
+            if not isinstance(variable.dtype, np.dtype):
+                raise TypeError(f"{said} no file keeps. Convert: {cure}.astype(str)")
+            if variable.dtype.kind in "mM":
+                cure += " / np.timedelta64(1, 's')" if variable.dtype.kind == "m" else ".astype(str)"
+                raise TypeError(f"{said} a file holds as numbers of some unit. Convert it: {cure}")
+
+
+def _check_attrs(whose: str, attrs: Mapping[Any, Any]) -> None:
+    for name, value in attrs.items():
+        if isinstance(value, bool | np.bool_) or not isinstance(value, _STORED):
+            raise TypeError(f"attrs[{name!r}]{whose} is {value!r}, which netCDF cannot hold. Use text or a number")
+        if not isinstance(value, str | bytes) and np.ndim(value) and np.size(value) == 1:
+            raise ValueError(
+                f"attrs[{name!r}]{whose} is {value!r}, which netCDF makes a scalar. Use {np.ravel(value)[0]}"
+            )
+
+
 def write_groups(groups: ArchiveGroups, part: Path, engine: Engine) -> None:
-    """Write Datasets by group."""
-    data: Any = groups["/"] if len(groups) == 1 else xr.DataTree.from_dict(groups)
+    """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
+    content = content_of(groups)
+    stored = {name: _rename(dataset, _protected) for name, dataset in groups.items()}
+    stored["/"].attrs[DIGEST] = digest_of(content)
+    data: Any = stored["/"] if len(stored) == 1 else xr.DataTree.from_dict(stored)
     try:
         if engine == "zarr":
             data.to_zarr(part, zarr_format=2, consolidated=True)
@@ -85,24 +124,32 @@ def write_groups(groups: ArchiveGroups, part: Path, engine: Engine) -> None:
         if "HDF" not in str(error) and "errno" not in str(error):
             raise
         raise OSError(f"{error}; the disk may be full") from error
+    back = load_groups(part, max_bytes=2**62, engine=engine, is_tree=len(groups) > 1)
+    del back["/"].attrs[DIGEST]
+    found = content_of(back)
+    changed = sorted(name for name in {**content, **found} if content.get(name) != found.get(name))
+    if changed:
+        raise ValueError(f"{changed[0]} would not be the same when read again")
 
 
-def open_groups(path: Path, *, chunks: Any = None, engine: Engine | None = None) -> ArchiveGroups:
-    """Open a file or store lazily, with dask if `chunks` are given: Datasets by group."""
+def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None, is_tree: bool = True) -> ArchiveGroups:
+    """Open a file or store lazily, with dask if `chunks` are given: Datasets by group, as they were written."""
     engine = engine or engine_to_read(path)
     options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
     if engine == "zarr":
         _check_store(path)
         options["consolidated"] = (path / ".zmetadata").exists()
-    if engine == "scipy":
-        return {"/": xr.open_dataset(BytesIO(path.read_bytes()) if chunks is None else path, **options)}
-    return dict(xr.open_groups(path, **options))
+    source = BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
+    # Looking for groups takes longer than opening the root.
+    has_groups = is_tree and engine != "scipy"
+    groups = xr.open_groups(path, **options) if has_groups else {"/": xr.open_dataset(source, **options)}
+    return {name: _rename(dataset, lambda each, _: each.removeprefix(_PREFIX)) for name, dataset in groups.items()}
 
 
-def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | None = None) -> ArchiveGroups:
+def load_groups(path: Path, *, max_bytes: int | None = None, **options: Any) -> ArchiveGroups:
     """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there."""
-    groups = open_groups(path, engine=engine)
-    try:
+    with ExitStack() as opened:
+        groups = {name: opened.enter_context(each) for name, each in open_groups(path, **options).items()}
         files = path.rglob("*") if path.is_dir() else [path]
         limit = max(_LEAST, _RATIO * sum(each.stat().st_size for each in files)) if max_bytes is None else max_bytes
         total = sum(dataset.nbytes for dataset in groups.values())
@@ -112,21 +159,25 @@ def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | No
                 f"max_bytes={total}"
             )
         return {name: dataset.load() for name, dataset in groups.items()}
-    finally:
-        for dataset in groups.values():
-            dataset.close()
 
 
 def _check_store(folder: Path) -> None:
     """Refuse a zarr store that lacks metadata which it lists, or whose codecs may run code."""
-    for name in (".zarray", ".zmetadata", "zarr.json"):
-        for path in folder.rglob(name):
-            metadata = json.loads(path.read_bytes())
-            for part in _dicts(metadata):
-                _check_codecs(path.relative_to(folder).as_posix(), part)
-            for listed in metadata["metadata"] if name == ".zmetadata" else ():
-                if not (path.parent / listed).exists():
-                    raise ValueError(f"its file {listed} is missing")
+    for path in folder.rglob("*"):
+        if path.name not in (".zarray", ".zmetadata", "zarr.json"):
+            continue
+        metadata = json.loads(path.read_bytes())
+        for each in _dicts(metadata):
+            for found in filter(None, map(each.get, _CODEC_KEYS)):
+                for codec in found if isinstance(found, list) else [found]:
+                    named = codec.get("id", codec.get("name")) if isinstance(codec, dict) else codec
+                    if not _CODECS.fullmatch(str(named).removeprefix("numcodecs.")):
+                        name = path.relative_to(folder).as_posix()
+                        only = "only codecs that run no code are decoded"
+                        raise ValueError(f"{name} asks for the codec {named!r}; {only}")
+        for listed in metadata["metadata"] if path.name == ".zmetadata" else ():
+            if not (path.parent / listed).exists():
+                raise ValueError(f"its file {listed} is missing")
 
 
 def _dicts(metadata: Any) -> Iterator[Mapping[str, Any]]:
@@ -140,10 +191,69 @@ def _dicts(metadata: Any) -> Iterator[Mapping[str, Any]]:
         yield from _dicts(part)
 
 
-def _check_codecs(name: str, metadata: Mapping[str, Any]) -> None:
-    for key in _CODEC_KEYS:
-        found = metadata.get(key) or []
-        for codec in found if isinstance(found, list) else [found]:
-            named = codec.get("id", codec.get("name")) if isinstance(codec, dict) else codec
-            if str(named).removeprefix("numcodecs.") not in _CODECS:
-                raise ValueError(f"{name} asks for the codec {named!r}; only codecs that run no code are decoded")
+def _protected(name: str, value: Any) -> str:
+    is_date = name == "units" and isinstance(value, str) and "since" in value
+    return f"{_PREFIX}{name}" if is_date or _ACTED_ON.fullmatch(name) or name.startswith(("_", _PREFIX)) else name
+
+
+def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], str]) -> xr.Dataset:
+    """Return a Dataset whose attributes have other names."""
+    close, dataset = dataset.close, dataset.copy(deep=False)
+    owners: list[xr.Dataset | xr.Variable] = [dataset, *dataset.variables.values()]
+    for owner in owners:
+        owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
+    dataset.set_close(close)
+    return dataset
+
+
+def content_of(groups: ArchiveGroups) -> dict[str, str]:
+    """Return a digest of every group, variable and attribute, by the words that name it in a message."""
+    content = {}
+    for path, dataset in groups.items():
+        where = "" if path == "/" else f" in group {path!r}"
+        content[f"group {path!r}"] = ""
+        content |= {f"attrs[{name!r}]{where}": _of_attr(value) for name, value in dataset.attrs.items()}
+        for name, variable in dataset.variables.items():
+            content[f"variable {name!r}{where}"] = _of_values(variable, is_coord=name in dataset.coords)
+            for each, value in variable.attrs.items():
+                content[f"attrs[{each!r}] of {name!r}{where}"] = _of_attr(value)
+    return content
+
+
+def digest_of(content: Mapping[str, str]) -> str:
+    """Return the digest of a whole archive."""
+    return _BEGINS + hashlib.sha256(repr(sorted(content.items())).encode()).hexdigest()
+
+
+def check_digest(groups: ArchiveGroups) -> None:
+    """Remove the digest from the attributes of the root, and refuse an archive that is not as it was written."""
+    attrs = groups["/"].attrs
+    marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
+    recorded = {name: attrs.pop(name) for name in marks}
+    if recorded and recorded != {DIGEST: digest_of(content_of(groups))}:
+        raise ValueError("its content is not what was written: it was damaged, or changed later")
+
+
+def _of_values(variable: xr.Variable, *, is_coord: bool) -> str:
+    values = variable.to_numpy()
+    kind = "text" if values.dtype.kind in "OUST" else "int" if values.dtype.kind in "iu" else values.dtype.kind
+    digest = hashlib.sha256(repr((is_coord, variable.dims, values.shape, kind)).encode())
+    if kind == "text":
+        for value in values.ravel().tolist():
+            text = (value.decode() if isinstance(value, bytes) else str(value)).encode("utf-8", "surrogatepass")
+            digest.update(f"{len(text)} {isinstance(value, str | bytes)} ".encode() + text)
+    else:
+        plain = values.astype({"int": "<i8", "f": "<f8"}.get(kind, values.dtype), copy=False)
+        if kind == "f" and np.isnan(plain).any():
+            plain = np.where(np.isnan(plain), np.nan, plain)  # of all NaNs one
+        digest.update(np.ascontiguousarray(plain).data)
+    return digest.hexdigest()
+
+
+def _of_attr(value: Any) -> str:
+    """Return an attribute as text: engines turn bytes into text, numbers into others and lists of one into scalars."""
+    plain = value.decode() if isinstance(value, bytes) else value
+    if isinstance(plain, str):
+        return repr(plain)
+    listed = [str(each) if isinstance(each, str) else float(each) for each in np.ravel(plain).tolist()]
+    return repr(listed[0] if len(listed) == 1 else listed)

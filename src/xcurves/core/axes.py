@@ -178,7 +178,7 @@ def drawable(data: Labelled) -> Labelled:
     of_algorithms = [name for name in ("algorithm", *_SIDES) if name in words]
     known = list(dict.fromkeys(name for each in of_algorithms for name in np.ravel(words[each].to_numpy())))
     shown = {
-        name: _drawn(
+        name: _drawn_names(
             coord, known if name in of_algorithms else list(dict.fromkeys(np.ravel(coord.to_numpy()).tolist()))
         )
         for name, coord in words.items()
@@ -192,47 +192,42 @@ def drawable(data: Labelled) -> Labelled:
     variables: list[Any] = [data, *data.coords.values()]
     variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
     for variable in variables:
-        variable.attrs = {key: _text(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
+        variable.attrs = {key: _safe(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 
 
-def _drawn(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
+def _drawn_names(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
     """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
-    written = {name: _short(_escaped(name)) if isinstance(name, str) else name for name in known}
+    written = {name: _with_escapes(name) if isinstance(name, str) else name for name in known}
+    for name, said in written.items():
+        if isinstance(said, str) and len(said) > _LONG:
+            written[name] = f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
     alike = {each for each in written.values() if list(written.values()).count(each) > 1}
     for place, (name, said) in enumerate(written.items(), 1):
         said = f"{said} ({place})" if said in alike else said
-        written[name] = _text(said) if isinstance(said, str) else said
+        written[name] = _safe(said) if isinstance(said, str) else said
     shown = names.to_numpy().astype(object)
     for at, name in np.ndenumerate(shown):
         shown[at] = written.get(name, name)
     return shown if names.dtype.kind == "O" else shown.astype(str)
 
 
-def _escaped(words: str) -> str:
+def _with_escapes(words: str) -> str:
     """Return words with controls as escapes; line breaks stay."""
     return "\n".join(map(escape_controls, words.split("\n")))
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONG else f"{name[: _LONG - _KEPT - 1]}…{name[-_KEPT:]}"
-
-
-def _text(words: str) -> str:
+def _safe(words: str) -> str:
     """Return words with formulas that are none as text; a legend leaves out labels that are empty or begin with "_"."""
-    lines = _escaped(words)
-    lines = lines if "$" not in lines or _is_formula(lines) else lines.replace("$", r"\$")
+    lines = _with_escapes(words)
+    if "$" in lines:
+        try:
+            from matplotlib.mathtext import MathTextParser
+
+            MathTextParser("path").parse(lines)
+        except (ImportError, ValueError):
+            lines = lines.replace("$", r"\$")
     return f"\u200b{lines}" if not lines or lines.startswith("_") else lines
-
-
-def _is_formula(words: str) -> bool:
-    try:
-        from matplotlib.mathtext import MathTextParser
-
-        MathTextParser("path").parse(words)
-    except (ImportError, ValueError):
-        return False
-    return True
 
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:

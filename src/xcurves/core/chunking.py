@@ -59,18 +59,18 @@ def _limit_blas() -> Callable[[], None]:
     try:
         blas = _blas()
     except ImportError:
-        return _free
+        return _free_blas
     limit = blas.limit(limits=1, user_api="blas")
 
     def lift() -> None:
-        _free(blas)
+        _free_blas(blas)
         limit.restore_original_limits()
-        _free(blas)
+        _free_blas(blas)
 
     return lift
 
 
-def _free(blas: Any = None) -> None:
+def _free_blas(blas: Any = None) -> None:
     """Let any thread set limits: threadpoolctl 3.8 ignores all but the one that set the last."""
     for library in blas.lib_controllers if blas else ():
         if hasattr(library, "clear_controlling_thread"):
@@ -119,7 +119,7 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
         output_dtypes=[np.float64],
         dask_gufunc_kwargs={"output_sizes": {"_packed": job.layout.length}, "allow_rechunk": True},
     )
-    return unpack(job.layout, packed, job.integers)
+    return unpack_variables(job.layout, packed, job.integers)
 
 
 def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
@@ -171,7 +171,7 @@ def _merge(numbers: Floats, *, reduction: Reduction, shape: tuple[int, int, int]
     return merged[..., np.newaxis, :] if keepdims else merged
 
 
-def unpack(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:
+def unpack_variables(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:
     """Cut a lazy packed array, dims (..., _packed), into variables, of which some are integers."""
     lead = packed.dims[:-1]
     return {
@@ -180,7 +180,7 @@ def unpack(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -
     }
 
 
-def _part(packed: list[Floats], start: int, stop: int, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+def _packed_part(packed: list[Floats], start: int, stop: int, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
     """Cut out one variable of the one block along the packed dim; the rest is not kept in memory with it."""
     (block,) = packed
     return block[..., start:stop].reshape((*block.shape[:-1], *shape)).astype(kind)
@@ -194,7 +194,7 @@ def _cut(packed: Any, start: int, stop: int, shape: tuple[int, ...], kind: type)
     lead = tuple(range(packed.ndim - 1))
     new = tuple(range(packed.ndim, packed.ndim + len(shape)))
     return blockwise(
-        _part,
+        _packed_part,
         (*lead, *new),
         packed,
         (*lead, packed.ndim - 1),

@@ -27,35 +27,18 @@ JOINED = "joined_task"  # in declarations, the dim of tasks that are computed to
 
 
 class Group(NamedTuple):
-    """Tasks with the same runs and equally many levels.
+    """Tasks with the same runs and equally many levels."""
 
-    Attributes
-    ----------
-    data : tuple
-        What each `Reduction` made of the curves of these tasks; without reductions the curves that are present at the
-        levels of the tasks, shape (task, curve, level). Then further arrays, the first axis task.
-    present : ndarray of bool, shape (algorithm, run)
-        Which runs the tasks have.
-    grid : ndarray, shape (task, level)
-        Indices of the levels, of curves that are not reduced.
-    names : list of str
-        Prefixes of messages, one for each task.
-    algorithms : list of str
-        Words for the algorithms, which are those of a subset if there are several.
-    tasks, subsets : ndarray, shape (task,)
-        Indices of the tasks, and of the subsets of algorithms.
-    layout : Layout
-        The dims and sizes of what is wanted of a task.
-    """
-
+    # What each `Reduction` made of the curves; without reductions the curves that are present at the levels of the
+    # tasks, shape (task, curve, level). Then further arrays, the first axis task.
     data: tuple[Any, ...]
-    present: NDArray[np.bool_]
-    grid: Indices
-    names: list[str]
-    algorithms: list[str]
+    present: NDArray[np.bool_]  # shape (algorithm, run)
+    grid: Indices  # of the levels, shape (task, level), of curves that are not reduced
+    names: list[str]  # prefixes of messages, one for each task
+    algorithms: list[str]  # words, of a subset if there are several
     context: Context
     tasks: Indices
-    subsets: Indices
+    subsets: Indices  # of algorithms, shape (task,)
     layout: Layout
 
     @property
@@ -95,60 +78,30 @@ class Reduction(Protocol):
 def per_task(
     kind: ResultKind,
     kernel: Kernel,
-    curves: xr.DataArray,
-    *others: xr.DataArray,
+    curves: xr.DataArray,  # dims (..., *core)
+    *others: xr.DataArray,  # what else there is of each task: dims that the tasks do not have are core dims
     context: Context,
-    core: Sequence[str] = DIMS,
-    sizes: Mapping[str, int] | None = None,
-    joined: str | None = None,
-    when: Collection[str] = (),
-    reduce: Sequence[Reduction] = (),
+    core: Sequence[str] = DIMS,  # dims of one task
+    sizes: Mapping[str, int] | None = None,  # of dims of the result that neither the kind nor the curves have
+    joined: str | None = None,  # the core dim of tasks that are computed together; the kind declares it as `JOINED`
+    when: Collection[str] = (),  # options that bring variables
+    reduce: Sequence[Reduction] = (),  # what the kernel gets in place of curves
+    # Algorithms, in the order of their labels, that are reduced together: several are the labels of the dim `pair`.
     subsets: Sequence[Sequence[int]] | None = None,
-    trim: str | None = None,
+    trim: str | None = None,  # a dim that is only as long as its longest variable, where the result is not lazy
+    # Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
     finish: Callable[[dict[str, Any]], None] | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,  # for the kernel
     attrs: Mapping[str, Any] | None = None,
     coords: Mapping[Hashable, Any] | None = None,
-    given: Mapping[str, xr.Variable] | None = None,
-    cure: xr.DataArray | None = None,
+    given: Mapping[str, xr.Variable] | None = None,  # variables of the result that the method was given
+    cure: xr.DataArray | None = None,  # what advice about incomplete runs refers to; by default the curves
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
 
-    Parameters
-    ----------
-    kind : ResultKind
-        What is returned: variables, coordinates and attrs.
-    kernel : function
-        ``kernel(group, **options)`` returns variables, shape (task, ...); what it leaves out is NaN, or 0 of counts.
-    curves : DataArray, dims (..., *core)
-        Checked. With the core dims algorithm, run and training every run is checked to be whole or absent, tasks are
-        grouped, and `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
-    *others : DataArray
-        What else there is of each task: dims that the tasks do not have are core dims.
-    context : Context
-    core : sequence of str
-        Dims of one task.
-    sizes : mapping
-        Sizes of dims of the result that neither the kind nor the curves have.
-    joined : str
-        The core dim of tasks that are computed together; the kind declares it as `JOINED`.
-    when : collection of str
-        Options that bring variables.
-    reduce : sequence of Reduction
-        What the kernel gets in place of curves.
-    subsets : sequence of sequence of int
-        Algorithms, in the order of their labels, that are reduced together, each subset without regard to the others:
-        several are the labels of the dim `pair`.
-    trim : str
-        A dim that is only as long as its longest variable, where the result is not lazy.
-    finish : function
-        Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
-    options : mapping
-        For the kernel.
-    attrs, coords, given : mapping
-        What the method was given, for the attrs, coordinates and variables of the result.
-    cure : DataArray
-        What advice about incomplete runs refers to; by default the curves.
+    ``kernel(group, **options)`` returns variables, shape (task, ...); what it leaves out is NaN, or 0 of counts. With
+    the core dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and
+    `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
     dims = {name: var.core for name, var in kind.variables.items() if var.when is None or var.when in when}
     known = {dim: len(names) for dim, names in kind.own_dims().items()} | {str(dim): curves.sizes[dim] for dim in core}
@@ -184,7 +137,7 @@ def compute(
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on curves, dims (..., *core), lazy if these are."""
     ordered, lead = in_label_order(curves, job.core), curves.dims[: -len(job.core)]
-    beside = [_beside(each, ordered, lead) for each in others]
+    beside = [_for_tasks(each, ordered, lead) for each in others]
     with run_checks.with_cure(curves if cure is None else cure):
         if is_lazy(curves) or any(map(is_lazy, others)):
             from xcurves.core import chunking  # what only lazy arrays need
@@ -192,14 +145,15 @@ def compute(
             return chunking.apply(job, ordered, beside)
         shape = tuple(curves.sizes[dim] for dim in lead)
         flat = [each.to_numpy().reshape(-1, *each.shape[len(lead) :]) for each in (ordered, *beside)]
-        found = job.run(flat[0], flat[1:])
+        reduced = [job.measure(each, flat[0], slice(None)) for each in job.reduce]
+        found = job.results(reduced or flat[:1], flat[1:])
         return {
             name: xr.Variable((*lead, *job.layout.dims[name]), values.reshape((*shape, *values.shape[1:])))
             for name, values in found.items()
         }
 
 
-def _beside(other: xr.DataArray, curves: xr.DataArray, lead: Sequence[Hashable]) -> xr.DataArray:
+def _for_tasks(other: xr.DataArray, curves: xr.DataArray, lead: Sequence[Hashable]) -> xr.DataArray:
     """Return numbers for each task of curves, dims (*lead, ...), without coordinates."""
     if other.dims[: len(lead)] == tuple(lead):
         return xr.DataArray(other.variable)  # the usual case, in a tenth of the time
@@ -216,15 +170,7 @@ def is_lazy(array: xr.DataArray) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is done for every task, wherever the tasks are, in memory or in a dask worker; see `per_task`.
-
-    Attributes
-    ----------
-    integers : mapping of str to type
-        Variables that are 0 where there is nothing, not NaN.
-    order : mapping of str to ndarray
-        Of dims, the index of each label in the order of all.
-    """
+    """What is done for every task, wherever the tasks are, in memory or in a dask worker; see `per_task`."""
 
     name: str
     kernel: Kernel
@@ -236,19 +182,14 @@ class Job:
     trim: str | None = None
     finish: Callable[[dict[str, Any]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    integers: Mapping[str, type] = field(default_factory=dict)
-    order: Mapping[str, Indices] = field(default_factory=dict)
+    integers: Mapping[str, type] = field(default_factory=dict)  # variables that are 0 where there is nothing, not NaN
+    order: Mapping[str, Indices] = field(default_factory=dict)  # of dims, the index of each label in the order of all
 
     @property
     def shape(self) -> Shape:
         """Numbers of algorithms, of runs and of levels that are reduced together."""
         n_algorithms, n_runs, n_levels = (self.layout.sizes[dim] for dim in DIMS)
         return len(self.subsets[0]) if self.subsets else n_algorithms, n_runs, n_levels
-
-    def run(self, curves: Floats, others: Sequence[Floats]) -> dict[str, Any]:
-        """Return the variables of all tasks, shape (task, ...), given curves of shape (task, *core)."""
-        every = slice(None)
-        return self.results([self.measure(each, curves, every) for each in self.reduce] or [curves], others)
 
     def measure(self, reduction: Reduction, curves: Floats, levels: slice) -> Floats:
         """Reduce curves, shape (..., algorithm, run, training), to shape (..., subset, number)."""
@@ -259,7 +200,8 @@ class Job:
     def results(self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False) -> dict[str, Any]:
         """Return the variables of all tasks, given curves or what each reduction made of them."""
         groups, found = [], []
-        for group in self._groups(data, others) if set(DIMS) <= set(self.core) else self._all(data, others):
+        everything = self._group((*data, *others), np.arange(len(data[0])), np.ones((0, 0), bool))
+        for group in self._groups(data, others) if set(DIMS) <= set(self.core) else [everything]:
             found.append(self.kernel(group, **self.options))
             groups.append(group._replace(data=()))  # copies of curves are held for one group at a time
         sizes = dict(self.layout.sizes)
@@ -282,13 +224,16 @@ class Job:
                 out[name] = out[name].take(index, 1 + dims.index(dim)) if dim in dims else out[name]
         return out
 
-    def _all(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
-        """Yield all tasks as one group."""
-        every, names = np.arange(len(data[0])), self.context.names
-        present, grid = np.ones((0, 0), bool), np.zeros((len(every), 0), np.intp)
-        yield Group(
-            (*data, *others), present, grid, names, self.context.algorithms, self.context, every, every * 0, self.layout
-        )
+    def _group(
+        self, data: Any, tasks: Indices, present: Any, grid: Indices | None = None, subsets: Indices | None = None
+    ) -> Group:
+        """Return some tasks as a group."""
+        context, grid = self.context, np.zeros((len(tasks), 0), np.intp) if grid is None else grid
+        subsets = tasks * 0 if subsets is None else subsets
+        members = self.subsets[subsets[0]] if self.subsets else range(len(context.algorithms))
+        words = [context.algorithms[member] for member in members]
+        names = [context.names[task] for task in tasks]
+        return Group(data, present, grid, names, words, context, tasks, subsets, self.layout)
 
     def _groups(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
         """Yield tasks with the same runs and equally many levels; with several subsets, each of these by itself."""
@@ -314,11 +259,8 @@ class Job:
             of_cells = parts
             if len(cells) < n_levels.size:
                 of_cells = [type(part)(*(each[cells] for each in part)) for part in parts]
-            names = [context.names[task] for task in tasks]
-            grid = np.zeros((len(tasks), 0), np.intp)
             more = (each[tasks] for each in others)
-            here = present[cells[0]]
-            yield Group((*of_cells, *more), here, grid, names, words[subsets[0]], context, tasks, subsets, self.layout)
+            yield self._group((*of_cells, *more), tasks, present[cells[0]], subsets=subsets)
 
     def _unreduced(self, curves: Floats, others: Sequence[Floats]) -> Iterator[Group]:
         """Yield groups of curves."""
@@ -328,22 +270,15 @@ class Job:
         with np.errstate(over="ignore", invalid="ignore"):
             complete = np.isfinite(flat.sum())  # the usual case, found in one pass
         if complete:
-            here = np.ones(curves.shape[1:-1], bool)
             levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
-            every = np.arange(n_tasks)
-            yield Group(
-                (flat, *others), here, levels, context.names, context.algorithms, context, every, every * 0, self.layout
-            )
+            yield self._group((flat, *others), np.arange(n_tasks), np.ones(curves.shape[1:-1], bool), levels)
             return
         in_grid, present = run_checks.check_scores(flat, context.names, context.algorithms, context.runs)
         for tasks in alike(present, in_grid.sum(axis=-1)):
             levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = flat[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
             data = (np.take_along_axis(some, levels[:, np.newaxis], axis=2), *(each[tasks] for each in others))
-            names = [context.names[task] for task in tasks]
-            yield Group(
-                data, present[tasks[0]], levels, names, context.algorithms, context, tasks, tasks * 0, self.layout
-            )
+            yield self._group(data, tasks, present[tasks[0]], levels)
 
     def _collect(
         self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]

@@ -73,12 +73,12 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the known one that is most like it, nothing if none is."""
-    plain = {_plain(each): each for each in known}
-    near = get_close_matches(_plain(name), plain, 1)
+    plain = {_simplified(each): each for each in known}
+    near = get_close_matches(_simplified(name), plain, 1)
     return f". Did you mean {plain[near[0]]!r}?" if near else ""
 
 
-def _plain(name: object) -> str:
+def _simplified(name: object) -> str:
     return str(name).strip().casefold().removeprefix("--")  # the dashes of an option make no likeness
 
 
@@ -91,13 +91,12 @@ def native_labels(data: _Data) -> _Data:
     """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
     known = data.coords.variables
     foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
-    native = {dim: (dim, _native(known[dim].to_numpy(), known[dim].dtype), known[dim].attrs) for dim in foreign}
+    native = {}
+    for dim in foreign:
+        values, of_numpy = known[dim].to_numpy(), isinstance(known[dim].dtype, np.dtype)
+        values = values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
+        native[dim] = (dim, values, known[dim].attrs)
     return data.assign_coords(native) if native else data
-
-
-def _native(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    of_numpy = isinstance(dtype, np.dtype)
-    return values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
 
 
 def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:

@@ -1,4 +1,4 @@
-"""Heat maps with a cell for each task, pair or training level: many comparisons in one panel."""
+"""Pictures of many comparisons: a cell for each task, pair or level, or differences of curves with their bands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import longest_line, wrapped
-from xcurves.core.labels import task_dims
+from xcurves.core.axes import fill_band, longest_line, scale_training, style_in, wrapped
+from xcurves.core.labels import CI_BOUNDS, task_dims
 from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.schema import Drawing, View
+from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+MOST_PAIRS = 8  # whose curves are compared along training
+_IN_A_PANEL, _TASKS = 3, 4
 MOST_ROWS = 45  # pairs that have a row each
 DIVERGING = "RdBu_r"
 SHARES: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}  # how probabilities are drawn
@@ -58,7 +62,7 @@ def draw_cells(
     size = _font(ax, values.shape)
     shown = np.zeros(values.shape, bool) if marked is None else marked
     if form is not None and size >= _LEAST:
-        _write(ax, values, shown, form, image.to_rgba(values), size)
+        _write_numbers(ax, values, shown, form, image.to_rgba(values), size)
     else:
         y, x = np.nonzero(shown)
         if len(x):
@@ -81,9 +85,10 @@ def draw_pairs(
     ax: Axes, result: xr.Dataset, value: Floats, other: Floats, shown: NDArray[np.bool_], said: str, **options: Any
 ) -> None:
     """Draw a cell for each two algorithms, that of the row less, or against, that of the column; bold where shown."""
-    names, matrix = _between(result, value, other)
-    _, marked = _between(result, shown.astype(float), shown.astype(float))
-    given = {"limits": symmetric(matrix), "cmap": DIVERGING, "form": "{:.3g}", **options}
+    names, matrix = _pair_matrix(result, value, other)
+    _, marked = _pair_matrix(result, shown.astype(float), shown.astype(float))
+    top = float(np.abs(matrix[np.isfinite(matrix)]).max(initial=0.0)) or 1.0
+    given = {"limits": (-top, top), "cmap": DIVERGING, "form": "{:.3g}", **options}
     draw_cells(ax, matrix, names, names, said=said, marked=marked == 1, **given)
 
 
@@ -120,12 +125,12 @@ def by_task(variable: xr.DataArray, dim: str) -> Floats:
 def n_pair_rows(result: xr.Dataset) -> float:
     """Return the number of rows of a picture of pairs: pairs, or algorithms where pairs are many."""
     lines = 1.5 if any("\n" in str(name) for name in result["pair"].to_numpy()) else 1.0
-    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else lines * result.sizes["pair"]
+    return len(_algorithms_of(result)) if result.sizes["pair"] > MOST_ROWS else lines * result.sizes["pair"]
 
 
 def n_pair_columns(result: xr.Dataset) -> float:
     """Return the number of columns of a picture of pairs: none, or algorithms where pairs are many."""
-    return len(_names(result)) if result.sizes["pair"] > MOST_ROWS else 0
+    return len(_algorithms_of(result)) if result.sizes["pair"] > MOST_ROWS else 0
 
 
 def _letters(ax: Axes, pixels: float) -> float:
@@ -140,7 +145,7 @@ def _font(ax: Axes, shape: tuple[int, ...]) -> float:
     return float(min(8.5, 0.75 * high, wide / (_LETTER * _LETTERS)))
 
 
-def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours: Floats, size: float) -> None:
+def _write_numbers(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours: Floats, size: float) -> None:
     light = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
         said = form.format(values[row, column]).replace("0.", ".", 1)
@@ -149,24 +154,62 @@ def _write(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours
                 color="white" if light[row, column] < _DARK else "black")  # fmt: skip
 
 
-def _names(result: xr.Dataset) -> list[Any]:
+def _algorithms_of(result: xr.Dataset) -> list[Any]:
     """Return the algorithms of a result of pairs."""
     if "algorithm" in result.coords and result["algorithm"].ndim:
         return list(result["algorithm"].to_numpy().tolist())
     return list(dict.fromkeys([*result["algorithm_a"].to_numpy().tolist(), *result["algorithm_b"].to_numpy().tolist()]))
 
 
-def _between(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list[str], Floats]:
+def _pair_matrix(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list[str], Floats]:
     """Return the algorithms of the pairs of a result, and a matrix with a value of each pair and of its reverse."""
-    names = _names(result)
+    names = _algorithms_of(result)
     matrix = np.full((len(names), len(names)), np.nan)
     a, b = ([names.index(each) for each in result[side].to_numpy()] for side in ("algorithm_a", "algorithm_b"))
     matrix[a, b], matrix[b, a] = value, other
     return [str(name) for name in names], matrix
 
 
-def symmetric(values: Floats) -> tuple[float, float]:
-    """Return limits of a colour scale about 0."""
-    known = np.abs(values[np.isfinite(values)])
-    top = float(known.max()) if known.size and known.max() > 0 else 1.0
-    return -top, top
+def view_along_training(together: str) -> View:
+    """Return the view of `curve_difference`, whose band holds for what is said `together`."""
+    caption = {
+        "": "Difference of mean scores, the first less the second, along training.",
+        "band": f"The band holds for {together}: where it leaves 0 the difference is shown.",
+    }
+    return View(Drawing(_draw_along_training, suits=_suits), caption, panels={"pair": _IN_A_PANEL})
+
+
+def _suits(result: xr.Dataset) -> bool:
+    known = result.get("curve_difference")
+    return known is not None and {"pair", "training"} <= set(known.dims) and known[..., 0, 0].size <= _TASKS
+
+
+def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
+    if "curve_difference" not in result:
+        raise ValueError(f"more than {MOST_PAIRS} pairs have no curves here. Select algorithms before comparing them")
+    here = result.isel(training=result["curve_difference"].notnull().any("pair").to_numpy())
+    scale_training(ax, result["training"])
+    draw_pairs_along(here, ax, here["training"].to_numpy(), "curve_difference", "curve_difference_band")
+
+
+def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str) -> None:
+    """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
+    given = str(result["pair"].values.flat[0])
+    if "pair" in result.dims:
+        size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
+        result = pairs_by_size(result, size, [difference, band])
+    ax.axhline(0, color="0.6", linewidth=1)
+    n = result.sizes["pair"]
+    for place in range(n):
+        own = result.isel(pair=place)
+        style = style_in(own, "pair")
+        low, high = (own[band].sel(ci_bound=bound).to_numpy() for bound in CI_BOUNDS)
+        fill_band(ax, x, low, high, style)
+        marker = "." if np.isfinite(own[difference]).sum() == 1 else None
+        label = str(own["pair"].item()) if n > 1 else None
+        ax.plot(x, own[difference], linestyle=style.linestyle, marker=marker, color=style.color, label=label)
+    said, title = label_of(result[difference]), ax.get_title()
+    named = n == 1 and given in title
+    ax.set_ylabel(wrapped(said if n > 1 or named else f"{said}\n{result['pair'].item()}"))
+    if named:  # as it is turned here
+        ax.set_title(title.replace(given, str(result["pair"].item())))

@@ -62,7 +62,7 @@ def result_attrs(
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
         "history": history(curves, f"{name}({call})"),
-        **{name: _plain(value) for name, value in given.items() if value is not None},
+        **{name: _storable(value) for name, value in given.items() if value is not None},
     }
 
 
@@ -74,13 +74,7 @@ def add_comment(variable: xr.DataArray, said: str) -> None:
 
 def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
     """Return the steps that led to curves, and one more, a line each."""
-    steps = [curves.attrs["history"]] if "history" in curves.attrs else []
-    return "\n".join([*steps, step])
-
-
-def last_step(result: xr.Dataset) -> str:
-    """Return the call that made a result, as its history says."""
-    return str(result.attrs.get("history", "")).split("\n")[-1]
+    return "\n".join([curves.attrs["history"], step] if "history" in curves.attrs else [step])
 
 
 def record(curves: xr.DataArray, step: str) -> xr.DataArray:
@@ -88,7 +82,7 @@ def record(curves: xr.DataArray, step: str) -> xr.DataArray:
     return curves.assign_attrs(history=history(curves, step))
 
 
-def _plain(value: Any) -> str | int | float:
+def _storable(value: Any) -> str | int | float:
     """Convert a value to a type that every archive can store."""
     if isinstance(value, str):
         return value

@@ -1,7 +1,4 @@
-"""What all tasks of a call share, and checks of values inside a block of tasks: whether its runs can be compared.
-
-Checks run where the values are computed, in memory or in a dask worker; the messages name the task.
-"""
+"""What all tasks of a call share, and checks of values where they are computed, in memory or in a dask worker."""
 
 from __future__ import annotations
 
@@ -16,34 +13,25 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.grid_advice import cure_incomplete
 from xcurves.kernels import plans
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.ragged import Rows, ranges, rows_of
 
 _CURE = (
     "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
     ".curves.drop_incomplete()"
 )
-
-
+FRACTIONS = 20  # of a budget, as a rule
 _DIFFERENT = 4  # different scores of runs that are not the same by chance
 _NAMED = 8  # tasks in a warning
 
 
 @dataclass(frozen=True)
 class Context:
-    """What all tasks of a call share: the options of randomization tests, and words for messages.
+    """What all tasks of a call share: the options of randomization tests, and words for messages."""
 
-    Attributes
-    ----------
-    names : list of str
-        Prefixes of messages, one for each task.
-    algorithms, runs : list of str
-        In the order of their labels, as messages write them.
-    """
-
-    names: list[str]
-    algorithms: list[str]
+    names: list[str]  # prefixes of messages, one for each task
+    algorithms: list[str]  # in the order of their labels
     runs: list[str]
     n_resamples: int | None
     paired: bool
@@ -131,8 +119,7 @@ def check_runs(
 ) -> NDArray[np.bool_]:
     """Return which runs are present, shape (task, algorithm, run), of tasks in which every run is whole or absent.
 
-    `counts` has the number of levels that every run has (NaN if a score is infinite), `n_levels` that of the task's
-    grid; the others are the words for tasks, algorithms and runs.
+    `counts` has the number of levels that every run has (NaN if a score is infinite), `n_levels` that of the grid.
     """
     counts = counts.reshape(len(names), len(algorithms), len(runs))
     for task, algorithm, run in np.argwhere(np.isnan(counts))[:1]:
@@ -251,14 +238,12 @@ def check_groups(
         raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
     if sizes.max() < 2:
         raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
-    gaps = np.argwhere(present.any(axis=0) & ~present[sizes > 0] & paired)
-    for algorithm, _ in gaps[:1]:
-        where = np.flatnonzero(sizes > 0)[algorithm]
-        gone = present.any(axis=0) & ~present[where]
-        lacking = ", ".join(run for run, missing in zip(runs, gone, strict=True) if missing)
+    gone = present.any(axis=0) & ~present & (sizes > 0)[:, np.newaxis] & paired
+    for algorithm in np.flatnonzero(gone.any(axis=1))[:1]:
+        lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
         raise ValueError(
-            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[where]} lacks run {lacking}. "
-            "Select the common runs, or use paired=False"
+            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[algorithm]} lacks run "
+            f"{lacking}. Select the common runs, or use paired=False"
         )
 
 
@@ -293,3 +278,62 @@ def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
 def as_float(count: int) -> float:
     """Return a count as a float, infinity where it is beyond the largest."""
     return float(count) if count < 2**1000 else np.inf
+
+
+def cure_incomplete(curves: xr.DataArray) -> str:
+    """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory."""
+    curves = curves.transpose(..., *labels.DIMS).astype(np.float64)
+    names = labels.task_names(curves)
+    scores = curves.to_numpy().reshape(len(names), -1, curves.sizes["training"])
+    has = ~np.isnan(scores)
+    there = has.any(axis=2)
+    shared = ((has | ~there[..., np.newaxis]).all(axis=1) & has.any(axis=1)).sum(axis=1)
+    if (shared[there.any(axis=1)] > 1).all():
+        cures = ["Bring runs to common levels with .curves.align('intersection')"]
+    else:
+        cures = [suggest(rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy()), curves)]
+    complete = (has.sum(axis=2) == has.any(axis=1).sum(axis=1)[:, np.newaxis]) & there
+    before, left = (
+        each.reshape(len(names), *curves.shape[-3:-1]).sum(axis=2)[there.any(axis=1)] for each in (there, complete)
+    )
+    if ((left > 0) == (before > 0)).all() and (left.max(axis=1) > 1).all():
+        cures.append("leave incomplete ones out with .curves.drop_incomplete()")
+    return " or ".join(cures)
+
+
+def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bool = False) -> str:
+    """Return the call that brings ragged runs to levels within the range of all, or why there is none.
+
+    Curves are numbered over the dims (..., algorithm, run) of `runs_of`. With `frame`, `to_dataarray` has the options.
+    """
+    present, first, last = ranges(rows)
+    task = present // (runs_of.sizes["algorithm"] * runs_of.sizes["run"])
+    begun, reached = (
+        np.array([function(each[task == one]) for one in np.unique(task)])
+        for function, each in ((np.max, first), (np.min, last))
+    )
+    if (begun > reached).any():
+        mine = np.flatnonzero(task == np.unique(task)[(begun > reached).argmax()])
+        early, late = mine[last[mine].argmin()], mine[first[mine].argmax()]
+        dims = (*labels.extra_dims(runs_of), "algorithm", "run")
+        places = np.unravel_index(present[[early, late]], [runs_of.sizes[dim] for dim in dims])
+        at = [
+            {dim: labels.words(runs_of[dim])[place] for dim, place in zip(dims, each, strict=True)}
+            for each in np.transpose(places)
+        ]
+        said = [", ".join(f"{dim} {label}" for dim, label in each.items()) for each in at]
+        kept = " | ".join(f"(curves[{dim!r}] != {label})" for dim, label in at[0].items())
+        return (
+            f"No levels suit all: {said[0]} ends at {last[early]:g}, before {said[1]} begins at {first[late]:g}. "
+            f"Leave one of them out: curves.where({kept})"
+        )
+    relative = f"{'no on= and ' * frame}.curves.align({{}}, relative_to='budget')"
+    if not final and ((begun <= (1 - 1 / FRACTIONS) * reached) & (reached > 0)).all():
+        return f"Bring every task to fractions of its budget with {relative.format(FRACTIONS)}"
+    low, high = float(begun.max()), float(reached.min())
+    if low < high or (low == high and (final or high <= 0)):  # below 0 a budget has no fractions
+        start, stop = (repr(end).removesuffix(".0") for end in (low, high))
+        grid = f"[{stop}]" if final or low == high else f"np.linspace({start}, {stop}, {FRACTIONS})"
+        call = f"on={grid}, method='linear'" if frame else f".curves.align({grid}, method='linear')"
+        return f"Bring runs to levels that all reach with {call}"
+    return f"Bring every task to the end of its budget with {relative.format(1)}"

@@ -29,17 +29,13 @@ TASK = "task"  # in the dims of a variable: all dims that broadcast
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """One variable of a result.
-
-    `units` is "score" (the unit of the scores), "score^2", "training" (the unit of training), or written out; `when`
-    is the option that brings the variable, None if it is always there.
-    """
+    """One variable of a result."""
 
     dims: tuple[str, ...]
     long_name: str
-    units: str = "1"
+    units: str = "1"  # "score" and "training": those of the scores and of training; "score^2"; or written out
     dtype: type = np.float64
-    when: str | None = None
+    when: str | None = None  # the option that brings it
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -86,16 +82,13 @@ def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Call
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What draws a view that lists things, with its numbers of rows and columns, or that has a title of its own.
-
-    `suits` says of a result whether the view is worth drawing where nobody asked for it by name.
-    """
+    """What draws a view that lists things, with its numbers of rows and columns, or that has a title of its own."""
 
     draw: Callable[[xr.Dataset, Axes], None]
     rows: Callable[[xr.Dataset], float] | None = None
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
-    suits: Callable[[xr.Dataset], bool] = lambda _: True
+    suits: Callable[[xr.Dataset], bool] = lambda _: True  # whether to draw it where nobody asked for it by name
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:
         """Draw a result on one Axes."""
@@ -104,11 +97,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Layout:
-    """Names of variables with the sizes of their dims, in the order in which a block of tasks packs them in one array.
+    """Names of variables with the sizes of their dims, in the order in which a block of tasks packs them."""
 
-    An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call.
-    """
-
+    # An output array per variable would multiply the nodes of a dask graph and the fixed cost of a call.
     dims: Mapping[str, tuple[str, ...]]
     sizes: Mapping[str, int]
 
@@ -147,21 +138,14 @@ def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One picture of a result.
+    """One picture of a result; task dims have a panel for each label."""
 
-    `draw(result, ax)` draws a result that has no extra dims except those that share a panel; `caption` says what
-    readers see, as sentences by flags where it depends on what was drawn (see `caption_of`); for those
-    who do not see it, caption and answer stand for the picture. `panels` says of dims how many
-    labels share a panel at most: where there are more, each has its own; a dim with ``inf`` is an axis of the picture,
-    which the result must have. Task dims have a panel for each label. Where there are many tasks or panels, the view
-    `many` draws all in one.
-    """
-
-    draw: Drawing | Callable[[xr.Dataset, Axes], None]
-    caption: str | Mapping[str, str]
+    draw: Drawing | Callable[[xr.Dataset, Axes], None]  # a result without extra dims but those that share a panel
+    caption: str | Mapping[str, str]  # what readers see, by flags where it depends on what was drawn: see `caption_of`
     default: bool = True
+    # How many labels of a dim share a panel at most; inf: the dim is an axis, which the result must have.
     panels: Mapping[str, float] = field(default_factory=dict)
-    many: View | None = None
+    many: View | None = None  # draws all in one where there are many tasks or panels
 
     @property
     def drawing(self) -> Drawing:
@@ -176,83 +160,41 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """How a kind takes part in a whole analysis.
+    """How a kind takes part in a whole analysis."""
 
-    `name` is its group, `stream` the number of its random stream, `options` those of `analyze` that its function takes.
-    `select(curves)` returns what the function is called with, options that follow from the curves, and attrs for the
-    result, or raises a NotApplicableError. Where `refuses`, a ValueError of the function means that it does not apply.
-    `opens` says that its answer opens a report: which algorithm is better, by how much, or where; `on_request`, that it
-    is made only where it is asked for by name.
-    """
-
-    name: str
-    stream: int
+    name: str  # of its group
+    stream: int  # the number of its random stream
+    # What the function is called with, options that follow from the curves, and attrs; or a NotApplicableError.
     select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
-    options: tuple[str, ...] = ()
-    refuses: bool = False
-    opens: bool = False
-    on_request: bool = False
-
-
-Overlaid = Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None
+    options: tuple[str, ...] = ()  # those of `analyze` that the function takes
+    refuses: bool = False  # whether a ValueError of the function means that it does not apply
+    opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
+    on_request: bool = False  # whether it is made only where it is asked for by name
 
 
 @dataclass(frozen=True, slots=True)
 class ResultKind:
-    """The declaration of the results of one public function.
+    """The declaration of the results of one public function."""
 
-    Parameters
-    ----------
-    name : str
-        The public function, and ``attrs["xcurves_result"]``.
-    question : str
-        What a result answers: the heading in a summary, a report and the command line.
-    argument : str
-        What the function takes: "curves", "errors", "scores", "generator", or the name of the kind that it takes.
-    variables : mapping of str to Var
-        In the order of the packed results, the answer first.
-    coords : mapping of str to tuple of str, or Var
-        Labels of the dims that only results have, empty where they depend on the call; a Var is a coordinate that is
-        no dim.
-    rows : tuple of str
-        Dims of which every combination is a row of `to_frame`, besides the tasks.
-    core : tuple of str
-        Dims of the argument that are no tasks.
-    references : tuple of str
-        Papers, with DOI where there is one.
-    table : function of a result
-        The table to print; ``attrs["caption"]`` of the frame is its caption, ``attrs["marks"]`` says of each row, where
-        rows are values of algorithms, whether it is the "best" one or a "tie".
-    statements : function of a result
-        All its sentences, the answer first: answers, details and cautions.
-    views : mapping of str to View
-        Pictures, by name. Those that are `default` are drawn if none is asked for.
-    part : Part, optional
-        How it takes part in a whole analysis.
-    method : (str, str)
-        For the methods section of a paper: what was done, in whole sentences with attrs in braces, and what is
-        reassigned, resampled or taken to be independent.
-    digest : function of a result, optional
-        A short table of many tasks, where `table` would be long.
-    overlaid : collection of str, function or None
-        Task dims that share a panel; None: all. A function of the result says which.
-    """
-
-    name: str
-    question: str
-    argument: str
-    variables: Mapping[str, Var]
+    name: str  # the public function, and attrs["xcurves_result"]
+    question: str  # what a result answers: the heading in a summary, a report and the command line
+    argument: str  # "curves", "errors", "scores", "generator", or the name of the kind that the function takes
+    variables: Mapping[str, Var]  # in the order of the packed results, the answer first
+    # Labels of the dims that only results have, () where they depend on the call; a Var is a coordinate that is no dim.
     coords: Mapping[str, tuple[str, ...] | Var]
-    references: tuple[str, ...]
+    references: tuple[str, ...]  # with DOI where there is one
+    # attrs of the frame: its "caption"; "marks", where rows are values of algorithms: "best" or "tie" of each row.
     table: Callable[[xr.Dataset], pd.DataFrame]
-    statements: Callable[[xr.Dataset], Iterable[Statement]]
+    statements: Callable[[xr.Dataset], Iterable[Statement]]  # all sentences, the answer first
+    # For a methods section: what was done, with attrs in braces, and what is reassigned, resampled or independent.
     method: tuple[str, str]
-    rows: tuple[str, ...] = ()
-    core: tuple[str, ...] = ("algorithm", "run", "training")
+    rows: tuple[str, ...] = ()  # dims of which every combination is a row of `to_frame`, besides the tasks
+    core: tuple[str, ...] = ("algorithm", "run", "training")  # dims of the argument that are no tasks
     views: Mapping[str, View] = field(default_factory=dict)
     part: Part | None = None
-    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None
-    overlaid: Overlaid = ()
+    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a short table of many tasks
+    # Task dims that share a panel; None: all. A function of the result says which.
+    overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""
@@ -289,14 +231,21 @@ class ResultKind:
         given: xr.DataArray,
         units: Mapping[str, str] | None = None,
     ) -> xr.Dataset:
-        """Return a result: variables with their names, units and types, in the units of what was `given`.
-
-        `units` has the units of variables whose unit depends on the call.
-        """
+        """Return a result in the units of what was `given`; `units` are those that depend on the call."""
         known = _units(given) | dict(units or {})
-        described = {name: self._described(name, variable, known) for name, variable in variables.items()}
+        described = {}
+        for name, variable in variables.items():
+            var = self.variables[name]
+            variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
+            variable.attrs = {
+                "long_name": var.long_name,
+                **_unit(var, known.get(name, known.get(var.units, var.units))),
+            }
+            described[name] = variable
         own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
-        result = xr.Dataset(described, self.labels(described) | own, attrs)
+        dims = {dim for variable in described.values() for dim in variable.dims}
+        labels = {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}
+        result = xr.Dataset(described, labels | own, attrs)
         found = result.variables
         for name, var in self.coordinates().items():
             if name in found and not found[name].attrs:
@@ -305,28 +254,12 @@ class ResultKind:
             found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
         return result
 
-    def _described(self, name: str, variable: xr.Variable, known: Mapping[str, str]) -> xr.Variable:
-        """Return a variable of the declared type, with its long name and unit."""
-        var = self.variables[name]
-        variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
-        units = known.get(name, known.get(var.units, var.units))
-        variable.attrs = {"long_name": var.long_name, **_unit(var, units)}
-        return variable
-
-    def labels(self, variables: Mapping[str, xr.Variable]) -> dict[Hashable, Any]:
-        """Return the coordinates that every result has."""
-        dims = {dim for variable in variables.values() for dim in variable.dims}
-        return {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}
-
-    def matches(self, dataset: xr.Dataset) -> bool:
-        """Return whether a Dataset has the variables of this kind, or says that it is one."""
-        named = dataset.attrs.get("xcurves_result")
-        return named == self.name if named else self.required() <= set(dataset.variables)
-
-    def check(self, result: object, name: str) -> None:
+    def check(self, result: Any, name: str) -> None:
         """Refuse what is no result of this kind, given as the argument `name`."""
-        if not isinstance(result, xr.Dataset) or not self.matches(result):
-            got = getattr(result, "attrs", {}).get("xcurves_result") or type(result).__name__
+        named = getattr(result, "attrs", {}).get("xcurves_result")
+        known = isinstance(result, xr.Dataset) and (named or self.required() <= set(result.variables))
+        if not known or named not in (None, self.name):
+            got = named or type(result).__name__
             raise TypeError(
                 f"{name} must be a result of {self.name}; got {got}. Make one: {self.argument}.curves.{self.name}()"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -38,7 +38,7 @@ _AT_ONCE = 2**20  # levels
 _LONG_CALL = 5.0  # seconds after which a call shows a bar by itself
 
 
-def check_share(name: str, value: float, usual: str) -> float:
+def check_share(name: str, value: float, usual: str = "0.05") -> float:
     """Return a number between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
         raise ValueError(f"{name} must lie between 0 and 1; got {shown(value)}. Usual: {usual}")
@@ -49,11 +49,6 @@ def check_confidence_level(confidence_level: float) -> float:
     """Return alpha = 1 - confidence_level in decimal digits: 1 - 0.9 is not 0.1 in binary."""
     level = check_share("confidence_level", confidence_level, "0.95")
     return round(1 - level, 12) or float(1 - Decimal(repr(level)))
-
-
-def check_alpha(alpha: float) -> float:
-    """Return a significance level."""
-    return check_share("alpha", alpha, "0.05")
 
 
 def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
@@ -201,19 +196,17 @@ def numbers_of(values: Any) -> NDArray[np.float64] | None:
 def check_curves(
     curves: xr.DataArray,
     core: Sequence[str] = DIMS,
-    name: str = "curves",
+    name: str = "curves",  # of the argument
     *,
-    levels: bool = True,
+    levels: bool = True,  # False drops training once it is checked: 10^8 levels of a pandas.RangeIndex take no memory
     own_levels: bool = False,
-    reserved: Collection[str] = (),
+    reserved: Collection[str] = (),  # names of the variables of the result
 ) -> xr.DataArray:
     """Return the array as float64, the core dims of a method last, with checked coordinates.
 
-    `name` is that of the argument, `reserved` the names of the variables of the result. Dims that are not core
-    broadcast; of those, algorithm, run and training are checked like the core ones where they are present. Without
-    `levels` training loses its coordinate once that is checked: hundreds of millions of levels, given as a
-    pandas.RangeIndex, then take no memory. With `own_levels`, runs may have levels of their own: the dim `evaluation`
-    then stands for `training`, which is a coordinate on all dims, NaN after a run's last level.
+    Dims that are not core broadcast; of those, algorithm, run and training are checked like the core ones where they
+    are present. With `own_levels`, runs may have levels of their own: the dim `evaluation` then stands for `training`,
+    which is a coordinate on all dims, NaN after a run's last level.
     """
     check_array(name, curves)
     own = has_own_levels(curves)
@@ -224,12 +217,12 @@ def check_curves(
     _check_dims(curves, core, name, (RESERVED - {EVALUATION} if own else RESERVED).union(reserved))
     curves = native_labels(curves)
     values: dict[str, NDArray[Any]] = {
-        dim: _check_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
+        dim: _checked_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }
     if own:
         curves = _check_own_levels(curves, name)
     elif "training" in (core if "training" not in curves.coords else curves.dims):
-        _check_levels(curves, name)
+        _check_training(curves, name)
         if levels:
             values["training"] = curves.coords.variables["training"].to_numpy().astype(np.float64)
         else:
@@ -307,13 +300,10 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     if needed not in renames.values():
         example = -1 if needed == "training" else 0
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
-    return f"Rename: {_say_rename({old: renames[str(old)] for old in curves.dims if str(old) in renames})}"
-
-
-def _say_rename(names: Mapping[Hashable, str]) -> str:
-    if all(isinstance(old, str) and old.isidentifier() for old in names):
-        return "da.rename(" + ", ".join(f"{old}={new!r}" for old, new in names.items()) + ")"
-    return f"da.rename({names!r})"
+    names = {old: renames[str(old)] for old in curves.dims if str(old) in renames}
+    by_name = all(isinstance(old, str) and old.isidentifier() for old in names)
+    said = ", ".join(f"{old}={new!r}" for old, new in names.items()) if by_name else repr(names)
+    return f"Rename: da.rename({said})"
 
 
 def _check_unique(dim: str, labels: pd.Index) -> None:
@@ -326,7 +316,7 @@ def _check_unique(dim: str, labels: pd.Index) -> None:
         )
 
 
-def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
+def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
     mixed = f"{name} labels must be all strings or all numbers; got"
     if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
@@ -348,7 +338,7 @@ def _check_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     return labels
 
 
-def _check_levels(curves: xr.DataArray, name: str) -> None:
+def _check_training(curves: xr.DataArray, name: str) -> None:
     """Refuse training levels that are not finite, strictly increasing amounts."""
     if "training" not in curves.coords:
         raise ValueError(
@@ -381,19 +371,17 @@ def _check_levels(curves: xr.DataArray, name: str) -> None:
         raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
-    values = levels.values
-    for start in range(0, len(values), _AT_ONCE):
-        _check_increasing(values[start : start + _AT_ONCE + 1].astype(np.float64))
-
-
-def _check_increasing(levels: NDArray[np.float64]) -> None:
-    if not np.isfinite(levels).all():
-        raise ValueError(
-            f"training must be finite; got {levels[~np.isfinite(levels)][0]}. "
-            "Drop it: da.isel(training=np.isfinite(da.training))"
-        )
-    falls = np.flatnonzero(levels[1:] <= levels[:-1])
-    if falls.size:
-        before, after = levels[falls[0]], levels[falls[0] + 1]
-        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
-        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")
+    every = levels.values
+    for start in range(0, len(every), _AT_ONCE):
+        values = every[start : start + _AT_ONCE + 1].astype(np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"training must be finite; got {values[~np.isfinite(values)][0]}. "
+                "Drop it: da.isel(training=np.isfinite(da.training))"
+            )
+        for fall in np.flatnonzero(values[1:] <= values[:-1])[:1]:
+            before, after = values[fall], values[fall + 1]
+            cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+            raise ValueError(
+                f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}"
+            )

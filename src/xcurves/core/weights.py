@@ -27,7 +27,7 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
     if isinstance(given, xr.DataArray) and given.dims != (dim,):
         raise ValueError(f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it")
     known = curves[dim].to_numpy()
-    named, values = _named(given, dim)
+    named, values = _names_and_weights(given, dim)
     numbers = validation.numbers_of(values)
     if numbers is None:
         raise TypeError(f"{argument} must be numbers; got {labels.shown(values)}")
@@ -43,11 +43,11 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
     if numbers.size and np.abs(numbers).max() > validation.LARGEST:
         raise ValueError(f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest")
     spread = np.zeros(len(known))
-    spread[slice(None) if named is None else _places(known, named, dim, argument)] = numbers
+    spread[slice(None) if named is None else _label_indices(known, named, dim, argument)] = numbers
     return xr.DataArray(spread, {dim: known}, (dim,))
 
 
-def _named(given: Any, dim: str) -> tuple[list[Any] | None, Any]:
+def _names_and_weights(given: Any, dim: str) -> tuple[list[Any] | None, Any]:
     """Return the labels that weights name, None if they name none, and the weights."""
     if isinstance(given, Mapping):
         return list(given), list(given.values())
@@ -58,7 +58,7 @@ def _named(given: Any, dim: str) -> tuple[list[Any] | None, Any]:
     return None, given
 
 
-def _places(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: str) -> list[int]:
+def _label_indices(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: str) -> list[int]:
     """Return the places of labels, which pandas cannot look up if they are no text that can be encoded."""
     place = {label: i for i, label in enumerate(known.tolist())}
     for label in named:
@@ -90,37 +90,22 @@ def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.D
 
 
 class RunSums(NamedTuple):
-    """Curves summed over training.
+    """Curves summed over training."""
 
-    Attributes
-    ----------
-    n_levels : ndarray, shape (task,)
-        Number of levels of the task.
-    uncovered : ndarray, shape (task,)
-        Size of the weights on levels that the task does not have.
-    counts, sums : ndarray, shape (task, curve)
-        Number of levels of each curve, NaN if it has a score that is refused, and its weighted sum.
-    """
-
-    n_levels: Floats
-    uncovered: Floats
-    counts: Floats
+    n_levels: Floats  # of each task
+    uncovered: Floats  # size of the weights on levels that the task does not have
+    counts: Floats  # levels of each curve, shape (task, curve), NaN if it has a score that is refused
     sums: Floats
 
 
 @dataclass(frozen=True)
 class SumOfLevels:
-    """Reduces every curve to its weighted sum over training.
+    """Reduces every curve to its weighted sum over training."""
 
-    `weights` are those of all levels, or None or "final". With `centred`, the mean over all curves of a task (if
-    `paired`, over those of the same run) is first subtracted level by level, which changes no contrast of algorithms.
-    If `unreached`, a score of +inf is no error, and makes the sum +inf if it has weight.
-    """
-
-    weights: Floats | str | None
-    centred: bool = False
-    paired: bool = False
-    unreached: bool = False
+    weights: Floats | str | None  # of all levels, or "final"
+    centred: bool = False  # subtract first, level by level, the mean over all curves: it changes no contrast
+    paired: bool = False  # subtract the mean over the curves of the same run
+    unreached: bool = False  # a score of +inf is no error, and makes the sum +inf if it has weight
 
     def whole(self, _: Shape, /) -> bool:
         """Return whether chunks of training are put together: runs that score the same tie, whatever the chunks."""

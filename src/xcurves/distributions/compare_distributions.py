@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.validation import check_curves
-from xcurves.distributions import options
+from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
-from xcurves.distributions.options import Dims
-from xcurves.distributions.pair_trials import Pairs
+from xcurves.distributions.trial_checks import Dims
+from xcurves.distributions.trials import difference_band
+from xcurves.kernels import ecdf, plans, twosample
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.engine import ADJUSTMENTS
-from xcurves.preprocessing.budgets import BUDGET, within_budget
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.preprocessing.alignment import BUDGET, within_budget
 
+_OF_PROBABILITY = {
+    "independent": "Newcombe's method 5, for distributions of similar spread",
+    "strata": "percentile bootstrap within strata",
+    "paired": "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval",
+}
+_FEW = (
+    "trials in the smallest stratum are few for a bootstrap: the interval is too short (coverage: see performance_cdf)"
+)
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
@@ -140,25 +153,32 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    dims = options.check_trial_dims(dim)
+    dims = trial_checks.check_trial_dims(dim)
     fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
-    options.check_pooling(dims, strata, unit, fixed)
-    within = options.check_strata(dims, strata)
-    _check_units(dims, options.check_units(dims, within, unit))
+    trial_checks.check_pooling(dims, strata, unit, fixed)
+    within = trial_checks.check_strata(dims, strata)
+    outer = trial_checks.check_units(dims, within, unit)
+    if outer:
+        inner = [name for name in dims if name not in outer]
+        raise ValueError(
+            f"unit must name all dims of trials, {dims}, which says that every trial is independent; got {outer}. "
+            f"Average the trials of each unit: scores.mean({inner}), dim={outer}"
+        )
     core = (*within, *(name for name in dims if name not in within))
     reserved = COMPARE_DISTRIBUTIONS.reserved()
     scores = check_curves(scores, core=("algorithm", *core), name="scores", reserved=reserved)
     scores, budget = within_budget(scores, ("algorithm", *core))
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     pairs = labels.algorithm_pairs(scores, name="scores")
-    _check_together(within, n_resamples, paired=validation.check_flag("paired", paired))
-    probabilities = options.check_probabilities(None)
-    kernel = Pairs(
+    if validation.check_flag("paired", paired) and within:
+        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
+    if n_resamples is not None and not (paired or within):
+        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
+    probabilities = trial_checks.check_probabilities(None)
+    n_strata, n_trials = (prod(scores.sizes[name] for name in names) for names in (within, core[len(within) :]))
+    kernel = _PairComparison(
         pairs=labels.pairs_in_label_order(scores).tolist(),
-        shape=(
-            prod(scores.sizes[name] for name in within),
-            prod(scores.sizes[name] for name in core[len(within) :]),
-        ),
+        shape=(n_strata, n_trials),
         stratified=bool(within),
         probabilities=probabilities,
         n_resamples=validation.check_count("n_resamples", n_resamples),
@@ -173,7 +193,7 @@ def compare_distributions(
         COMPARE_DISTRIBUTIONS,
         kernel,
         scores,
-        context=options.context_of(scores, ("algorithm", *core), confidence_level, kernel.alpha, kernel.entropy),
+        context=trial_checks.context_of(scores, ("algorithm", *core), confidence_level, kernel.alpha, kernel.entropy),
         core=("algorithm", *core),
         sizes={"pair": len(pairs), "probability": len(probabilities)},
         when=["strata" if within else "no strata"],
@@ -184,12 +204,12 @@ def compare_distributions(
             "paired": paired,
             "correction": correction,
             "strata": ", ".join(within) or None,
-            "unit": options.say_unit(dims, (), unit),
+            "unit": trial_checks.say_unit(dims, (), unit),
         },
     )
     _say_methods(result, stratified=kernel.stratified, paired=paired)
     if not is_lazy(scores):
-        empty = options.empty_strata(scores, within, dims) if within else []
+        empty = trial_checks.empty_strata(scores, within, dims) if within else []
         _warn(result, pairs, labels.task_names(scores, ("algorithm", *core)), kernel.shape[0], empty)
     if budget is not None:  # a quantile that one of them does not reach differs by an unknown time
         names = [name for name in ("quantile_difference", "quantile_difference_band") if name in result]
@@ -197,24 +217,6 @@ def compare_distributions(
         finite = {name: each.transpose(*result[name].dims) for name, each in finite.items()}
         result = result.assign(finite).assign_coords({BUDGET: budget})
     return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * kernel.stratified])
-
-
-def _check_units(dims: tuple[str, ...], outer: tuple[str, ...]) -> None:
-    """Refuse units of several trials."""
-    inner = [name for name in dims if name not in outer]
-    if outer:
-        raise ValueError(
-            f"unit must name all dims of trials, {dims}, which says that every trial is independent; got {outer}. "
-            f"Average the trials of each unit: scores.mean({inner}), dim={outer}"
-        )
-
-
-def _check_together(within: Sequence[str], n_resamples: int | None, *, paired: bool) -> None:
-    """Refuse options that exclude each other."""
-    if paired and within:
-        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
-    if n_resamples is not None and not (paired or within):
-        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
 
 
 def _warn(
@@ -239,23 +241,12 @@ def _warn(
         n_units == 1, where, lambda _: "one trial in the smallest stratum shows no spread; the interval is NaN", "pairs"
     )
     few = (n_units > 1) & are_few(n_units * n_strata, n_units, stratified=True)
-
-    def say(comparison: int) -> str:
-        return (
-            f"{n_units[comparison]} trials in the smallest stratum are few for a bootstrap: the interval is too short "
-            "(coverage: see performance_cdf)"
-        )
-
-    provenance.warn_of(few, where, say, "pairs")
+    provenance.warn_of(few, where, lambda comparison: f"{n_units[comparison]} {_FEW}", "pairs")
 
 
 def _say_methods(result: xr.Dataset, *, stratified: bool, paired: bool) -> None:
     """Let intervals and p-values say, in the attrs `interval` and `method`, what they are."""
-    kind = "Newcombe's method 5, for distributions of similar spread"
-    if stratified:
-        kind = "percentile bootstrap within strata"
-    elif paired:
-        kind = "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval"
+    kind = _OF_PROBABILITY["strata" if stratified else "paired" if paired else "independent"]
     result["prob_greater_ci"].attrs["interval"] = kind
     provenance.add_comment(
         result["quantile_difference"], "NaN where both are infinite: times not reached within the budget"
@@ -264,3 +255,116 @@ def _say_methods(result: xr.Dataset, *, stratified: bool, paired: bool) -> None:
         result["quantile_difference_band"].attrs["interval"] = BAND
         for name in ("ks_pvalue", "ks_pvalue_adjusted"):
             result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PairComparison:
+    """How pairs of algorithms are compared."""
+
+    pairs: list[list[int]]  # the indices of both algorithms of each pair
+    shape: tuple[int, int]  # strata and trials, to which the trials of each are reshaped
+    stratified: bool
+    probabilities: Floats
+    n_resamples: int | None
+    paired: bool
+    correction: str
+    alpha: float
+    entropy: int
+
+    def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
+        """Compare pairs in tasks, given trials, shape (task, algorithm, *core)."""
+        trials = group.data[0].reshape(*group.data[0].shape[:2], *self.shape)
+        for task, algorithm, *_ in np.argwhere(np.isneginf(trials))[:1]:
+            raise ValueError(
+                f"{group.names[task]}algorithm {group.algorithms[algorithm]} has scores of -inf. "
+                "Mask them as missing: scores.where(np.isfinite(scores))"
+            )
+        pooled = trials.reshape(*trials.shape[:2], -1)
+        x = np.sort(pooled, axis=-1)
+        n = np.count_nonzero(~np.isnan(pooled), axis=-1)
+        share = np.count_nonzero(np.isposinf(x), axis=-1) / np.where(n > 0, n, np.nan)
+        columns = []
+        for a, b in self.pairs:
+            found = self._quantiles(x[:, a], x[:, b], n[:, a], n[:, b])
+            found |= {"share_infinite_a": share[:, a].copy(), "share_infinite_b": share[:, b].copy()}
+            if self.stratified:
+                found |= self._by_stratum(trials[:, a], trials[:, b])
+                for values in found.values():
+                    values[found["n_units"] == 0] = np.nan
+                found["n_units"] = np.nan_to_num(found["n_units"])
+            else:
+                one_sided = (np.isnan(pooled[:, a]) != np.isnan(pooled[:, b])) & self.paired
+                for task in np.flatnonzero(one_sided.any(axis=-1))[:1]:
+                    raise ValueError(
+                        f"{group.names[task]}paired=True needs every trial in every algorithm; {one_sided[task].sum()} "
+                        f"of {group.algorithms[a]} and {group.algorithms[b]} have no partner. Select the common runs, "
+                        "or use paired=False"
+                    )
+                found |= self._distances(pooled[:, a], pooled[:, b])
+            columns.append(found)
+        out = {name: np.stack([found[name] for found in columns], axis=1) for name in columns[0]}
+        if not self.stratified:
+            out["ks_pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["ks_pvalue"])
+        return out | {"n_trials": n}
+
+    def _quantiles(self, x: Floats, y: Floats, m: NDArray[np.int64], n: NDArray[np.int64]) -> dict[str, Floats]:
+        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
+        sides = []
+        for each, size in ((x, m), (y, n)):
+            allowed = ecdf.ranks_in_band(self.probabilities, size, self.alpha / 2)
+            ranks = (ecdf.quantile_ranks(self.probabilities, size), *allowed)
+            sides.append([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks])
+        first, second = sides
+        with np.errstate(invalid="ignore"):  # of two trials that are infinite there is no difference
+            difference = first[0] - second[0]
+        found = {"quantile_difference": difference, "quantile_difference_band": difference_band(first[1:], second[1:])}
+        for values in found.values():
+            values[(m == 0) | (n == 0)] = np.nan
+        return found
+
+    def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
+        x, y = np.sort(x, axis=-1), np.sort(y, axis=-1)
+        probability = twosample.stratified_probability(x, y)
+        interval = np.full((len(x), 2), np.nan)
+        turned = probability < 0.5  # swapped samples then have exactly the complementary interval
+        x, y = (np.where(turned[:, np.newaxis, np.newaxis], *each) for each in ((y, x), (x, y)))
+        sizes = np.concatenate([np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1)
+        n_units = sizes.min(axis=-1)
+        known = np.flatnonzero(n_units > 1)  # one trial shows no spread
+        for size in np.unique(sizes[known], axis=0):
+            tasks = known[(sizes[known] == size).all(axis=-1)]
+            n_resamples = self.n_resamples or DEFAULT_RESAMPLES
+            interval[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, self.alpha)
+        interval[turned] = 1 - interval[turned, ::-1]
+        return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
+
+    def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
+        """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
+        merged = twosample.merge_samples(x, y)
+        m, n = merged.m[:, 0], merged.n[:, 0]
+        known = (m > 0) & (n > 0)
+        gap = np.maximum(*twosample.gaps(merged))
+        first, second = twosample.outside_bands(merged, self.alpha / 2)
+        if self.paired:
+            probability, interval = twosample.paired_probability(x, y, self.alpha)
+            pvalue = self._paired_pvalue(merged, gap)
+        else:
+            probability = twosample.prob_greater(merged)
+            interval = twosample.newcombe(probability, m, n, self.alpha)
+            pvalue = twosample.ks_pvalue(merged, gap)
+        return {
+            "prob_greater": probability,
+            "prob_greater_ci": interval,
+            "dominance": np.where(known, np.where(first & second, 2, first.astype(int) - second), 0).astype(float),
+            "ks_statistic": np.where(known, gap / np.where(known, m * n, 1), np.nan),
+            "ks_pvalue": pvalue,
+        }
+
+    def _paired_pvalue(self, merged: twosample.Merged, gap: NDArray[np.int64]) -> Floats:
+        pvalue = np.full(len(gap), np.nan)
+        present = merged.m[:, 0]
+        for size in np.unique(present[present > 0]):
+            tasks = np.flatnonzero(present == size)
+            plan = plans.plan_runs((int(size),) * 2, self.n_resamples, paired=True, entropy=self.entropy)
+            pvalue[tasks] = twosample.paired_ks_pvalue(twosample.select(merged, tasks, int(size)), gap[tasks], plan)
+        return pvalue

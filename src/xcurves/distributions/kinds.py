@@ -13,7 +13,8 @@ from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.distributions import plots, tables, text, tuning_text
+from xcurves.core.wording import units_of
+from xcurves.distributions import plots, text, tuning_text
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
@@ -50,33 +51,24 @@ BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowit
 
 
 def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return final scores, whether a high one is good, and in attrs at which training level they are."""
-    scores = _final_scores(curves)
-    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": _say_level(scores)}
-
-
-def _final_scores(curves: xr.DataArray) -> xr.DataArray:
-    """Return scores at the last training level that all runs of a task have, which is the coordinate `training`."""
+    """Return scores at the last level that all runs of a task have, whether a high one is good, and which level."""
     try:
         final = align(curves, "final").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
     level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
     scores: xr.DataArray = final.max("training", keep_attrs=True)  # of the one level that the task has
-    return scores.assign_coords(training=level.assign_attrs(curves["training"].attrs))
-
-
-def _say_level(scores: xr.DataArray) -> str:
-    """Return the final level, or the range over tasks, with its units."""
-    levels = scores["training"].to_numpy()
-    units = str(scores["training"].attrs.get("units", "1"))
-    ends = [f"{level:.12g}" for level in sorted({np.nanmin(levels), np.nanmax(levels)})]
+    scores = scores.assign_coords(training=level.assign_attrs(curves["training"].attrs))
+    units = units_of(scores["training"])
+    ends = [f"{each:.12g}" for each in sorted({level.min().item(), level.max().item()})]
     by_task = ", task by task: see the coordinate training" if len(ends) > 1 else ""
-    return " to ".join(ends) + f" {units}" * (units not in ("1", "")) + by_task
+    said = " to ".join(ends) + f" {units}" * (units not in ("1", "")) + by_task
+    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said}
 
 
 _TASK = ("task",)
 _PAIR = ("task", "pair")
+_PAIR_CI = ("task", "pair", "ci_bound")
 _CVAR = ("task", "cvar_level")
 _THRESHOLD = ("task", "threshold")
 
@@ -127,11 +119,11 @@ PERFORMANCE_CDF = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        tables.statistic_table,
+        text.statistic_table,
         "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     ),
     statements=text.statistic_statements,
-    digest=captioned(tables.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
+    digest=captioned(text.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
     part=Part("distribution", 4, final_scores),
     views={
         "inverse_cdf": View(
@@ -174,9 +166,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     argument="scores",
     variables={
         "prob_greater": Var(_PAIR, "probability that the first scores higher, ties half"),
-        "prob_greater_ci": Var(
-            (*_PAIR, "ci_bound"), "confidence interval of the probability that the first scores higher"
-        ),
+        "prob_greater_ci": Var(_PAIR_CI, "confidence interval of the probability that the first scores higher"),
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
         "share_infinite_a": Var(_PAIR, "share of trials of the first with an infinite score: times not reached"),
         "share_infinite_b": Var(_PAIR, "share of trials of the second with an infinite score: times not reached"),
@@ -213,7 +203,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        tables.comparison_table,
+        text.comparison_table,
         "Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
         "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
     ),
@@ -224,7 +214,9 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             "Probabilities that the first of a pair scores higher, with their intervals; at 0.5 neither does.",
             many=View(
                 Drawing(
-                    plots.draw_prob_greater_of_tasks, rows=plots.n_tasks, columns=lambda result: result.sizes["pair"]
+                    plots.draw_prob_greater_of_tasks,
+                    rows=lambda result: result["prob_greater"].isel(pair=0).size,
+                    columns=lambda result: result.sizes["pair"],
                 ),
                 "Which algorithm of a pair scores higher more often in each task; dark where the interval of the "
                 "probability leaves out 0.5.",
@@ -242,6 +234,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
 
 _CURVE = ("task", "algorithm", "trials")
 _PAIRS = ("task", "pair", "trials")
+_CURVE_CI, _PAIRS_CI = (*_CURVE, "ci_bound"), (*_PAIRS, "ci_bound")
 
 TUNING_CURVE = ResultKind(
     name="tuning_curve",
@@ -250,27 +243,27 @@ TUNING_CURVE = ResultKind(
     variables={
         "best_median": Var(_CURVE, "median best score seen", "score"),
         "best_median_ci": Var(
-            (*_CURVE, "ci_bound"),
+            _CURVE_CI,
             "confidence interval of the median best, for each number of trials by itself",
             "score",
             when="no select",
         ),
         "best_median_band": Var(
-            (*_CURVE, "ci_bound"),
+            _CURVE_CI,
             "confidence band of the median best, for all numbers of trials together",
             "score",
             when="no select",
         ),
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
         "best_mean_band": Var(
-            (*_CURVE, "ci_bound"),
+            _CURVE_CI,
             "confidence band of the mean best, for all numbers of trials together",
             "score",
             when="no select",
         ),
         "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
         "difference_band": Var(
-            (*_PAIRS, "ci_bound"),
+            _PAIRS_CI,
             "confidence band of the difference of median best scores",
             "score",
             when="pairs, no select",
@@ -279,13 +272,13 @@ TUNING_CURVE = ResultKind(
             _PAIRS, "trials of the first with the median best of so many of the second", when="pairs, no select"
         ),
         "trials_to_match_ci": Var(
-            (*_PAIRS, "ci_bound"), "trials of the first that may match so many of the second", when="pairs, no select"
+            _PAIRS_CI, "trials of the first that may match so many of the second", when="pairs, no select"
         ),
         "trials_to_match_reversed": Var(
             _PAIRS, "trials of the second with the median best of so many of the first", when="pairs, no select"
         ),
         "trials_to_match_reversed_ci": Var(
-            (*_PAIRS, "ci_bound"), "trials of the second that may match so many of the first", when="pairs, no select"
+            _PAIRS_CI, "trials of the second that may match so many of the first", when="pairs, no select"
         ),
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
     },

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import replace
-from math import ceil, log, prod
-from typing import Literal
+from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core import labels, provenance, validation
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.labels import LONG_NAMES
 from xcurves.core.validation import check_curves
-from xcurves.distributions import cdf_labels, options
-from xcurves.distributions.kinds import EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
-from xcurves.distributions.options import Dims, Numbers
+from xcurves.distributions import trial_checks
+from xcurves.distributions.kinds import BAND, EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
+from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
 from xcurves.distributions.trials import Distributions, Interval
-from xcurves.kernels import training_bands
-from xcurves.kernels.ecdf import CentredSums, Ints
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
-from xcurves.preprocessing.budgets import BUDGET, within_budget
+from xcurves.preprocessing.alignment import BUDGET, within_budget
 
 _PAPERS: dict[str, tuple[str, ...]] = {
     "exact": (LOCAL_LEVELS, MOSCOVICH),
     "percentile": (EFRON_1987,),
     "bca": (EFRON_1987,),
 }
+_POINTWISE = {
+    "exact": ("exact binomial (Clopper-Pearson), pointwise", "order statistics, pointwise"),
+    "limit": ("percentile bootstrap, limit of infinitely many resamples, pointwise",) * 2,
+    "unit": ("percentile bootstrap of whole units, pointwise",) * 2,
+}
+_OF_STATISTICS = {
+    "exact": "prob_above: exact binomial (Clopper-Pearson); score_median: order statistics; score_mean, iqm, cvar, "
+    "cvar_lower, optimality_gap: integral of the band of the CDF between the bounds",
+    "percentile": "percentile bootstrap",
+    "bca": "bias-corrected and accelerated bootstrap",
+}
+_FEW_IN_A_BAND = 10  # runs of one group
 _SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
 _SHARES = ("partial_mean_above", "prob_above")  # residuals give no intervals of these
 _TAILS = ("cvar",)  # nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
@@ -188,25 +200,27 @@ def performance_cdf(
     >>> bool((cdf.cvar >= cdf.cvar_lower).all())
     True
     """
-    dims = options.check_trial_dims(dim)
+    dims = trial_checks.check_trial_dims(dim)
     scores = check_curves(scores, core=dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
     scores, budget = within_budget(scores, dims)
-    within, outer = options.check_design(dims, strata, unit, interval, n_resamples)
-    training = _check_simultaneous(simultaneous, scores, dims, interval, outer)
-    core = [*within, *outer, *(name for name in dims if name not in (*within, *outer))]
-    wanted = options.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
-    at = None if scores_at is None else options.check_numbers("scores_at", scores_at)
-    quantiles = options.check_probabilities(probabilities)
+    within, outer = trial_checks.check_design(dims, strata, unit, interval, n_resamples)
+    training = trial_checks.check_simultaneous(simultaneous, scores, dims, interval, outer)
+    rest = tuple(name for name in dims if name not in (*within, *outer))
+    core = [*within, *outer, *rest]
+    n_strata, n_units, n_trials = (
+        prod(scores.sizes[name] for name in names) for names in (within, outer or rest, rest)
+    )
+    wanted = trial_checks.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
     alpha = validation.check_confidence_level(confidence_level)
     kernel = Distributions(
-        shape=_folded(scores.sizes, core, within, outer),
+        shape=(n_strata, n_units, n_trials if outer else 1),
         stratified=bool(within),
         by_unit=bool(outer),
         wanted=wanted,
-        scores_at=at,
-        probabilities=quantiles,
-        bounds=options.check_bounds(bounds),
-        tolerance=options.check_tolerance(tolerance, interval),
+        scores_at=np.zeros(0) if scores_at is None else trial_checks.check_numbers("scores_at", scores_at),
+        probabilities=trial_checks.check_probabilities(probabilities),
+        bounds=trial_checks.check_bounds(bounds),
+        tolerance=trial_checks.check_tolerance(tolerance, interval),
         interval=interval,
         simultaneous=training,
         n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
@@ -214,21 +228,21 @@ def performance_cdf(
         entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),
     )
     asked = {
-        "scores_at": at is not None,
-        "scores_at, interval='exact'": at is not None and interval == "exact",
+        "scores_at": scores_at is not None,
+        "scores_at, interval='exact'": scores_at is not None and interval == "exact",
         "threshold": len(wanted.thresholds) > 0,
         "target": len(wanted.targets) > 0,
         "tolerance": tolerance is not None,
         "strata or unit": bool(within or outer),
     }
     when = [option for option, is_asked in asked.items() if is_asked]
-    coords = cdf_labels.coords(kernel, when)
+    coords = _coords_of(kernel, when)
     scores = scores.transpose(..., *core)
     result = per_task(
         replace(PERFORMANCE_CDF, references=(JORDAN, *_PAPERS[interval], *[WILKS] * (tolerance is not None))),
         kernel,
         scores,
-        context=options.context_of(scores, core, confidence_level, alpha, kernel.entropy),
+        context=trial_checks.context_of(scores, core, confidence_level, alpha, kernel.entropy),
         core=core,
         sizes={str(name): len(values[1]) for name, values in coords.items()},
         when=when,
@@ -237,22 +251,22 @@ def performance_cdf(
             "dim": ", ".join(dims),
             "cvar": cvar,
             "target": target,
-            "bounds": None if bounds is None else " to ".join(map(options.as_digits, kernel.bounds)),
+            "bounds": None if bounds is None else " to ".join(map(as_digits, kernel.bounds)),
             "tolerance": tolerance,
             "higher_is_better": higher_is_better,
             "interval": interval,
             "n_resamples": None if interval == "exact" else kernel.n_resamples,
             "strata": ", ".join(within) or None,
-            "unit": options.say_unit(dims, outer, unit),
+            "unit": trial_checks.say_unit(dims, outer, unit),
             "simultaneous": simultaneous,
         },
     )
-    cdf_labels.say_intervals(result, kernel)
+    _name_intervals(result, kernel)
     if training:
         result = _simultaneous_intervals(result, scores, core, kernel, confidence_level)
     if not is_lazy(scores):
-        empty = options.empty_strata(scores, within, dims) if within else []
-        cdf_labels.warn_of_groups(result, kernel, labels.task_names(scores, dims), empty)
+        empty = trial_checks.empty_strata(scores, within, dims) if within else []
+        _warn_of_groups(result, kernel, labels.task_names(scores, dims), empty)
     if budget is not None:
         result = _up_to(result, budget)
     return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
@@ -268,66 +282,6 @@ def _up_to(result: xr.Dataset, budget: xr.DataArray) -> xr.Dataset:
     return result.assign(known).assign_coords({BUDGET: budget})
 
 
-def _folded(
-    sizes: Mapping[Hashable, int], core: Sequence[str], within: Sequence[str], outer: Sequence[str]
-) -> tuple[int, int, int]:
-    """Return the numbers of strata, of units in a stratum and of trials in a unit, to which the core dims fold."""
-    rest = core[len(within) :]
-    units, trials = (rest[: len(outer)], rest[len(outer) :]) if outer else (rest, ())
-    n_strata, n_units, n_trials = (prod(sizes[name] for name in names) for names in (within, units, trials))
-    return n_strata, n_units, n_trials
-
-
-def _check_simultaneous(
-    simultaneous: str | None, scores: xr.DataArray, core: Sequence[str], interval: str, outer: Sequence[str]
-) -> bool:
-    """Return whether intervals must hold at all training levels together."""
-    if simultaneous is None:
-        return False
-    validation.check_choice("simultaneous", simultaneous, ("training",))
-    if "training" not in scores.dims or "training" in core:
-        raise ValueError(
-            f"simultaneous='training' needs the dim 'training' beside dim={tuple(core)}; scores have "
-            f"{tuple(map(str, scores.dims))}. Leave simultaneous out"
-        )
-    if interval != "percentile":
-        raise ValueError(
-            f"simultaneous='training' resamples residual runs; got interval={interval!r}. Use interval='percentile'"
-        )
-    if outer:
-        raise ValueError(
-            f"simultaneous='training' gives single trials random signs; got unit={outer[0]!r}. Average the trials of "
-            "each unit first"
-        )
-    return True
-
-
-def _bands(group: Group, kernel: Distributions) -> dict[str, Floats]:
-    """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
-    trials = group.data[0].reshape(*group.data[0].shape[:2], kernel.shape[0], -1)
-    out = np.full((*trials.shape[:2], kernel.wanted.length, 2), np.nan)
-
-    def observe(x: Floats, n: Ints) -> Floats:
-        return kernel.wanted.observe(x, CentredSums(x, n))
-
-    for own, values, name in zip(trials, out, group.names, strict=True):
-        has = ~np.isnan(own)
-        known = has.any(axis=-1).all(axis=-1)
-        present = has[known.argmax()]
-        if (has[known] != present).any():
-            raise ValueError(
-                f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
-                "them to common levels: curves.align('intersection') or align(20, relative_to='budget')"
-            )
-        sizes = present.sum(axis=-1)
-        if known.any() and sizes.min() > 1:
-            x = own[known][:, present]
-            values[known] = training_bands.statistic_bands(
-                x, sizes, observe, kernel.n_resamples, kernel.alpha, kernel.entropy
-            )
-    return {"statistic_ci": out}
-
-
 def _simultaneous_intervals(
     result: xr.Dataset, scores: xr.DataArray, core: Sequence[str], kernel: Distributions, confidence_level: float
 ) -> xr.Dataset:
@@ -337,12 +291,11 @@ def _simultaneous_intervals(
     whole = scores.transpose(..., *dims)
     ends = per_task(
         replace(PERFORMANCE_CDF, variables={"statistic_ci": replace(own, dims=("task", "training", *own.core))}),
-        _bands,
+        kernel.bands,
         whole if not is_lazy(whole) else whole.chunk(dict.fromkeys(dims, -1)),
-        context=options.context_of(whole, dims, confidence_level, kernel.alpha, kernel.entropy),
+        context=trial_checks.context_of(whole, dims, confidence_level, kernel.alpha, kernel.entropy),
         core=dims,
         sizes={"param": kernel.wanted.length},
-        options={"kernel": kernel},
     )["statistic_ci"]
     without = _SHARES + _TAILS * (kernel.shape[0] == 1)
     shares = [str(name).startswith(without) for name in result["param"].to_numpy()]
@@ -351,39 +304,56 @@ def _simultaneous_intervals(
     return result.assign(statistic_ci=kept.assign_attrs(interval=_SIMULTANEOUS))
 
 
-def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
-    r"""Return how many independent trials make the Dvoretzky-Kiefer-Wolfowitz band around a CDF this narrow.
+def _name_intervals(result: xr.Dataset, kernel: Distributions) -> None:
+    """Describe every interval of a result in its attr `interval`."""
+    of_cdf, of_quantiles = _POINTWISE["exact" if kernel.interval == "exact" else "unit" if kernel.by_unit else "limit"]
+    of_statistics = _OF_STATISTICS[kernel.interval] + " of whole units" * kernel.by_unit
+    kinds = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
+    for name in kinds.keys() & result.keys():
+        result[name].attrs["interval"] = kinds[name]
+    provenance.add_comment(result["score_std"], "NaN where a trial is infinite: a time not reached within the budget")
 
-    The band of `performance_cdf` is narrower than that in the tails, and up to a fifth wider in the middle.
 
-    Parameters
-    ----------
-    width : float
-        Distance of the band's upper from its lower edge, a share in (0, 1).
-    confidence_level : float, default 0.95
-        Of the band as a whole.
+def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, Any]:
+    """Return the coordinates of what was asked for: the options `when`."""
+    wanted = kernel.wanted
+    params = [
+        *("score_mean", "score_median", "score_std", "iqm"),
+        *(f"cvar {as_digits(level)}" for level in wanted.levels),
+        *(f"cvar_lower {as_digits(level)}" for level in wanted.levels),
+        *(f"partial_mean_above {as_digits(threshold)}" for threshold in wanted.thresholds),
+        *(f"prob_above {as_digits(threshold)}" for threshold in wanted.thresholds),
+        *("optimality_gap" for _ in wanted.targets),
+    ]
+    every = {"cvar_level": wanted.levels, "param": params, "probability": kernel.probabilities}
+    every |= {"score": kernel.scores_at} if "scores_at" in when else {}
+    every |= {"threshold": wanted.thresholds} if "threshold" in when else {}
+    return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in every.items()}
 
-    Returns
-    -------
-    int
-        The smallest n with :math:`2 \sqrt{\ln(2/\delta) / 2n}` at most `width`.
 
-    Raises
-    ------
-    ValueError
-        If `width` or `confidence_level` is not between 0 and 1.
+def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[str], empty: Sequence[str]) -> None:
+    """Warn once of each unexpected thing; `empty` names a stratum without a trial for each group that has one."""
+    n_trials = result["n_trials"].to_numpy().ravel()
+    n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
+    medians = result["score_median"].to_numpy().ravel()
+    what, where = ("unit" if kernel.by_unit else "trial"), " in the smallest stratum" * kernel.stratified
 
-    References
-    ----------
-    .. [1] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
-       1269-1283. doi:10.1214/aop/1176990746
+    def warn(affected: NDArray[np.bool_], say: Callable[[int], str], things: str = "groups") -> None:
+        provenance.warn_of(affected, names, say, things)
 
-    Examples
-    --------
-    >>> import xcurves
-    >>> xcurves.trials_needed(0.1)
-    738
-    """
-    alpha = validation.check_confidence_level(confidence_level)
-    width = validation.check_share("width", width, "0.1, a difference of probabilities")
-    return ceil(2 * log(2 / alpha) / width**2)
+    warn(n_trials == 0, lambda _: "no trial; the result is NaN")
+    none = (n_trials > 0) & (n_units == 0)
+    warn(none, lambda group: f"no trial in the stratum {empty[group]}; the result is NaN")
+    if kernel.interval == "exact":
+        return
+    warn(n_units == 1, lambda _: f"one {what}{where} shows no spread; the intervals are NaN")
+    if "simultaneous" not in result.attrs:
+        few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
+        said = "are few for a bootstrap: intervals are too short, the more so for tails (coverage: see performance_cdf)"
+        warn(few, lambda group: f"{n_units[group]} {what}s{where} {said}")
+        return
+    few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)  # its replicates are no bootstrap
+    band = "for a band along training, which is too narrow where scores are skewed or runs fail"
+    warn(few, lambda group: f"{n_trials[group]} runs of one group are few {band}", "levels")
+    alike = (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
+    warn(alike, lambda group: f"all runs share the score {medians[group]:g}; this level has no interval", "levels")

@@ -95,17 +95,11 @@ def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
 def draw_cdf(result: xr.Dataset, ax: Axes) -> None:
     """Draw the share of trials at or below a score."""
     _over_scores(result, ax, above=False)
-    ax.set_ylabel(f"share of trials at or below\n{_shade_of_cdf(result)}")
 
 
 def draw_profile(result: xr.Dataset, ax: Axes) -> None:
     """Draw the share of trials above a score."""
     _over_scores(result, ax, above=True)
-    ax.set_ylabel(f"share of trials above\n{_shade_of_cdf(result)}")
-
-
-def _shade_of_cdf(result: xr.Dataset) -> str:
-    return say_shade(result, "simultaneous" if "cdf_band" in result else "pointwise")
 
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
@@ -118,6 +112,8 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
         cdf, *ends = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
         draw_line(ax, group["score"], cdf, style, _name(group), ends, "post")
     ax.set_xlabel(with_units("score", result["score_mean"]))
+    shade = say_shade(result, "simultaneous" if band == "cdf_band" else "pointwise")
+    ax.set_ylabel(f"share of trials {'above' if above else 'at or below'}\n{shade}")
     ax.set_ylim(-0.02, 1.02)
 
 
@@ -125,7 +121,9 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
     """Draw statistics with their intervals: one with a row for each group of trials, or several with a row each."""
     names = result["param"].to_numpy().tolist()
     if len(names) == 1:
-        _draw_statistic(result, names[0], ax)
+        groups = list(styled_groups(result))
+        draw_intervals(ax, [_of_group(row, style, group) for row, (style, group) in enumerate(groups)])
+        list_rows(ax, [_name(group) or "" for _, group in groups])
     else:
         _draw_several(result, ax)
     what = say_statistic(result, names[0]) if len(names) == 1 else "score"
@@ -133,16 +131,11 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
     ax.grid(axis="x", alpha=0.3)
 
 
-def _draw_statistic(result: xr.Dataset, name: str, ax: Axes) -> None:
-    """Draw one statistic, a row for each group of trials."""
-    drawn, groups = [], list(styled_groups(result))
-    for row, (style, group) in enumerate(groups):
-        bounds = bounds_of(group["statistic_ci"].sel(param=name))
-        value = statistics(group).sel(param=name)
-        at, middle, low, high = (np.array([float(each)]) for each in (row, value, *bounds))
-        drawn.append(IntervalGroup(at, middle, low, high, style))
-    draw_intervals(ax, drawn)
-    list_rows(ax, [_name(group) or "" for _, group in groups])
+def _of_group(row: int, style: Style, group: xr.Dataset) -> IntervalGroup:
+    """Return the one statistic of a group of trials."""
+    found = (statistics(group), *bounds_of(group["statistic_ci"]))
+    value, low, high = (each.to_numpy().ravel() for each in found)
+    return IntervalGroup(np.array([float(row)]), value, low, high, style)
 
 
 def _draw_several(result: xr.Dataset, ax: Axes) -> None:
@@ -177,10 +170,8 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci"])
     low, high = (bound.to_numpy() for bound in bounds_of(result["prob_greater_ci"]))
     ax.axvline(0.5, color="0.6", linewidth=1)
-    pairs = result["pair"].to_numpy().tolist()
-    draw_intervals(
-        ax, [IntervalGroup(np.arange(float(len(pairs))), result["prob_greater"].to_numpy(), low, high, _BLACK)]
-    )
+    pairs, p = result["pair"].to_numpy().tolist(), result["prob_greater"].to_numpy()
+    draw_intervals(ax, [IntervalGroup(np.arange(float(len(pairs))), p, low, high, _BLACK)])
     list_rows(ax, pairs)
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")
@@ -192,11 +183,6 @@ def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     signs = np.sign(by_task(result["prob_greater"], "pair") - 0.5)
     tasks = task_labels(result["prob_greater"], ["pair"])
     draw_signs(ax, signs, (low > 0.5) | (high < 0.5), tasks, result["pair"].to_numpy().tolist())
-
-
-def n_tasks(result: xr.Dataset) -> float:
-    """Return the number of tasks, each a row."""
-    return result["prob_greater"].isel(pair=0).size
 
 
 def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:

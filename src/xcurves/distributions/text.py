@@ -1,4 +1,4 @@
-"""The sentences about performance distributions, for readers who are not statisticians."""
+"""The sentences and tables of performance distributions, for readers who are not statisticians."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, wording
 from xcurves.core.schema import Statement, statements
-from xcurves.core.verdicts import Lead, Pairs
-from xcurves.core.wording import interval, joined, number, pvalue, span
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
+from xcurves.core.wording import Lead, PairDifferences, interval, joined, number, pvalue, span
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.ecdf import Ints
 
@@ -76,7 +76,7 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
     limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
     counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
     n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
-    infinite = _shares(result, "share_infinite", result["score_mean"].transpose(*dims))
+    infinite = result["share_infinite"].transpose(*dims).to_numpy().ravel()
     said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
     for group, name in enumerate(labels.result_names(result["score_mean"])):
         if n_trials[group] == 0:
@@ -90,7 +90,8 @@ def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
             for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
             if not (infinite[group] and np.isnan(numbers[0]))
         )
-        yield f"{name}{n_trials[group]} trials{_say_infinite(infinite[group])}: {each}."
+        never = f", {wording.percent(infinite[group])} of them infinite (not reached within the budget)"
+        yield f"{name}{n_trials[group]} trials{never if infinite[group] else ''}: {each}."
     yield from _say_tolerance(result)
     interval = result.attrs.get("interval", "exact")
     level = 100 * float(result.attrs["confidence_level"])
@@ -112,16 +113,6 @@ def _say_tolerance(result: xr.Dataset) -> Iterator[str]:
             else f"{name}to say between which scores {share} of all trials lie takes "
             f"{wording.number(group['tolerance_n'].item())} trials."
         )
-
-
-def _shares(result: xr.Dataset, name: str, like: xr.DataArray) -> NDArray[np.float64]:
-    """Return the share of infinite trials in each group; 0 where the result does not say."""
-    share = result[name] if name in result else xr.zeros_like(like)
-    return np.asarray(share.transpose(*like.dims).to_numpy().ravel())
-
-
-def _say_infinite(share: float) -> str:
-    return f", {wording.percent(share)} of them infinite (not reached within the budget)" if share > 0 else ""
 
 
 def statistic_answer(result: xr.Dataset) -> str:
@@ -207,11 +198,11 @@ def comparison_answer(result: xr.Dataset) -> str:
         return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
     one = result.squeeze([dim for dim in probability.dims if dim != "pair"], drop=True)
     unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")
-    pairs = Pairs.of(one, "prob_greater", "prob_greater_ci", unshown)
+    pairs = PairDifferences.of(one, "prob_greater", "prob_greater_ci", unshown)
     return say_likeliest(pairs._replace(difference=pairs.difference - 0.5, bounds=pairs.bounds - 0.5))
 
 
-def say_likeliest(pairs: Pairs) -> str:
+def say_likeliest(pairs: PairDifferences) -> str:
     """Return who is likeliest to score higher than the others, and against whom that is shown; p is 0 where it is."""
     best = pairs.best()
     leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
@@ -251,7 +242,7 @@ def _compared(pair: xr.Dataset) -> str:
         return f"{a} - {b}: nothing can be said; trials are missing."
     limits = f" ({number(low)} to {number(high)})" * bool(np.isfinite(low))
     said = f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"
-    shares = [float(pair[name].item()) if name in pair else 0.0 for name in ("share_infinite_a", "share_infinite_b")]
+    shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
     if any(shares):
         infinite = f"{wording.percent(shares[0])} of {a}, {wording.percent(shares[1])} of {b}"
         said += f"; infinite (not reached within the budget): {infinite}"
@@ -272,3 +263,58 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
     *pairs, how = comparison_sentences(result)
     return statements(comparison_answer(result), [*pairs[: _FEW * (len(pairs) <= _FEW)], how])
+
+
+_NO_SIDE = ("score_std",)  # neither a high nor a low one is good
+
+
+def statistic_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each statistic."""
+    values = statistics(result).transpose(..., "param")
+    frame = frame_of({"value": values, **bounds(result["statistic_ci"].sel(param=values["param"]))}, ["param"])
+    frame = frame.rename_axis(index={"param": "statistic"})
+    if "algorithm" in frame.index.names:
+        frame.attrs["marks"] = _marks(result, frame)
+    return frame
+
+
+def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
+    """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
+    higher = bool(result.attrs.get("higher_is_better", 1))
+    groups = [name for name in table.index.names if name != "algorithm"]
+    ranks = [""] * len(table)
+    places = pd.Series(range(len(table)), table.index)
+    for _, rows in table.assign(place=places).groupby(groups, sort=False, dropna=False):
+        name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
+        if name in _NO_SIDE or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
+            continue
+        upward = name == "prob_above" or (higher and name != "optimality_gap")
+        value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()
+        best = np.nanargmax(value) if upward else np.nanargmin(value)
+        low, high = np.nan_to_num(low, nan=-np.inf, neginf=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+        for place, each, least, most in zip(rows["place"].tolist(), value, low, high, strict=True):
+            if each == value[best]:
+                ranks[place] = "best"
+            elif least <= high[best] and most >= low[best] and not np.isnan(each):
+                ranks[place] = "tie"
+    return ranks
+
+
+def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each task and algorithm: its statistics without intervals."""
+    values = statistics(result)
+    columns = {"trials": result["n_trials"]}
+    columns |= {"at training": result["training"]} if "training" in result.coords else {}
+    for name in values["param"].to_numpy():
+        columns[say_statistic(result, str(name))] = values.sel(param=name, drop=True)
+    return frame_of(columns)
+
+
+def comparison_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, the clearest first."""
+    size = result["prob_greater"] - 0.5
+    result = turned_pairs(result, size, ["dominance"], ["prob_greater", "prob_greater_ci"])
+    columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci"])}
+    if "ks_statistic" in result:
+        columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
+    return frame_of_pairs(columns, size, result["pair_turned"])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, log
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core import run_checks
+from xcurves.core import run_checks, validation
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.kernels import bootstrap, ecdf
@@ -24,24 +25,12 @@ _MOST_LEFT_OUT = 2**15  # trials of a group, each left out in turn: work grows w
 
 
 class Alike(NamedTuple):
-    """Tasks of a block that have equally many trials in every stratum, or the same trials in every unit.
+    """Tasks of a block that have equally many trials in every stratum, or the same trials in every unit."""
 
-    Attributes
-    ----------
-    tasks : ndarray
-        Their indices in the block.
-    x, order : ndarray, shape (task, trial)
-        Trials in ascending order, and their indices before sorting.
-    by_stratum : ndarray, shape (task, stratum, trial)
-        Trials of each stratum in ascending order, missing ones last.
-    design : Design
-        How resamples are drawn.
-    """
-
-    tasks: NDArray[np.intp]
-    x: Floats
-    order: Ints
-    by_stratum: Floats
+    tasks: NDArray[np.intp]  # their indices in the block
+    x: Floats  # trials in ascending order, shape (task, trial)
+    order: Ints  # their indices before sorting
+    by_stratum: Floats  # shape (task, stratum, trial), in ascending order, missing ones last
     design: bootstrap.BootstrapDesign
 
 
@@ -73,45 +62,26 @@ def difference_band(first: Sequence[Floats], second: Sequence[Floats]) -> Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Distributions:
-    """What is computed for every group of trials, and how intervals are made.
+    """What is computed for every group of trials, and how intervals are made."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Numbers of strata, of units in a stratum and of trials in a unit, to which the core dims of a group are
-        reshaped.
-    stratified, by_unit : bool
-        Whether there are strata, and whether units of several trials are resampled.
-    bounds : tuple of float
-        Smallest and largest possible score.
-    tolerance : float or None
-        Share of trials that an interval of order statistics holds.
-    simultaneous : bool
-        Whether the intervals of statistics are made elsewhere, of all training levels together.
-    """
-
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int]  # strata, units in a stratum, trials in a unit: the core dims are reshaped to these
     stratified: bool
-    by_unit: bool
+    by_unit: bool  # units of several trials are resampled
     wanted: Summaries
-    scores_at: Floats | None
+    scores_at: Floats
     probabilities: Floats
-    bounds: tuple[float, float]
+    bounds: tuple[float, float]  # smallest and largest possible score
     tolerance: float | None
     interval: Interval
-    simultaneous: bool
+    simultaneous: bool  # `bands` makes the intervals of statistics, of all training levels together
     n_resamples: int
     alpha: float
     entropy: int
 
-    @property
-    def _points(self) -> Floats:
-        return np.zeros(0) if self.scores_at is None else self.scores_at
-
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
         """Describe groups of trials, shape (task, *core), not too many at once."""
         trials = group.data[0].reshape(-1, *self.shape)
-        width = trials[0].size + 4 * (len(self.probabilities) + len(self._points) + self.wanted.length)
+        width = trials[0].size + 4 * (len(self.probabilities) + len(self.scores_at) + self.wanted.length)
         rows = max(1, _AT_ONCE // width)
         out: dict[str, NDArray[Any]] = {}
         for start in range(0, len(trials), rows):
@@ -121,6 +91,30 @@ class Distributions:
                     out[name] = np.empty((len(trials), *values.shape[1:]), values.dtype)
                 out[name][part] = values
         return out
+
+    def bands(self, group: Group) -> dict[str, Floats]:
+        """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
+        trials = group.data[0].reshape(*group.data[0].shape[:2], self.shape[0], -1)
+        out = np.full((*trials.shape[:2], self.wanted.length, 2), np.nan)
+
+        def observe(x: Floats, n: Ints) -> Floats:
+            return self.wanted.observe(x, ecdf.CentredSums(x, n))
+
+        for own, values, name in zip(trials, out, group.names, strict=True):
+            has = ~np.isnan(own)
+            known = has.any(axis=-1).all(axis=-1)
+            present = has[known.argmax()]
+            if (has[known] != present).any():
+                raise ValueError(
+                    f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
+                    "them to common levels: curves.align('intersection') or align(20, relative_to='budget')"
+                )
+            sizes = present.sum(axis=-1)
+            if known.any() and sizes.min() > 1:
+                values[known] = bootstrap.statistic_bands(
+                    own[known][:, present], sizes, observe, self.n_resamples, self.alpha, self.entropy
+                )
+        return {"statistic_ci": out}
 
     def _describe(self, trials: Floats, names: list[str]) -> dict[str, NDArray[Any]]:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
@@ -133,7 +127,9 @@ class Distributions:
                 )
         sums = ecdf.CentredSums(x, n)
         found = self._estimates(x, sums)
-        n_units = self._smallest_stratum(trials) if self.stratified or self.by_unit else n
+        present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
+        smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
+        n_units = np.asarray(smallest) if self.stratified or self.by_unit else n
         found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
@@ -142,11 +138,6 @@ class Distributions:
         found |= {name: found[name][:, 0] for name in of_one if found[name].size}
         return found | {"n_trials": n, "n_units": n_units}
 
-    def _smallest_stratum(self, trials: Floats) -> NDArray[np.intp]:
-        """Return the number of units of the smallest stratum of every task."""
-        units = (~np.isnan(trials)).any(axis=-1) if self.by_unit else ~np.isnan(trials.reshape(*trials.shape[:2], -1))
-        return np.asarray(np.count_nonzero(units, axis=-1).min(axis=-1))
-
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         n, statistics = sums.n, self.wanted.observe(x, sums)
         levels, thresholds = len(self.wanted.levels), len(self.wanted.thresholds)
@@ -154,7 +145,7 @@ class Distributions:
         names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
         found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
-        found["cdf"] = ecdf.count_up_to(x, self._points[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
+        found["cdf"] = ecdf.count_up_to(x, self.scores_at[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
         found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
         return found
 
@@ -162,7 +153,7 @@ class Distributions:
         """Return intervals for independent trials of any distribution."""
         n = sums.n
         some = np.maximum(n, 1)[:, np.newaxis]
-        at_most = ecdf.count_up_to(x, self._points[np.newaxis])
+        at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), *self.bounds)
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
@@ -171,13 +162,13 @@ class Distributions:
             whole = len(tasks) == len(x) and size == x.shape[1]
             own = sums if whole else ecdf.CentredSums(x[tasks, :size], n[tasks])
             statistic[tasks] = self.wanted.bounds(own, self.alpha, *self.bounds)
-        tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds
         met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
         statistic[:, share : share + thresholds] = np.stack(ecdf.clopper_pearson(met, some, self.alpha), axis=-1)
+        tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         return tolerance | {
             "statistic_ci": statistic,
             "score_quantile_ci": quantiles[:, :-1],
@@ -195,28 +186,23 @@ class Distributions:
         return {"tolerance": values[:, :2], "tolerance_lower": values[:, 2], "tolerance_n": needed}
 
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
-        """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples.
-
-        One unit has no spread: if a stratum has only one, there are no intervals.
-        """
+        """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
         run_checks.check_size(x, names, "scores")
-        found = {
-            "statistic_ci": np.full((len(x), self.wanted.length, 2), np.nan),
-            "score_quantile_ci": np.full((len(x), len(self.probabilities), 2), np.nan),
-            "cdf_ci": np.full((len(x), len(self._points), 2), np.nan),
-        }
-        if self.interval == "bca":
-            for part in self._alike(trials, x, n_units > 1):
-                _check_left_out(sum(part.design.sizes), names[part.tasks[0]])
-        for part in self._alike(trials, x, n_units > 1):
-            if self.by_unit:
-                found["statistic_ci"][part.tasks], points = self._with_points(part)
-                at, quantiles = np.split(points, [len(self._points)], axis=1)
-            else:
-                at, quantiles = self._limits(part)
-                if not self.simultaneous:
-                    of_statistics = self._intervals(part, self.wanted.resampled, self.wanted.length)
-                    found["statistic_ci"][part.tasks] = of_statistics
+        lengths = {"statistic_ci": self.wanted.length, "cdf_ci": len(self.scores_at)}
+        lengths["score_quantile_ci"] = len(self.probabilities)
+        found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
+        parts = list(self._alike(trials, x, n_units > 1))  # one unit has no spread
+        for part in parts if self.interval == "bca" else []:
+            if sum(part.design.sizes) > _MOST_LEFT_OUT:
+                raise ValueError(
+                    f"{names[part.tasks[0]]}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; "
+                    f"got {sum(part.design.sizes)}. Use 'percentile', from which it does not differ visibly at this "
+                    "size, or 'exact'"
+                )
+        for part in parts:
+            at, quantiles = self._of_units(part) if self.by_unit else self._limits(part)
+            if not self.simultaneous:
+                found["statistic_ci"][part.tasks] = self._intervals(part, self.wanted.resampled, self.wanted.length)
             found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
         return found
 
@@ -245,20 +231,21 @@ class Distributions:
         order = np.argsort(flat, axis=-1, kind="stable")
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
 
-    def _intervals(self, part: Alike, statistics: bootstrap.Statistics, length: int) -> Floats:
-        bca = self.interval == "bca"
+    def _intervals(
+        self, part: Alike, statistics: bootstrap.Statistics, length: int, *, of_points: bool = False
+    ) -> Floats:
+        bca = self.interval == "bca" and not of_points
         return bootstrap.bootstrap_intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
 
-    def _with_points(self, part: Alike) -> tuple[Floats, Floats]:
-        """Return intervals of the statistics, and of F and F⁻¹, of resampled units."""
+    def _of_units(self, part: Alike) -> list[Floats]:
+        """Return intervals of F and F⁻¹ of resampled units."""
 
         def points(x: Floats, cumulative: Floats) -> Floats:
-            at_most = ecdf.count_up_to(x, self._points[np.newaxis])
+            at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
             return bootstrap.resampled_points(x, cumulative, at_most, self.probabilities)
 
-        length = len(self._points) + len(self.probabilities)
-        drawn = bootstrap.bootstrap_intervals(part.x, part.order, part.design, points, length, self.alpha, bca=False)
-        return self._intervals(part, self.wanted.resampled, self.wanted.length), drawn
+        length = len(self.scores_at) + len(self.probabilities)
+        return np.split(self._intervals(part, points, length, of_points=True), [len(self.scores_at)], axis=1)
 
     def _limits(self, part: Alike) -> tuple[Floats, Floats]:
         """Return the limits of intervals of F and F⁻¹ for infinitely many resamples."""
@@ -275,7 +262,7 @@ class Distributions:
             z = np.concatenate([np.take_along_axis(part.x, each - 1, axis=-1) for each in rank], axis=-1)
             return np.stack(np.split(at_most(z), len(rank), axis=1))
 
-        points = at_most(np.broadcast_to(self._points, (n_tasks, len(self._points))))
+        points = at_most(np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at))))
         n = np.full(n_tasks, part.x.shape[-1])
         ranks = ecdf.quantile_ranks(self.probabilities, n)
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
@@ -283,10 +270,39 @@ class Distributions:
         return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles
 
 
-def _check_left_out(n_units: int, name: str) -> None:
-    """Refuse so many trials that leaving out each takes too long."""
-    if n_units > _MOST_LEFT_OUT:
-        raise ValueError(
-            f"{name}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; got {n_units}. "
-            "Use 'percentile', from which it does not differ visibly at this size, or 'exact'"
-        )
+def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:
+    r"""Return how many independent trials make the Dvoretzky-Kiefer-Wolfowitz band around a CDF this narrow.
+
+    The band of `performance_cdf` is narrower than that in the tails, and up to a fifth wider in the middle.
+
+    Parameters
+    ----------
+    width : float
+        Distance of the band's upper from its lower edge, a share in (0, 1).
+    confidence_level : float, default 0.95
+        Of the band as a whole.
+
+    Returns
+    -------
+    int
+        The smallest n with :math:`2 \sqrt{\ln(2/\delta) / 2n}` at most `width`.
+
+    Raises
+    ------
+    ValueError
+        If `width` or `confidence_level` is not between 0 and 1.
+
+    References
+    ----------
+    .. [1] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Ann. Probab. 18,
+       1269-1283. doi:10.1214/aop/1176990746
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> xcurves.trials_needed(0.1)
+    738
+    """
+    alpha = validation.check_confidence_level(confidence_level)
+    width = validation.check_share("width", width, "0.1, a difference of probabilities")
+    return ceil(2 * log(2 / alpha) / width**2)

@@ -12,14 +12,14 @@ import xarray as xr
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.validation import check_curves
-from xcurves.distributions import options
+from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
-from xcurves.distributions.options import Dims
+from xcurves.distributions.trial_checks import Dims
 from xcurves.distributions.trials import check_trials, difference_band
 from xcurves.kernels import tuning
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.preprocessing.budgets import BUDGET, within_budget
+from xcurves.preprocessing.alignment import BUDGET, within_budget
 
 _MOST = 10_000  # numbers of trials, if they are not listed
 _INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
@@ -117,9 +117,9 @@ def tuning_curve(
     >>> bool((best.best_median.diff("trials") >= 0).all())
     True
     """
-    dims = options.check_trial_dims(dim)
-    options.check_pooling(dims, None, unit, "unit={task!r} if its labels are draws")
-    outer = options.check_units(dims, (), unit) or dims
+    dims = trial_checks.check_trial_dims(dim)
+    trial_checks.check_pooling(dims, None, unit, "unit={task!r} if its labels are draws")
+    outer = trial_checks.check_units(dims, (), unit) or dims
     scores = _with_algorithm(validation.check_array("scores", scores))
     scores = check_curves(scores, core=("algorithm", *dims), name="scores", reserved=TUNING_CURVE.reserved())
     _check_search(scores.attrs)
@@ -128,7 +128,7 @@ def tuning_curve(
     kernel = _Tuning(
         pairs=labels.pairs_in_label_order(scores).tolist() if pairs else [],
         trials=_check_trials(n_trials),
-        bounds=options.check_bounds(bounds),
+        bounds=trial_checks.check_bounds(bounds),
         higher=validation.check_flag("higher_is_better", higher_is_better),
         alpha=validation.check_confidence_level(confidence_level),
         selecting=select is not None,
@@ -143,16 +143,16 @@ def tuning_curve(
         TUNING_CURVE,
         kernel,
         data,
-        context=options.context_of(data, core, confidence_level, kernel.alpha, 0),
+        context=trial_checks.context_of(data, core, confidence_level, kernel.alpha, 0),
         core=core,
         sizes={"trials": len(kernel.trials), "pair": len(pairs)},
         when=[*["no select"] * (select is None), *of_pairs],
         coords={"trials": at, **(labels.pair_coords(scores) if pairs else {})},
         attrs={
             "dim": ", ".join(dims),
-            "unit": options.say_unit(dims, () if outer == dims else outer, unit),
+            "unit": trial_checks.say_unit(dims, () if outer == dims else outer, unit),
             "select": select is not None or None,
-            "bounds": None if bounds is None else " to ".join(map(options.as_digits, kernel.bounds)),
+            "bounds": None if bounds is None else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
             "higher_is_better": higher_is_better,
         },
     )
@@ -172,7 +172,7 @@ def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     """Return numbers of trials in ascending order."""
     if isinstance(n_trials, int | np.integer):
         return np.arange(1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST))
-    numbers = options.check_numbers("n_trials", n_trials)
+    numbers = trial_checks.check_numbers("n_trials", n_trials)
     for number in numbers[(numbers < 1) | (numbers != np.rint(numbers))][:1]:
         raise ValueError(f"n_trials must be whole numbers from 1; got {number:g}. Try n_trials=[1, 5, 10, 50]")
     return np.unique(numbers).astype(np.int64)
@@ -217,9 +217,9 @@ def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[s
 
 @dataclass(frozen=True, kw_only=True)
 class _Tuning:
-    """How tuning curves are estimated; `pairs` has the indices of both algorithms of each pair."""
+    """How tuning curves are estimated."""
 
-    pairs: list[list[int]]
+    pairs: list[list[int]]  # the indices of both algorithms of each pair
     trials: Ints
     bounds: tuple[float, float]
     higher: bool
@@ -248,10 +248,9 @@ class _Tuning:
             first, second = np.array(self.pairs).T
             out["difference"] = out["best_median"][:, first] - out["best_median"][:, second]
             out |= {} if self.selecting else self._of_pairs(np.sort(sign * scores, axis=-1), n, lead)
-        for name in (
-            [] if self.higher else [name for name in out if name.endswith(("_ci", "_band")) and "match" not in name]
-        ):
-            out[name] = out[name][..., ::-1]
+        for name in out:
+            if not self.higher and name.endswith(("_ci", "_band")) and "match" not in name:
+                out[name] = out[name][..., ::-1]
         return out | {"n_trials": n.reshape(lead)}
 
     def _curves(self, scores: Floats, n: Ints) -> dict[str, Floats]:
@@ -278,15 +277,11 @@ class _Tuning:
         names = ("trials_to_match", "trials_to_match_ci", "trials_to_match_reversed", "trials_to_match_reversed_ci")
         columns: list[dict[str, Floats]] = []
         for a, b in self.pairs:
-            limits = ([each[:, i] for each in (medians.lower, medians.upper)] for i in (a, b))
+            first, second = (tuning.Medians(*(each[:, i] for each in medians)) for i in (a, b))
             some = ((n[:, a] > 0) & (n[:, b] > 0))[:, np.newaxis, np.newaxis]
-            band = np.where(some, difference_band(*limits), np.nan)
+            band = np.where(some, difference_band(first[1:], second[1:]), np.nan)
+            matches = tuning.trials_to_match(x[:, a], n[:, a], second, self.alpha / 2)
+            reverse = tuning.trials_to_match(x[:, b], n[:, b], first, self.alpha / 2)
             found = {"difference_band": band if self.higher else -band}
-            both = [
-                tuning.trials_to_match(
-                    x[:, i], n[:, i], tuning.Medians(*(each[:, j] for each in medians)), self.alpha / 2
-                )
-                for i, j in ((a, b), (b, a))
-            ]
-            columns.append(found | dict(zip(names, [*both[0], *both[1]], strict=True)))
+            columns.append(found | dict(zip(names, [*matches, *reverse], strict=True)))
         return {name: np.stack([each[name] for each in columns], axis=1) for name in columns[0]}

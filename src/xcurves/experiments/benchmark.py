@@ -1,16 +1,12 @@
-"""A benchmark: five classifiers on sixteen small tasks, trained on more and more examples.
+"""A benchmark: five classifiers on sixteen small tables of examples, trained on more and more of them.
 
-A task is a table of examples, the same for all runs: four come with scikit-learn, two are games computed here, ten are
-drawn from a seed. A run is a random split of the table into examples to train on and to test on. Every run of every
-classifier on every task has its own random stream, so that no number depends on the other runs, and runs of
-different classifiers are not matched.
+Every run splits its table and draws by a random stream of its own: no number depends on the other runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 from zlib import crc32
 
@@ -18,8 +14,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import validation
 from xcurves.experiments import command, endgames
-from xcurves.experiments.checks import check_chosen, check_positive_count, check_seed, labelled, recorded, sklearn
+from xcurves.experiments.command import check_chosen, check_seed, labelled, made_by, sklearn
 from xcurves.experiments.learning import SEED, in_proportion, percent_right
 
 N_RUNS = 5
@@ -167,7 +164,7 @@ def learning_curves(
     """
     wanted = check_chosen("names", names, tasks())
     chosen = check_chosen("algorithms", algorithms, learners())
-    n_runs, seed = check_positive_count("n_runs", n_runs), check_seed(seed)
+    n_runs, seed = validation.check_total("n_runs", n_runs), check_seed(seed)
     accuracy = np.full((len(wanted), len(chosen), n_runs, len(SIZES)), np.nan)
     tables = {task: make(np.random.default_rng([seed, crc32(task.encode())])) for task, make in wanted.items()}
     for place, (task, (x, y)) in enumerate(tables.items()):
@@ -176,15 +173,13 @@ def learning_curves(
                 entropy = [seed, crc32(task.encode()), crc32(algorithm.encode()), run]
                 curve = _curve(estimator, x, y, entropy)
                 accuracy[place, column, run, : len(curve)] = curve
-    said = "accuracy on test data"
-    array = labelled(accuracy, list(chosen), SIZES, long_name=said, units="%", tasks=list(wanted))
     attrs = {
         "title": "accuracy of classifiers on many tasks by number of training examples",
         "comment": "Every run has its own split of its task's table. Runs of different algorithms are not matched.",
-        "seed": recorded(seed),
-        "scikit_learn": version("scikit-learn"),
+        **made_by(seed),
     }
-    return xr.Dataset({"accuracy": array}, attrs=attrs)
+    said = "accuracy on test data"
+    return labelled("accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted)
 
 
 def _curve(estimator: Any, x: NDArray[Any], y: NDArray[Any], entropy: Sequence[int]) -> list[float]:
@@ -195,8 +190,5 @@ def _curve(estimator: Any, x: NDArray[Any], y: NDArray[Any], entropy: Sequence[i
     return [percent_right({"": estimator}, x, y, order[:size], test, [*entropy, size]).item() for size in sizes]
 
 
-main = partial(command.run, learning_curves)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(learning_curves)

@@ -1,7 +1,6 @@
 """The five classifiers of Jordan, Cohen & Thomas on their tasks, with random and with tuned hyper-parameters.
 
-Hyper-parameters are drawn from the ranges of their Appendix A; other settings are scikit-learn's defaults. Tuning
-is a random search, cross-validated on the training data.
+What is not in their Appendix A has scikit-learn's defaults.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command
-from xcurves.experiments.checks import check_positive_count
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
 from xcurves.experiments.tasks import (
     ALGORITHMS,
@@ -78,34 +76,30 @@ def _quietly() -> Iterator[None]:
 
 def train_and_score(algorithm: str) -> TrainAndScore:
     """Return a function that trains a classifier with given hyper-parameters and returns its test accuracy."""
-    return partial(_train_and_score, validation.check_choice("algorithm", algorithm, ALGORITHMS))
-
-
-def _train_and_score(
-    algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, rng: Generator
-) -> float:
-    with _quietly():
-        return _accuracy(algorithm, hyperparameters, train, test, draw_seed(rng))
+    return partial(_train_and_score, validation.check_choice("algorithm", algorithm, ALGORITHMS), 0, 0)
 
 
 def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
-    """Return a function that first tunes a classifier on the training data, by random search and cross-validation.
-
-    The function ignores the hyper-parameters that it is given. Settings that are drawn more than once are tried once.
-    """
+    """Return a function that tunes a classifier by cross-validated random search, whatever it is given."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
-    if check_positive_count("n_folds", n_folds) < 2:
+    if validation.check_total("n_folds", n_folds) < 2:
         raise ValueError(f"n_folds must be at least 2; got {n_folds}")
-    return partial(_tune_and_score, algorithm, check_positive_count("n_draws", n_draws), n_folds)
+    return partial(_train_and_score, algorithm, validation.check_total("n_draws", n_draws), n_folds)
 
 
-def _tune_and_score(
-    algorithm: str, n_draws: int, n_folds: int, _: Hyperparameters, train: Data, test: Data, rng: Generator
+def _train_and_score(
+    algorithm: str, n_draws: int, n_folds: int, given: Hyperparameters, train: Data, test: Data, rng: Generator
 ) -> float:
+    seed = draw_seed(rng)
+    with _quietly():
+        best = _tuned(algorithm, n_draws, n_folds, train, seed, rng) if n_draws else given
+        return _accuracy(algorithm, best, train, test, seed)
+
+
+def _tuned(algorithm: str, n_draws: int, n_folds: int, train: Data, seed: int, rng: Generator) -> Hyperparameters:
     from sklearn.model_selection import StratifiedKFold
 
     points, classes = train
-    seed = draw_seed(rng)
     draws = [sample_hyperparameters(algorithm)(rng) for _ in range(n_draws)]
     distinct = list({repr(sorted(draw.items())): draw for draw in draws}.values())
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(points, classes))
@@ -116,8 +110,7 @@ def _tune_and_score(
             for fit, held in folds
         )
 
-    with _quietly():
-        return _accuracy(algorithm, max(distinct, key=validated), train, test, seed)
+    return max(distinct, key=validated)
 
 
 def trials(
@@ -194,7 +187,7 @@ def versions() -> dict[str, str]:
     return {"scikit_learn": sklearn.__version__, "numpy": np.__version__}
 
 
-def bundle(
+def classifier_trials(
     random: int = 2000,
     tuned: int = 2000,
     *,
@@ -274,8 +267,5 @@ def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.Data
     return hyperparameter.reset_coords(drop=True).reindex(run=runs, fill_value=fill).drop_vars("run")
 
 
-main = partial(command.run, bundle, unrecorded=("archive", "jobs"))
-
-
 if __name__ == "__main__":
-    main()
+    command.run(classifier_trials, unrecorded=("archive", "jobs"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import xarray as xr
 
 from xcurves.experiments import command, learning
-from xcurves.experiments.checks import check_chosen, sklearn
+from xcurves.experiments.command import check_chosen, sklearn
 
 SIZES = (80, 160, 320, 640, 1280)
 
 
-def learners() -> Mapping[str, Any]:
+def digit_learners() -> Mapping[str, Any]:
     """Return the ten classifiers by their names."""
     ensemble, neighbors, svm = sklearn("ensemble"), sklearn("neighbors"), sklearn("svm")
     return {
@@ -59,13 +58,10 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
     >>> errors.count("run").to_numpy()
     array([[16,  8,  4,  2,  1]])
     """
-    chosen = check_chosen("names", names, learners())
+    chosen = check_chosen("names", names, digit_learners())
     images, digits = sklearn("datasets").load_digits(return_X_y=True)
     return learning.partition_errors(chosen, images / 16, digits, sizes=SIZES, seed=seed)
 
 
-main = partial(command.run, learning_curves)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(learning_curves)

@@ -1,10 +1,7 @@
 """Distributional Sampling for Evaluation, Algorithm 1 of Jordan, Cohen & Thomas.
 
-A trial draws hyper-parameters, training and test data and the algorithm's own randomness, each from its own stream,
-made from the seed and the index of the trial. So any trial can be repeated alone, and algorithms with the same seed get
-the same data in trials of the same index.
-
-`xcurves.experiments.saved_trials` saves trials, resumes them and runs them in parallel.
+A trial draws hyper-parameters, data and the algorithm's own randomness, each from a stream made from the seed and the
+index of the trial: any trial can be repeated alone, and algorithms with the same seed get the same data.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -184,7 +180,7 @@ def one_trial(
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [Generator(np.random.PCG64(saved_trials.stream(entropy, index, child))) for child in range(3)]
+    return [Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(index, i)))) for i in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -224,10 +220,8 @@ def _trial(
     chosen, data, training = _streams(entropy, index)
     hyperparameters = sample_hyperparameters(chosen)
     drawn = dict(hyperparameters)  # a copy: training may change them
-    for name in drawn:
-        if name in TAKEN:
-            raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
-        saved_trials.check_name(name)
+    for name in TAKEN & drawn.keys():
+        raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
     try:
         return {**drawn, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}
     except Exception as error:
@@ -235,8 +229,6 @@ def _trial(
 
 
 def _finite(score: object) -> float:
-    if type(score) is float and isfinite(score):
-        return score
     if isinstance(score, str | bytes | bool | np.bool_) or not np.isscalar(score) or not np.isreal(score):
         raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
     if not np.isfinite(float(score)):  # type: ignore[arg-type]  # a real scalar

@@ -1,14 +1,8 @@
-"""The two UCI endgame tables of Piater, Cohen, Zhang & Atighetchi, computed here: every position, nothing downloaded.
-
-*King and rook against king* (Bain 1994): Black to move, the white king in the triangle a1-d1-d4, positions that mirror
-each other in the diagonal a1-d4 counted once; the class is White's number of moves to mate, or a draw. *Tic-tac-toe
-endgame* (Aha 1991): the boards on which a game ends if x moves first; the class is whether x has won.
-"""
+"""The two UCI endgame tables of Piater, Cohen, Zhang & Atighetchi, computed here, nothing downloaded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,8 +11,8 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command, learning
-from xcurves.experiments.boards import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
-from xcurves.experiments.checks import check_chosen, sklearn
+from xcurves.experiments.command import check_chosen, sklearn
+from xcurves.experiments.tictactoe import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
 
 TableName = Literal["chess", "endgame"]
 
@@ -69,11 +63,9 @@ def king_rook_king() -> pd.DataFrame:
 
 
 def depths() -> Ints:
-    """Return White's moves to mate with Black to move, shape (white king, rook, black king), squares 0 to 63.
-
-    A draw is -1, an impossible position -2.
-    """
-    near, apart, sees = _near(), ~np.eye(64, dtype=bool), _sees()
+    """Return White's moves to mate with Black to move, (white king, rook, black king); draws -1, impossible -2."""
+    apart, sees = ~np.eye(64, dtype=bool), _sees()
+    near = np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK)) == 1  # where a king goes
     legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
     check = sees & legal
     captures = (apart & ~near)[:, :, np.newaxis] & ~apart  # of a rook that its king does not guard
@@ -90,12 +82,6 @@ def depths() -> Ints:
         depth[now] = moves
         lost |= now
     return np.asarray(depth)
-
-
-def _near() -> Bools:
-    """Whether a king goes from one square to another, shape (from, to)."""
-    apart = np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK))
-    return np.asarray(apart == 1)
 
 
 def _sees() -> Bools:
@@ -155,10 +141,7 @@ def tic_tac_toe_ends() -> pd.DataFrame:
 
 
 def examples(table: TableName) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Return features that a decision tree can split, and classes.
-
-    The places of the chessmen are numbers; each square of tic-tac-toe is two columns, whether x and whether o is there.
-    """
+    """Return features that a decision tree can split (of a square two: whether x, whether o is there), and classes."""
     validation.check_choice("table", table, get_args(TableName))
     if table == "chess":
         positions = king_rook_king()
@@ -228,8 +211,5 @@ def learning_curves(
     return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)
 
 
-main = partial(command.run, learning_curves)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(learning_curves)

@@ -1,21 +1,19 @@
 """Learning curves of scikit-learn's classifiers: cross-validated, or on disjoint partitions of the data.
 
-Estimators are given by name; they need scikit-learn's `fit` and `predict`. All are trained on the same examples. An
-estimator that takes a `random_state` gets a different one for every fold and level, so that no number depends on which
-other estimators, folds or levels are computed.
+A `random_state` differs for every fold and level: no number depends on which other ones are computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.experiments.checks import check_levels, check_positive_count, check_seed, labelled, recorded, sklearn
+from xcurves.core import validation
+from xcurves.experiments.command import check_rising, check_seed, labelled, made_by, sklearn
 
 SEED = 1998
 
@@ -78,12 +76,12 @@ def cross_validation(
     {'algorithm': 1, 'run': 10, 'training': 2}
     """
     x, y, classes = _check_examples(estimators, x, y)
-    n_folds, seed = check_positive_count("n_folds", n_folds), check_seed(seed)
+    n_folds, seed = validation.check_total("n_folds", n_folds), check_seed(seed)
     if not 2 <= n_folds <= len(y):
         raise ValueError(f"n_folds must lie between 2 and the number of examples, {len(y)}; got {n_folds}")
     left = len(y) - -(-len(y) // n_folds)  # by the largest fold
     levels = [left * step // 10 for step in range(1, 11)] if levels is None else levels
-    levels = check_levels("levels", levels, len(classes), "the number of classes")
+    levels = check_rising("levels", levels, len(classes), "the number of classes")
     if levels[-1] > left:
         raise ValueError(f"levels must be at most {left}, which {n_folds} folds leave for training; got {levels[-1]}")
     fold_of = _deal(y, n_folds, np.random.default_rng(seed))
@@ -99,8 +97,8 @@ def cross_validation(
         "data set only.",
     }
     said = "examples of the fold classified right"
-    array = labelled(accuracy, list(estimators), levels, long_name=said, units="%", run="fold")
-    return xr.Dataset({"accuracy": array}, attrs=attrs | _made(seed))
+    attrs |= made_by(seed)
+    return labelled("accuracy", accuracy, estimators, levels, long_name=said, attrs=attrs, run="fold")
 
 
 def partition_errors(
@@ -156,7 +154,7 @@ def partition_errors(
     array([[4, 2, 1]])
     """
     x, y, classes = _check_examples(estimators, x, y)
-    seed, sizes = check_seed(seed), check_levels("sizes", sizes, len(classes), "the number of classes")
+    seed, sizes = check_seed(seed), check_rising("sizes", sizes, len(classes), "the number of classes")
     _check_parts(sizes, y, classes)
     folds = [sizes[-1] // size for size in sizes]
     rng = np.random.default_rng(seed)
@@ -175,8 +173,8 @@ def partition_errors(
         "references": "Hoiem et al. (2021), Learning Curves for Analysis of Deep Networks, PMLR 139",
         "n_test": len(test),
     }
-    array = labelled(error, list(estimators), sizes, long_name="test error", units="%", run="fold")
-    return xr.Dataset({"error": array}, attrs=attrs | _made(seed))
+    attrs |= made_by(seed)
+    return labelled("error", error, estimators, sizes, long_name="test error", attrs=attrs, run="fold")
 
 
 def _check_examples(
@@ -243,7 +241,3 @@ def percent_right(
         fresh.set_params(**dict.fromkeys(random, state)).fit(x[train], y[train])
         right.append(100 * (fresh.predict(x[test]) == y[test]).mean())
     return np.array(right)
-
-
-def _made(seed: int) -> dict[str, Any]:
-    return {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}

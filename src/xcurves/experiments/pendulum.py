@@ -1,23 +1,19 @@
 """Actor-critic and PPO on the pendulum, with hyper-parameters drawn from the ranges of Jordan, Cohen & Thomas.
 
-Both are linear in the Fourier basis: `xcurves.experiments.swingup` has the pendulum and the basis, `actor_critic` and
-`ppo` the algorithms. A trial draws its hyper-parameters and all random numbers from a stream made from the seed, the
-algorithm and the index of the trial: its curve does not depend on the other trials. Those modules describe what
-Appendix B leaves open.
+A trial draws all its numbers from a stream of its own; `swingup` says what their Appendix B leaves open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import validation
-from xcurves.experiments import actor_critic, command, ppo
-from xcurves.experiments.checks import check_positive_count, check_seed
-from xcurves.experiments.swingup import ACTIONS, Floats
+from xcurves.experiments import command, swingup
+from xcurves.experiments.command import check_seed
+from xcurves.experiments.swingup import ACTIONS
 
 ALGORITHMS = ("actor-critic", "PPO")
 PERCENTILES = (1, 50, 95, 99)
@@ -25,8 +21,6 @@ N_EPISODES = 100
 N_LEVELS = 20
 SEED = 2018
 _SIDE_BY_SIDE = 100  # trials at once, so that their parameters fit in a cache
-
-TrialSettings = Mapping[str, Floats]
 
 
 def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
@@ -167,7 +161,7 @@ def repeated(
     >>> repeated("actor-critic", 7, 3, n_episodes=2, n_levels=1).shape
     (3, 1)
     """
-    chosen = hyperparameters(algorithm, [run] * check_positive_count("n_runs", n_runs), seed=seed)
+    chosen = hyperparameters(algorithm, [run] * validation.check_total("n_runs", n_runs), seed=seed)
     lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
     return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
 
@@ -175,13 +169,16 @@ def repeated(
 def _curves(
     algorithm: str, chosen: xr.Dataset, lives: Sequence[np.random.Generator], n_episodes: int, n_levels: int
 ) -> xr.DataArray:
-    if check_positive_count("n_episodes", n_episodes) % check_positive_count("n_levels", n_levels):
+    if validation.check_total("n_episodes", n_episodes) % validation.check_total("n_levels", n_levels):
         raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
-    learn = actor_critic.learn if algorithm == "actor-critic" else ppo.learn
-    returns = np.concatenate([learn(some, streams, n_episodes) for some, streams in _side_by_side(chosen, lives)])
+    returns = []
+    for first in range(0, len(lives), _SIDE_BY_SIDE):
+        some = slice(first, first + _SIDE_BY_SIDE)
+        settings = {str(name): values.to_numpy()[some] for name, values in chosen.data_vars.items()}
+        returns.append(swingup.learn(algorithm, settings, lives[some], n_episodes))
     training = {"long_name": "training", "units": "episodes"}
     return xr.DataArray(
-        returns.reshape(len(lives), n_levels, -1).mean(axis=-1),
+        np.concatenate(returns).reshape(len(lives), n_levels, -1).mean(axis=-1),
         {"training": ("training", np.arange(1.0, n_levels + 1) * (n_episodes // n_levels), training)},
         ("run", "training"),
         name="score",
@@ -189,15 +186,7 @@ def _curves(
     )
 
 
-def _side_by_side(
-    chosen: xr.Dataset, lives: Sequence[np.random.Generator]
-) -> Iterator[tuple[TrialSettings, Sequence[np.random.Generator]]]:
-    for first in range(0, len(lives), _SIDE_BY_SIDE):
-        some = slice(first, first + _SIDE_BY_SIDE)
-        yield {str(name): chosen[name].to_numpy()[some] for name in chosen.data_vars}, lives[some]
-
-
-def bundle(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed: int = SEED) -> xr.Dataset:
+def pendulum_trials(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed: int = SEED) -> xr.Dataset:
     """Make the data set `pendulum`.
 
     Parameters
@@ -240,8 +229,5 @@ def bundle(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed:
     return xr.Dataset(data, attrs=attrs)
 
 
-main = partial(command.run, bundle)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(pendulum_trials)

@@ -1,12 +1,6 @@
 """Numbered trials that are run once each, in parallel if wanted, and saved so that a killed process can go on.
 
-A *trial* is a function of its index that returns named numbers and texts. It must depend on nothing else: whatever it
-draws comes from ``stream(entropy, index)``. Then any trial can be run again alone, and it does not matter which trials
-are run, in what order, or in how many sessions.
-
 A batch of trials is one netCDF file in a folder, complete or absent. A trial that is in two files counts once.
-
-    outcomes = run_trials(trial, 1000, path="trials", settings={"seed": 0})
 """
 
 from __future__ import annotations
@@ -21,8 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.validation import check_progress
-from xcurves.experiments.checks import check_positive_count
+from xcurves.core import validation
 
 Value = float | str | None
 Record = Mapping[str, Value]
@@ -32,11 +25,6 @@ Trial = Callable[[int], Mapping[str, Any]]
 ERROR = "error"
 _LONGEST = 500  # text of an error
 _FILES = "[0-9]" * 8 + "-" + "[0-9]" * 8 + ".nc"
-
-
-def stream(entropy: int, *index: int) -> np.random.SeedSequence:
-    """Return the seed sequence of one trial, a child of that of the whole simulation, or a child of it."""
-    return np.random.SeedSequence(entropy, spawn_key=index)
 
 
 def run_trials(
@@ -58,18 +46,8 @@ def run_trials(
         From the index of a trial, 0 to `n_trials` - 1, to a mapping from names to numbers, truth values (1 or 0), texts
         or None; of anything else the text is kept. An exception is recorded as the text `error` of this trial; a trial
         may also return one.
-    n_trials : int
-        Total number of trials, including those that are saved.
-    path : path, optional
-        Folder of the saved trials, made if it is not there. By default nothing is saved.
-    settings : mapping, optional
-        Numbers and texts on which trials depend. Trials that were saved with different ones are refused.
-    n_jobs : int, default 1
-        Trials run at once, by joblib if more than 1; -1 for all processors.
-    batch : int, default 1
-        Trials of a file. If the work is killed, trials in flight and those of an unfinished batch are run again.
-    progress : bool, optional
-        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+    n_trials, path, settings, n_jobs, batch, progress : int, path, mapping, int, int and bool
+        As for `dse`. If the work is killed, trials in flight and those of an unfinished batch are run again.
     check : callable, optional
         Called with what the saved trials returned, by index, before others are run; it may refuse them by raising.
 
@@ -84,11 +62,8 @@ def run_trials(
     ------
     TypeError
         If `settings` are not numbers and texts by name.
-    ValueError
-        If `n_trials` is less than 1 or than are saved, if trials were saved with other settings, or if one of the files
-        cannot be read.
-    ImportError
-        If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
+    ValueError, ImportError
+        As `dse`.
 
     Examples
     --------
@@ -97,7 +72,7 @@ def run_trials(
     >>> run_trials(trial, 3)["half"].values
     array([0. , 0.5, 1. ])
     """
-    n_trials, batch = check_positive_count("n_trials", n_trials), check_positive_count("batch", batch)
+    n_trials, batch = validation.check_total("n_trials", n_trials), validation.check_total("batch", batch)
     described = _as_json({} if settings is None else settings)
     folder = None if path is None else Path(path)
     done = {} if folder is None else _read_folder(folder, described)
@@ -110,7 +85,7 @@ def run_trials(
         check(done)
     wanted = [index for index in range(n_trials) if index not in done]
     waiting: dict[int, Record] = {}
-    bar = check_progress(progress, "trials", "trial")
+    bar = validation.check_progress(progress, "trials", "trial")
     for index, record in bar(_attempts(trial, wanted, n_jobs), total=len(wanted)):
         done[index] = waiting[index] = record
         if folder is not None and (len(waiting) == batch or len(done) == n_trials):
@@ -136,12 +111,12 @@ def _attempts(trial: Trial, wanted: Sequence[int], n_jobs: int) -> Iterable[tupl
 
 def _attempt(trial: Trial, index: int) -> tuple[int, Record]:
     try:
-        return index, {check_name(name): plain(value) for name, value in trial(index).items()}
+        return index, {_check_name(name): plain(value) for name, value in trial(index).items()}
     except Exception as error:
         return index, {ERROR: plain(error_text(error))}
 
 
-def check_name(name: object) -> str:
+def _check_name(name: object) -> str:
     """Return a name that a variable next to `run` can have, in memory and in a file."""
     good = isinstance(name, str) and name not in ("", "run") and name == name.strip() and name.isprintable()
     if not good or "/" in str(name):

@@ -1,23 +1,21 @@
-"""A pendulum that a weak motor must swing up (Doya 2000), and the Fourier basis of its features.
+"""A pendulum that a weak motor must swing up (Doya 2000), and two algorithms that learn it, many learners at once.
 
-    m l² θ'' = -μ θ' + m g l sin θ + u,    m = l = 1, g = 9.8, μ = 0.01, |u| <= 5,
-
-where θ is 0 upright. Equations are integrated by Runge and Kutta's fourth-order rule in steps of 0.02 s. A torque is
-held for five of them; an episode is 20 s long, 200 actions, from rest at a random angle. The reward of an action is
-cos θ after it. Speeds are clipped to ±8 rad/s: a pendulum that falls from the top reaches 6.3.
+Both are linear in the Fourier basis. Episodes end only by time, so their last value is estimated like any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-GRAVITY, FRICTION, MAX_TORQUE, MAX_SPEED = 9.8, 0.01, 5.0, 8.0
-TIME_STEP, STEPS_PER_ACTION, ACTIONS = 0.02, 5, 200
+GRAVITY, FRICTION, MAX_TORQUE = 9.8, 0.01, 5.0
+MAX_SPEED = 8.0  # at which speeds are clipped; a pendulum that falls from the top reaches 6.3
+TIME_STEP, STEPS_PER_ACTION, ACTIONS = 0.02, 5, 200  # seconds; an episode is 20 s, from rest at a random angle
 
 ORDER = 10  # highest frequency of the basis in either variable
 _MULTIPLES = np.pi * np.arange(ORDER + 1)
@@ -26,6 +24,7 @@ N_FEATURES = len(_FIRST)
 
 
 def _acceleration(angle: Floats, speed: Floats, torque: Floats) -> Floats:
+    """Return θ'' of m l² θ'' = -μ θ' + m g l sin θ + u, where m = l = 1 and θ is 0 upright."""
     return GRAVITY * np.sin(angle) - FRICTION * speed + torque
 
 
@@ -51,10 +50,7 @@ def _runge_kutta(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, 
 
 
 def features(angle: Floats, speed: Floats) -> Floats:
-    """Return cos(π c·x) for all frequencies c up to `ORDER` in both variables, scaled to [0, 1] (Konidaris et al.).
-
-    Shape (trial, feature). The cosines of sums are computed from those of the parts.
-    """
+    """Return cos(π c·x) for all frequencies c of both variables, scaled to [0, 1], (trial, feature) (Konidaris)."""
     x = (angle[:, np.newaxis] / np.pi + 1) / 2 * _MULTIPLES
     y = (speed[:, np.newaxis] / MAX_SPEED + 1) / 2 * _MULTIPLES
     waves = np.cos(x)[:, :, np.newaxis] * np.cos(y)[:, np.newaxis]
@@ -62,15 +58,182 @@ def features(angle: Floats, speed: Floats) -> Floats:
     return waves.reshape(len(angle), N_FEATURES)
 
 
-def in_basis(independent: NDArray[Any], dependent: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which features are in bases of the given orders, shape (..., feature).
-
-    The dependent order bounds frequencies in both variables at once, the independent one those in one of them alone.
-    """
+def in_basis(independent: ArrayLike, dependent: ArrayLike) -> NDArray[np.bool_]:
+    """Return which features are in bases: both frequencies up to `dependent`, or one alone up to `independent`."""
     highest, lowest = np.maximum(_FIRST, _SECOND), np.minimum(_FIRST, _SECOND)
     both = highest <= np.asarray(dependent)[..., np.newaxis]
     return np.asarray(both | ((lowest == 0) & (highest <= np.asarray(independent)[..., np.newaxis])))
 
 
+DISCOUNT = 0.99
+_LOG_SIGMA = (-2.0, 0.5)
+_DIVERGED = 1e6
+_BETA, _EPSILON = (0.9, 0.999), 1e-5  # of Adam
 POLICY = np.flatnonzero(in_basis(np.array(6), np.array(5)))  # of both algorithms, Appendix B
 SCALE = 1 / np.maximum(np.hypot(_FIRST, _SECOND), 1)  # of learning rates, by frequency (Konidaris et al.)
+
+
+def dot(one: Floats, other: Floats) -> Floats:
+    """Return scalar products of rows, independent of the number of rows; `other` may be one row."""
+    return np.asarray(np.einsum("...j,...j->...", one, other))
+
+
+def for_policy(seen: Floats) -> Floats:
+    """Return the features that policies see, in contiguous rows: sums over other layouts round differently."""
+    return np.take(seen, POLICY, axis=1)
+
+
+def learn(
+    algorithm: str, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator], n_episodes: int
+) -> Floats:
+    """Return returns, shape (trial, episode), of learners with the given settings, one value for each trial."""
+    n_trials = len(streams)
+    learner = ActorCritic(settings, streams) if algorithm == "actor-critic" else Ppo(settings, streams)
+    returns = np.zeros((n_trials, n_episodes))
+    for episode in range(n_episodes):
+        starts = [(stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS)) for stream in streams]
+        angle, noise = (np.array(drawn) for drawn in zip(*starts, strict=True))
+        speed, seen = np.zeros(n_trials), features(angle, np.zeros(n_trials))
+        learner.begin()
+        for step in range(ACTIONS):
+            mean = dot(learner.policy, for_policy(seen))
+            angle, speed = swing(angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step]))
+            reward, after = np.cos(angle), features(angle, speed)
+            # δ = r + γ v(s') - v(s), v = w·φ
+            surprise = reward + DISCOUNT * dot(learner.weights, after) - dot(learner.weights, seen)
+            learner.learn(seen, noise[:, step], surprise, step == ACTIONS - 1)
+            returns[:, episode] += reward
+            seen = after
+    return returns
+
+
+class ActorCritic:
+    """Actor-critic with eligibility traces, reset in each episode (Sutton & Barto)."""
+
+    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
+        basis = in_basis(settings["independent_order"], settings["dependent_order"])
+        self.critic_rate = settings["critic_rate"][:, np.newaxis] * SCALE * basis
+        self.rate = settings["actor_rate"]
+        self.fading = DISCOUNT * settings["trace_decay"]
+        self.weights, self.policy = np.zeros((len(streams), N_FEATURES)), np.zeros((len(streams), len(POLICY)))
+        self.log_sigma, self.sigma = np.zeros(len(streams)), np.ones(len(streams))
+        self.learns = np.ones(len(streams), bool)
+
+    def begin(self) -> None:
+        """Begin an episode."""
+        self.traces = [np.zeros_like(self.weights), np.zeros_like(self.policy)]
+        self.sigma_trace = np.zeros(len(self.sigma))
+
+    def learn(self, seen: Floats, noise: Floats, surprise: Floats, _: bool) -> None:
+        """Learn from a step of each learner."""
+        self.learns &= np.abs(surprise) < _DIVERGED  # others go on to act
+        surprise = np.where(self.learns, surprise, 0)[:, np.newaxis]
+        ahead = for_policy(seen) * (noise / self.sigma)[:, np.newaxis]
+        for trace, gradient in zip(self.traces, (seen, ahead), strict=True):
+            trace *= self.fading[:, np.newaxis]
+            trace += gradient  # e = γλ e + φ(s), or ∇ log π(a|s)
+        self.sigma_trace = self.fading * self.sigma_trace + noise**2 - 1
+        self.weights += self.critic_rate * surprise * self.traces[0]  # w += α δ e
+        self.policy += self.rate[:, np.newaxis] * SCALE[POLICY] * surprise * self.traces[1]
+        self.log_sigma += self.rate * surprise[:, 0] * self.sigma_trace
+        np.clip(self.log_sigma, *_LOG_SIGMA, out=self.log_sigma)
+        self.sigma = np.exp(self.log_sigma)
+
+
+class PpoLearner:
+    """What one trial of PPO learns: policy, log σ and critic in one vector, and the moments of Adam."""
+
+    def __init__(self, settings: Mapping[str, float], stream: np.random.Generator) -> None:
+        self.basis = np.flatnonzero(in_basis(settings["independent_order"], settings["dependent_order"]))
+        self.settings = settings
+        self.stream = stream
+        self.n_steps = int(settings["steps_per_batch"])
+        self.size = min(int(settings["batch_size"]), self.n_steps)
+        self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
+        self.moments = np.zeros((2, len(self.parameters)))
+        self.n_updates = 0
+
+    def parts(self) -> tuple[Floats, Any, Floats]:
+        """Return the weights of the policy, log σ, and the weights of the critic."""
+        n_policy = len(POLICY)
+        return self.parameters[:n_policy], self.parameters[n_policy], self.parameters[n_policy + 1 :]
+
+    def update(self, seen: Floats, noise: Floats, surprise: Floats, ends: NDArray[np.bool_]) -> None:
+        """Learn from a batch of steps."""
+        chosen, seen = for_policy(seen), np.take(seen, self.basis, axis=1)
+        policy, log_sigma, weights = self.parts()
+        actions = dot(chosen, policy) + np.exp(log_sigma) * noise
+        old = -(noise**2) / 2 - log_sigma
+        advantage = advantages(surprise, ends, DISCOUNT * self.settings["trace_decay"])
+        target = advantage + dot(seen, weights)  # λ-returns
+        advantage = (advantage - advantage.mean()) / max(advantage.std(), 1e-8)
+        for _ in range(int(self.settings["epochs"])):
+            order = self.stream.permutation(self.n_steps)
+            for first in range(0, self.n_steps - self.size + 1, self.size):
+                rows = order[first : first + self.size]
+                self._step(chosen[rows], seen[rows], actions[rows], old[rows], advantage[rows], target[rows])
+
+    def _step(
+        self, chosen: Floats, seen: Floats, actions: Floats, old: Floats, advantage: Floats, target: Floats
+    ) -> None:
+        policy, log_sigma, weights = self.parts()
+        noise = (actions - dot(chosen, policy)) / np.exp(log_sigma)
+        ratio = np.exp(np.minimum(-(noise**2) / 2 - log_sigma - old, 50))
+        clip = self.settings["clip"]
+        pays = np.where(advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip)  # where the surrogate is not clipped
+        push = advantage * ratio * pays / len(ratio)
+        wrong = 2 * (dot(seen, weights) - target) / len(ratio)
+        pushed = np.einsum("i,ij->j", push * noise / np.exp(log_sigma), chosen)
+        gradient = np.concatenate([-pushed, [-(push * (noise**2 - 1)).sum()], np.einsum("i,ij->j", wrong, seen)])
+        self._adam(gradient)
+        self.parameters[len(POLICY)] = np.clip(self.parameters[len(POLICY)], *_LOG_SIGMA)
+
+    # One step for the clipped surrogate and the squared error of the critic together.
+    def _adam(self, gradient: Floats) -> None:
+        self.n_updates += 1
+        for moment, beta, power in zip(self.moments, _BETA, (gradient, gradient**2), strict=True):
+            moment += (1 - beta) * (power - moment)
+        first, second = (1 - beta**self.n_updates for beta in _BETA)
+        step = self.moments[0] / first / (np.sqrt(self.moments[1] / second) + _EPSILON)
+        self.parameters -= self.settings["learning_rate"] * step
+
+
+def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floats:
+    """Return the discounted sums of later temporal-difference errors, up to the end of each episode."""
+    found = np.empty(len(surprise))
+    total = 0.0
+    for step in range(len(surprise) - 1, -1, -1):
+        total = surprise[step] + (0.0 if ends[step] else fading * total)
+        found[step] = total
+    return found
+
+
+class Ppo:
+    """Proximal policy optimization as in the OpenAI Baselines: batches of steps that may span several episodes."""
+
+    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
+        n_trials = len(streams)
+        self.learners = [
+            PpoLearner({name: float(values[trial]) for name, values in settings.items()}, stream)
+            for trial, stream in enumerate(streams)
+        ]
+        shape = (n_trials, max(learner.n_steps for learner in self.learners))
+        self.weights, self.policy = np.zeros((n_trials, N_FEATURES)), np.zeros((n_trials, len(POLICY)))
+        self.sigma, self.filled = np.ones(n_trials), np.zeros(n_trials, int)
+        self.steps: Any = (np.empty((*shape, N_FEATURES)), np.empty(shape), np.empty(shape), np.zeros(shape, bool))
+
+    def begin(self) -> None:
+        """Begin an episode."""
+
+    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
+        """Keep a step of each learner; those whose batch is full learn."""
+        each = np.arange(len(self.filled))
+        for kept, now in zip(self.steps, (seen, noise, surprise, is_last), strict=True):
+            kept[each, self.filled] = now
+        self.filled += 1
+        for trial, learner in enumerate(self.learners):
+            if self.filled[trial] == learner.n_steps:
+                learner.update(*(kept[trial, : learner.n_steps] for kept in self.steps))
+                self.policy[trial], log_sigma, self.weights[trial, learner.basis] = learner.parts()
+                self.sigma[trial] = np.exp(log_sigma)
+                self.filled[trial] = 0

@@ -1,12 +1,6 @@
-"""The tasks of Jordan, Cohen & Thomas (moons, circles, linear, and digits), and hyper-parameters.
+"""The tasks of Jordan, Cohen & Thomas, and hyper-parameters of five classifiers, from the ranges of their Appendix A.
 
-What their Appendix A leaves open is as in scikit-learn's comparison of classifiers, which has the same tasks: moons
-with noise 0.3, circles with noise 0.2 and factor 0.5. All ten features of `linear` are informative. Digits
-replace faces, which cannot be generated and are not included: 1,797 images of ten classes, projected like faces on
-their first eigenvectors, here 20, and whitened.
-
-Hyper-parameters of five classifiers are drawn from the ranges of their Appendix A. The upper end of logistic
-regression's C, which is misprinted, is 10,000. A network has one or two hidden layers, equally often.
+What it leaves open is as in scikit-learn's comparison of classifiers, which has the same tasks.
 """
 
 from __future__ import annotations
@@ -18,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from xcurves.core import validation
-from xcurves.experiments.checks import check_positive_count
 from xcurves.experiments.dse import Hyperparameters, SampleData, SampleHyperparameters
 
 Data = tuple[Any, Any]
@@ -28,7 +21,7 @@ ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 DATASETS = ("moons", "circles", "linear", "digits")
 N_POINTS = 2000
 TEST_SHARE = 0.4
-N_COMPONENTS = 20  # of digits
+N_COMPONENTS = 20  # of digits, which replace faces: on their first eigenvectors, as these, and whitened
 
 
 def sample_data(dataset: str, *, n_points: int = N_POINTS) -> SampleData:
@@ -58,7 +51,7 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS) -> SampleData:
     ((1200, 2), (800, 2))
     """
     validation.check_choice("dataset", dataset, DATASETS)
-    return partial(_sample_data, dataset, check_positive_count("n_points", n_points))
+    return partial(_sample_data, dataset, validation.check_total("n_points", n_points))
 
 
 def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Data]:
@@ -132,7 +125,7 @@ def _forest(rng: Generator) -> Hyperparameters:
 
 
 def _logistic(rng: Generator) -> Hyperparameters:
-    return {"C": _log_uniform(rng, 1e-4, 1e4)}
+    return {"C": _log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
 
 
 def _network(rng: Generator) -> Hyperparameters:

@@ -1,32 +1,25 @@
 """TD(0) learning tic-tac-toe, by default against a random opponent: the experiment of Piater & Cohen.
 
-A learner values *afterstates* (the board after its own move), plays the move of highest value except for a share
-``epsilon`` of random moves, and after each greedy move updates the value of its last afterstate:
-``V(s) += rate * (V(s') - V(s))`` (Sutton 1988, doi:10.1007/BF00115009). A won board is worth 1, a lost one -1, a
-drawn one 0; the learner gets this value when a game ends. The learner begins every other game. At each
-level of training it plays 100 games without exploring or learning; its score there is wins minus losses.
-
-All learners play at once. Each has its own random stream, made from the seed, its learning rate and
-the number of its run, so that its curve does not depend on the others.
+A learner values *afterstates*, the boards after its own moves (Sutton 1988, doi:10.1007/BF00115009), and begins every
+other game. All learners play at once, each with a random stream of its own.
 """
 
 from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.experiments import command
-from xcurves.experiments.boards import ME, TABLES, WORTH, Bools, Floats, Games, Ints, Opponent, Player
-from xcurves.experiments.checks import (
-    check_levels,
-    check_positive_count,
+from xcurves.experiments.command import (
     check_probability,
+    check_rising,
     check_seed,
     labelled,
     recorded,
@@ -40,6 +33,106 @@ SEED = 1998
 
 _AT_ONCE = 500  # games whose random numbers are drawn at once
 _SIDE_BY_SIDE = 500  # learners; each has a table of 19,683 values
+
+POWERS = 3 ** np.arange(9)
+ME, OTHER = 1, 2
+LINES = np.array([(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)])
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# A board is a number in base 3: a digit for each square, row by row, 0 (empty), 1 (my mark) or 2 (the other's).
+SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3  # the marks on every board, shape (board, square)
+
+Opponent = Literal["random", "tactical", "perfect"]
+_EMPTY = SQUARES == 0
+_BELOW_1 = np.nextafter(1.0, 0.0)
+
+
+def _outcomes() -> tuple[Bools, Floats]:
+    """Return, for every board, whether it ends the game, and its value to me."""
+    mine = (SQUARES[:, LINES] == ME).all(axis=-1).any(axis=-1)
+    theirs = (SQUARES[:, LINES] == OTHER).all(axis=-1).any(axis=-1)
+    return mine | theirs | (SQUARES > 0).all(axis=-1), mine.astype(float) - theirs
+
+
+OVER, WORTH = _outcomes()
+
+
+class Games:
+    """Many games at once, game ``g`` by the learner whose number is ``learner[g]``."""
+
+    def __init__(self, values: Floats, learner: Ints) -> None:
+        self.values = values
+        self.learner = learner
+        self.empty = np.ones((len(learner), 9), bool)
+        self.board = np.zeros(len(learner), np.int64)
+
+    @property
+    def on(self) -> Bools:
+        """Whether each game goes on."""
+        return np.asarray(~OVER[self.board])
+
+    def best_moves(self) -> Bools:
+        """Return the empty squares whose afterstates have the highest value."""
+        after = np.where(self.empty, self.board[:, np.newaxis] + ME * POWERS, 0)
+        worth = np.where(self.empty, self.values[self.learner[:, np.newaxis], after], -np.inf)
+        return np.asarray(self.empty & (worth == worth.max(axis=-1, keepdims=True)))
+
+    def move(self, squares: Bools, chance: Floats, mark: int) -> None:
+        """Put a mark on one of the given squares, chosen by a uniform number, in the games that go on."""
+        on = np.flatnonzero(self.on)
+        count = squares[on].cumsum(axis=-1)
+        wanted = (chance[on] * count[:, -1]).astype(np.int64) + 1
+        square = (count >= wanted[:, np.newaxis]).argmax(axis=-1)
+        self.empty[on, square] = False
+        self.board[on] += mark * POWERS[square]
+
+
+class Player:
+    """An opponent that makes a share `epsilon` of its moves at random."""
+
+    def __init__(self, opponent: Opponent, epsilon: float) -> None:
+        self.squares = TABLES[opponent]()
+        self.epsilon = epsilon
+
+    def move(self, games: Games, chance: Floats) -> None:
+        """Move in the games that go on; one uniform number says whether at random, and where."""
+        careless = chance < self.epsilon
+        squares = np.where(careless[:, np.newaxis], games.empty, self.squares[games.board])
+        start, share = np.where(careless, 0.0, self.epsilon), np.where(careless, self.epsilon, 1 - self.epsilon)
+        games.move(squares, np.minimum((chance - start) / share, _BELOW_1), OTHER)
+
+
+def _after(mark: int) -> Ints:
+    """Return the board that follows each board when a mark is put on each square; itself where that is taken."""
+    return np.asarray(np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0))
+
+
+def _tactical() -> Bools:
+    """Squares that win at once; if there are none, squares where I would win; else all empty squares."""
+    wins = _EMPTY & (WORTH[_after(OTHER)] < 0)
+    blocks = _EMPTY & (WORTH[_after(ME)] > 0)
+    must = np.where(wins.any(axis=-1, keepdims=True), wins, blocks)
+    return np.asarray(np.where(must.any(axis=-1, keepdims=True), must, _EMPTY))
+
+
+def _perfect() -> Bools:
+    """Squares with the lowest value to me under best play by both sides."""
+    worth = {mover: WORTH.copy() for mover in (ME, OTHER)}  # of a board, by the side whose move it is
+    after = {mover: _after(mover) for mover in (ME, OTHER)}
+    marks = (SQUARES > 0).sum(axis=-1)
+    for n_marks in range(8, -1, -1):
+        boards = np.flatnonzero((marks == n_marks) & ~OVER)
+        for mover, other, worst, best in ((ME, OTHER, -np.inf, np.max), (OTHER, ME, np.inf, np.min)):
+            ahead = np.where(_EMPTY[boards], worth[other][after[mover][boards]], worst)
+            worth[mover][boards] = best(ahead, axis=-1)
+    return np.asarray(_EMPTY & (worth[ME][after[OTHER]] == worth[OTHER][:, np.newaxis]))
+
+
+# The squares that an opponent considers on every board, shape (board, square), of which it picks one at random.
+TABLES: dict[str, Callable[[], Bools]] = {"random": lambda: _EMPTY, "tactical": _tactical, "perfect": _perfect}
 
 
 def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances: Floats, player: Player) -> None:
@@ -132,7 +225,7 @@ def learning_curves(
     ('algorithm', 'run', 'training')
     """
     rates = _check_rates(learning_rates)
-    n_runs, levels, seed = check_positive_count("n_runs", n_runs), check_levels("levels", levels), check_seed(seed)
+    n_runs, levels, seed = validation.check_total("n_runs", n_runs), check_rising("levels", levels), check_seed(seed)
     validation.check_choice("opponent", opponent, list(TABLES))
     player = Player(opponent, check_probability("opponent_epsilon", opponent_epsilon))
     epsilon = check_probability("epsilon", epsilon)
@@ -141,15 +234,6 @@ def learning_curves(
         _scores(learners[start : start + _SIDE_BY_SIDE], levels, epsilon, player, seed)
         for start in range(0, len(learners), _SIDE_BY_SIDE)
     ]
-    scores = labelled(
-        np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)),
-        [f"rate {rate}" for rate in rates],
-        levels,
-        long_name=f"wins minus losses in {N_TEST_GAMES} games",
-        units="games",
-        training="games",
-        algorithm="learning rate",
-    )
     against = {} if opponent == "random" else {"opponent": opponent, "opponent_epsilon": player.epsilon}
     attrs = {
         "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
@@ -158,7 +242,17 @@ def learning_curves(
         **against,
         "seed": recorded(seed),
     }
-    return xr.Dataset({"score": scores}, attrs=attrs)
+    return labelled(
+        "score",
+        np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)),
+        [f"rate {rate}" for rate in rates],
+        levels,
+        long_name=f"wins minus losses in {N_TEST_GAMES} games",
+        units="games",
+        training="games",
+        algorithm="learning rate",
+        attrs=attrs,
+    )
 
 
 def _check_rates(learning_rates: Sequence[float]) -> list[float]:
@@ -191,8 +285,5 @@ def _scores(
     return scores
 
 
-main = partial(command.run, learning_curves)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(learning_curves)

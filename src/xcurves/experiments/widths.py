@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.experiments import command
-from xcurves.experiments.checks import check_levels, check_seed, recorded
+from xcurves.experiments.command import check_rising, check_seed, recorded
 
 SEED = 2022
 WIDTHS = (8, 16, 32, 64, 128, 256)
@@ -54,8 +53,8 @@ def losses(widths: Sequence[int] = WIDTHS, examples: Sequence[int] = EXAMPLES, *
     >>> bool(runs[1, 1] < runs[0, 0])
     True
     """
-    sizes = check_levels("widths", widths, 1)
-    amounts = check_levels("examples", examples, 1)
+    sizes = check_rising("widths", widths, 1)
+    amounts = check_rising("examples", examples, 1)
     rng = np.random.default_rng(check_seed(seed))
     measured = [[np.mean([_loss(width, count, rng) for _ in range(_REPEATS)]) for count in amounts] for width in sizes]
     coords = {
@@ -91,8 +90,5 @@ def _examples(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return x, np.sin(2 * x[:, 0]) * np.cos(x[:, 1]) + 0.5 * x[:, 2] * x[:, 3] + _NOISE * rng.normal(size=count)
 
 
-main = partial(command.run, losses)
-
-
 if __name__ == "__main__":
-    main()
+    command.run(losses)

@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.group_sequential import plots, tables, text
+from xcurves.group_sequential import plots, text
 
 _BY_LOOK = ("task", "pair", "look")
 
@@ -70,7 +70,7 @@ SEQUENTIAL = ResultKind(
         "whole runs",
     ),
     table=captioned(
-        tables.sequential_table,
+        text.sequential_table,
         "Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
         "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
     ),

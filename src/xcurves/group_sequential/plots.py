@@ -19,8 +19,23 @@ _LARGEST = 10.0  # times the median; larger statistics stand at the edge
 def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     """Draw the statistic of a pair against looks, with the boundary."""
     pair = result.isel(pair=0)
-    _draw_pair(pair, ax, _top(pair))
-    ax.set_xlabel(f"look ({_state(pair)})")
+    looks, done = pair["look"].to_numpy(), ~np.isnan(pair["pvalue"].to_numpy())
+    statistic, boundary = pair["statistic"].to_numpy(), pair["critical_value"].to_numpy()
+    finite = np.array([2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))])
+    top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))  # larger statistics stand near it
+    shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
+    ax.plot(looks[some], np.minimum(boundary[some], 0.97 * top), "--_", color="black", linewidth=1, markersize=12)
+    none = done & np.isinf(boundary)
+    ax.plot(looks[none], np.full(np.count_nonzero(none), 0.97 * top), "^", color="0.6", markersize=5)
+    ax.plot(looks[done], shown[done], "-o", color=OTHER_COLOURS[0], markerfacecolor="white", markersize=5)
+    decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
+    ax.plot(looks[decided], shown[decided], "*", color=OTHER_COLOURS[2], markersize=13, zorder=4)
+    ax.set_ylim(0, top)
+    ax.set_xlim(0.5, len(looks) + 0.5)
+    ax.set_xticks(looks)
+    ax.grid(axis="y", alpha=0.3)
+    undecided = "open" if pair["undecided"] == 1 else "not shown"
+    ax.set_xlabel(f"look ({f'decided at {looks[decided[0]]}' if decided.size else undecided})")
     ax.set_ylabel("statistic T")
 
 
@@ -52,36 +67,3 @@ def state_rows(result: xr.Dataset) -> float:
 def state_columns(result: xr.Dataset) -> float:
     """Return the number of columns of cells: pairs, or algorithms of one task."""
     return result.sizes["pair"] if result["undecided"].isel(pair=0).size > 1 else n_pair_columns(result)
-
-
-def _top(result: xr.Dataset) -> float:
-    """Return the end of the axis of all panels, near which larger statistics stand."""
-    values = np.concatenate([result[name].to_numpy().ravel() for name in ("statistic", "critical_value")])
-    finite = np.append(values[np.isfinite(values)], 2.0)
-    return 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))
-
-
-def _draw_pair(pair: xr.Dataset, ax: Axes, top: float) -> None:
-    looks = pair["look"].to_numpy()
-    statistic, boundary = pair["statistic"].to_numpy(), pair["critical_value"].to_numpy()
-    done = ~np.isnan(pair["pvalue"].to_numpy())
-    shown = np.minimum(statistic, 0.97 * top)
-    some = done & np.isfinite(boundary)
-    ax.plot(looks[some], np.minimum(boundary[some], 0.97 * top), "--_", color="black", linewidth=1, markersize=12)
-    none = done & np.isinf(boundary)
-    ax.plot(looks[none], np.full(np.count_nonzero(none), 0.97 * top), "^", color="0.6", markersize=5)
-    ax.plot(looks[done], shown[done], "-o", color=OTHER_COLOURS[0], markerfacecolor="white", markersize=5)
-    decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
-    ax.plot(looks[decided], shown[decided], "*", color=OTHER_COLOURS[2], markersize=13, zorder=4)
-    ax.set_ylim(0, top)
-    ax.set_xlim(0.5, len(looks) + 0.5)
-    ax.set_xticks(looks)
-    ax.grid(axis="y", alpha=0.3)
-
-
-def _state(pair: xr.Dataset) -> str:
-    """Return whether and when a pair was decided."""
-    decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)
-    if decided.size:
-        return f"decided at {pair['look'].to_numpy()[decided[0]]}"
-    return "open" if pair["undecided"] == 1 else "not shown"

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
-from xcurves.core.driver import per_task
+from xcurves.core import labels, provenance, validation
+from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
-from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_stored
-from xcurves.group_sequential.past import check_previous, digests_of
-from xcurves.group_sequential.sequential_kernel import LookPlan, sequential_kernel
-from xcurves.kernels.sequential_pvalues import Spending
+from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored, digests_of
+from xcurves.kernels.engine import holm
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.sequential_pvalues import Spending, futile, spent
+from xcurves.kernels.sequential_tests import sequential_tests
+from xcurves.kernels.task_plans import Look, nest
 
+_BY_LOOK = ("pvalue", "statistic", "critical_value", "pvalue_stagewise", "difference")
 _MOST, _USUAL = 1_000, "2 to 20"  # looks
 
 
@@ -151,7 +155,11 @@ def sequential(
     curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     flag = validation.check_flag("higher_is_better", higher_is_better)
-    tasks = _check_task(curves, task)
+    tasks, extra = [] if task is None else [task], labels.extra_dims(curves)
+    for each in tasks:
+        if not isinstance(each, Hashable) or each not in extra:
+            has = ", ".join(map(repr, extra)) or "none"
+            raise ValueError(f"task must be an extra dim of curves; got {labels.shown(each)}. It has {has}")
     if n_looks > _MOST:
         raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: {_USUAL}")
     check_looks(curves, look, n_looks)
@@ -195,8 +203,8 @@ def sequential(
     digests = digests_of(curves, look)
     if previous is not None:
         check_previous(previous, result.attrs, curves, look, digests)
-    described = {"long_name": SEQUENTIAL.variables["run_digest"].long_name, "units": "1"}
-    return result.assign(run_digest=digests.assign_attrs(described))
+    long_name = SEQUENTIAL.variables["run_digest"].long_name
+    return result.assign(run_digest=digests.assign_attrs(long_name=long_name, units="1"))
 
 
 def _plan_of(
@@ -216,12 +224,71 @@ def _plan_of(
     return planned, chosen
 
 
-def _check_task(curves: xr.DataArray, task: str | None) -> tuple[str, ...]:
-    """Return the dim of tasks that are tested together, if any."""
-    extra = labels.extra_dims(curves)
-    if task is None:
-        return ()
-    if not isinstance(task, Hashable) or task not in extra:
-        has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
-    return (task,)
+class LookPlan(NamedTuple):
+    """What was planned before the first look."""
+
+    pairs: NDArray[np.intp]  # of indices of algorithms
+    look: NDArray[np.intp]  # before which each run was made, from 0
+    n_looks: int
+    spending: Spending
+    n_resamples: int
+    intervals: bool
+
+
+def sequential_kernel(group: Group, *, plan: LookPlan) -> dict[str, Floats]:
+    """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
+    nested: dict[bytes, list[Look]] = {}
+    every = group.layout.blank(len(group.names))
+    for place, (numbers, name) in enumerate(zip(group.data[0], group.names, strict=True)):
+        out = {variable: values[place] for variable, values in every.items()}
+        _test_pairs(out, numbers.reshape(-1, *numbers.shape[-2:]), name, plan, group.context, nested)
+    return every
+
+
+def _test_pairs(
+    out: dict[str, Floats], u: Floats, name: str, plan: LookPlan, context: Context, nested: dict[bytes, list[Look]]
+) -> None:
+    """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
+    if np.nanmax(np.abs(u), initial=0.0) > 1e145:
+        raise ValueError(f"{name}scores are too large to be squared. Rescale: curves / abs(curves).max()")
+    n_looks, present = plan.n_looks, ~np.isnan(u)
+    if np.count_nonzero(present.any(axis=(0, 2))) < 2:
+        raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
+    by_look = np.stack([present[..., plan.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
+    n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
+    done = slice(n_done)
+    out["n_runs"][:, done] = by_look.sum(axis=1).cumsum(axis=0)[done].T
+    out["futile"][:] = 0
+    share = spent(plan.spending, n_looks)
+    for pair, (a, b) in enumerate(plan.pairs):
+        if not (present[:, a].any(axis=-1) & present[:, b].any(axis=-1)).any():
+            continue
+        in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
+        sizes = by_look[done][:, :, in_order]
+        key = sizes.tobytes()
+        looks = nested[key] = nested.get(key) or nest(sizes, plan.n_resamples, context.entropy)
+        numbers, interval = u[:, in_order].swapaxes(0, 1), plan.intervals
+        found = sequential_tests(numbers, plan.look, looks, np.ones(len(u)), share, context.alpha, interval=interval)
+        if a > b:
+            found["difference"] = -found["difference"]
+        for variable in _BY_LOOK:
+            out[variable][pair, done] = found[variable]
+        if interval:
+            ends = found["difference_ci"]
+            out["difference_ci"][pair, done] = ends if a < b else -ends[:, ::-1]
+        out["n_assignments"][pair, done] = [each.n_total for each in looks]
+        stops = np.flatnonzero(provenance.significant(found["pvalue"], context.alpha))[:1].tolist()
+        keep = np.isin(np.arange(n_looks), [*stops, n_looks - 1])
+        out["pvalue_stagewise"][pair, ~keep] = np.nan
+        z = np.full(n_looks, np.nan)
+        z[done] = found["z"]
+        out["futile"][pair] = np.nan_to_num(futile(z, plan.spending, context.alpha))
+    out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
+    out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], context.alpha)
+    out["futile"][out["rejected"] == 1] = 0
+    tested = ~np.isnan(out["pvalue"][:, n_done - 1])
+    out["undecided"][:] = tested & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)
+    goes_on = [place for pair, still in zip(plan.pairs, out["undecided"], strict=True) if still for place in pair]
+    batches = by_look[:n_done].sum(axis=1)
+    latest = batches[n_done - 1 - (batches > 0)[::-1].argmax(axis=0), np.arange(batches.shape[1])]
+    out["n_runs_next"][:] = np.isin(np.arange(len(latest)), goes_on) * latest

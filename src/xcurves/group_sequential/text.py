@@ -1,16 +1,18 @@
-"""The sentences about group-sequential tests: what is shown, and what to do next."""
+"""The sentences and the table about group-sequential tests: what is shown, and what to do next."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import count, interval, joined, listed, pvalue, span
+from xcurves.core.tables import bounds, frame_of_pairs, turned_pairs
+from xcurves.core.wording import count, ends_of, interval, joined, listed, pvalue, span
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.sequential_pvalues import Spending, spent
 
@@ -24,43 +26,23 @@ _HOW = (
 _INTERVAL = "Intervals hold at all looks together, for one pair each (not adjusted); they assume a shift."
 
 
-def sequential_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield what each task shows and what to do next, then what holds for all."""
-    names = labels.result_names(result["undecided"])
-    for task, name in zip(labels.tasks_of(result, "undecided"), names, strict=True):
-        yield f"{name}{_after_look(task)}"
-        yield from (f"{name}{each}" for each in _notes(task))
-    yield from sequential_caution(result)
-
-
-def sequential_answer(result: xr.Dataset) -> str:
-    """Return what is shown and what to do next, or in how many tasks more runs are needed."""
-    if result["undecided"].size == result.sizes["pair"]:
-        task = next(iter(labels.tasks_of(result, "undecided")))
-        return _after_look(task)
+def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield what is shown and what to do next, every task, and what p and the intervals are not."""
+    tasks = list(labels.named_tasks(result, "undecided"))
+    said = [f"{name}{text}" for task, name in tasks for text in (_after_look(task), *_notes(task))]
     tested = int(at_latest_look(result)["pvalue"].notnull().sum())
-    decided = int((result["rejected"] == 1).any("look").sum())
-    return (
-        f"Of {tested} pairs within a task, {decided} are shown to differ; {int(result['undecided'].sum())} are "
-        "undecided and need more runs."
+    answer = (
+        f"Of {tested} pairs within a task, {int((result['rejected'] == 1).any('look').sum())} are shown to differ; "
+        f"{int(result['undecided'].sum())} are undecided and need more runs."
     )
-
-
-def sequential_caution(result: xr.Dataset) -> Iterator[str]:
-    """Yield what the p-values take for fixed, and what the estimates and intervals are not."""
-    if (result["rejected"] == 1).any():
-        yield _TOO_LARGE
-    yield _HOW
-    if "difference_ci" in result:
-        yield _INTERVAL
+    cautions = [_TOO_LARGE] * bool((result["rejected"] == 1).any()) + [_HOW] + [_INTERVAL] * ("difference_ci" in result)
+    return statements(_after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions)
 
 
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     """Return what every task says at its latest look; `_look` is its number."""
-    n_done = result["n_runs"].notnull().any("algorithm").sum("look")
-    place = np.maximum(n_done - 1, 0)
-    latest = result.drop_vars("look").isel(look=place)
-    return latest.assign(_look=n_done)
+    done = result["n_runs"].notnull().any("algorithm").sum("look")
+    return result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
 
 
 def n_done(task: xr.Dataset) -> int:
@@ -68,68 +50,52 @@ def n_done(task: xr.Dataset) -> int:
     return int(task["n_runs"].notnull().any("algorithm").sum())
 
 
-def needed(task: xr.Dataset) -> list[Hashable]:
-    """Return the algorithms of one task that have an undecided pair."""
-    open_pairs = task.isel(pair=np.flatnonzero(task["undecided"].to_numpy() == 1))
-    names = {*open_pairs["algorithm_a"].to_numpy().tolist(), *open_pairs["algorithm_b"].to_numpy().tolist()}
-    return [name for name in task["algorithm"].to_numpy().tolist() if name in names]
-
-
-def next_batch(task: xr.Dataset, names: Sequence[Hashable]) -> list[int]:
-    """Return how many runs each of some algorithms of one task has in the next batch."""
-    sizes = dict(zip(task["algorithm"].to_numpy().tolist(), task["n_runs_next"].to_numpy().tolist(), strict=True))
-    return [int(sizes[name]) for name in names]
+def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
+    """Return how many runs each algorithm of one task that has an undecided pair makes in the next batch."""
+    sizes = zip(task["algorithm"].to_numpy().tolist(), task["n_runs_next"].to_numpy().tolist(), strict=True)
+    return {name: int(size) for name, size in sizes if size}
 
 
 def _after_look(task: xr.Dataset) -> str:
     done, planned = n_done(task), task.sizes["look"]
     latest = task.isel(look=done - 1)
     pairs = [latest.isel(pair=place) for place in range(task.sizes["pair"])]
-    said = [_shown(pair, bool(task.attrs.get("higher_is_better", 1))) for pair in pairs if pair["rejected"] == 1]
-    left = [_named(pair) for pair in pairs if pair["undecided"] == 1]
+    said = [_say_above(pair) for pair in pairs if pair["rejected"] == 1]
+    left = [_versus(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
-        still = "is" if len(left) == 1 else "are"
         which = listed(left, 2) if len(left) < 4 else f"{len(left)} of {len(pairs)} pairs"
-        said.append(f"{which} {still} still open: {_next(task)}, or stop and report nothing of them")
+        still, sizes, more = "is" if len(left) == 1 else "are", next_batch(task), planned - done
+        looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
+        run = f"run {span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
+        most = f"at most {more * max(sizes.values())} of each in {looks}"
+        said.append(f"{which} {still} still open: {run} ({most}), or stop and report nothing of them")
     closed = [pair for pair in pairs if pair["rejected"] == 0 and pair["undecided"] == 0]
-    said.extend(f"{_named(pair)}: {_not_shown(pair)}" for pair in closed[:2])
+    for pair in closed[:2]:
+        missing = pair["pvalue"].isnull().item()
+        why = "nothing can be said, runs are missing" if missing else f"not shown to differ{_in_brackets(pair)}"
+        said.append(f"{_versus(pair)}: {why}")
     if len(closed) > 2:
         said.append(f"{count(len(closed) - 2, 'more pair is', 'more pairs are')} not shown to differ")
     runs = latest["n_runs"].fillna(0).to_numpy()
     return f"After look {done} of {planned} ({span(set(runs.tolist()))} runs each): {joined(said, '; ')}."
 
 
-def _named(pair: xr.Dataset) -> str:
+def _versus(pair: xr.Dataset) -> str:
     return f"{pair['algorithm_a'].item()} v {pair['algorithm_b'].item()}"
 
 
-def _shown(pair: xr.Dataset, higher_is_better: bool) -> str:
-    a, b, difference = pair["algorithm_a"].item(), pair["algorithm_b"].item(), pair["difference"].item()
-    place = "above" if difference > 0 else "below"
-    better = "" if higher_is_better else f", that is {'worse' if difference > 0 else 'better'}"
-    return f"{a} is {place} {b}{better}{_in_brackets(pair)}"
-
-
-def _not_shown(pair: xr.Dataset) -> str:
-    missing = pair["pvalue"].isnull().item()
-    return "nothing can be said, runs are missing" if missing else f"not shown to differ{_in_brackets(pair)}"
+def _say_above(pair: xr.Dataset) -> str:
+    place, worse = ("above", "worse") if pair["difference"].item() > 0 else ("below", "better")
+    better = "" if pair.attrs.get("higher_is_better", 1) else f", that is {worse}"
+    return f"{pair['algorithm_a'].item()} is {place} {pair['algorithm_b'].item()}{better}{_in_brackets(pair)}"
 
 
 def _in_brackets(pair: xr.Dataset) -> str:
-    p = f"{pvalue(pair['pvalue_adjusted'].item())}"
-    if "difference_ci" not in pair:
-        return f" ({p})"
-    low, high = (pair["difference_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
-    limits = interval(low, high) if low == low else "no interval: the looks contradict each other"
-    return f" ({p}, {limits})"
-
-
-def _next(task: xr.Dataset) -> str:
-    names, left = needed(task), task.sizes["look"] - n_done(task)
-    sizes = next_batch(task, names)
-    looks = "the look that is left" if left == 1 else f"the {left} looks that are left"
-    most = f"at most {left * max(sizes)} of each in {looks}"
-    return f"run {span({float(size) for size in sizes})} more of each of {listed(names, 3)} ({most})"
+    limits = ""
+    if "difference_ci" in pair:
+        low, high = ends_of(pair["difference_ci"])
+        limits = f", {interval(low, high) if low == low else 'no interval: the looks contradict each other'}"
+    return f" ({pvalue(pair['pvalue_adjusted'].item())}{limits})"
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
@@ -140,11 +106,11 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
         pairs = joined(task["pair"].to_numpy()[unlikely.to_numpy()].tolist())
         yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
     yield from _batches(task)
-    blind = [str(look) for look in looks_without_rejection(task)]
+    blind = looks_without_rejection(task)
     if blind:
         yield (
-            f"At look {joined(blind)} no pair could be shown to differ, whatever its scores: there are too few "
-            "assignments for so small a share of the level."
+            f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
+            "too few assignments for so small a share of the level."
         )
 
 
@@ -160,10 +126,9 @@ def _batches(task: xr.Dataset) -> Iterator[str]:
             yield (
                 f"{name} has runs from look {looks[0]} on only: what is added because of results is not controlled for."
             )
-        gaps = sorted({*range(looks[0], looks[-1])} - {*looks.tolist()}) if looks.size else []
+        gaps = [str(look) for look in range(looks[0], looks[-1]) if look not in looks] if looks.size else []
         if gaps:
-            skipped = joined(list(map(str, gaps)))
-            yield f"{name} has no runs at look {skipped} and has some later: there its pairs stay as they were."
+            yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
     for look in range(done):
         sizes = {int(n) for n in added[:, look] if n}
         if len(sizes) > 1:
@@ -206,6 +171,21 @@ def _blind(smallest: Floats, n_pairs: int, alpha: float) -> list[int]:
     return found
 
 
-def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield what is shown and what to do next, every task, and what the intervals are not."""
-    return statements(sequential_answer(result), sequential_sentences(result), sequential_caution(result))
+def sequential_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, the largest difference first, at the latest look."""
+    latest = at_latest_look(result)
+    size = latest["difference"]
+    latest = turned_pairs(latest, size, ["difference", "difference_ci"])
+    decided = result["look"].where(result["rejected"] == 1).min("look")
+    columns = {
+        "look": latest["_look"].broadcast_like(decided),
+        "decided at": decided,
+        "T": latest["statistic"],
+        "boundary": latest["critical_value"],
+        "p": latest["pvalue"],
+        "p_adjusted": latest["pvalue_adjusted"],
+        "difference": latest["difference"],
+        **(bounds(latest["difference_ci"]) if "difference_ci" in latest else {}),
+        "undecided": result["undecided"],
+    }
+    return frame_of_pairs(columns, size, latest["pair_turned"])

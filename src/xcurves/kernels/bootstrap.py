@@ -1,8 +1,7 @@
 """Bootstrap intervals: exact limits of the percentile method where they exist, else resampled counts of trials.
 
-A resample of a sorted sample is described by how often each trial is in it, so nothing is sorted again. Trials of one
-sample are exchangeable, so samples of equal sizes share their resamples. Each stratum is resampled by itself. Whole
-*units*, by default single trials, are resampled.
+A resample is how often each trial of a sorted sample is in it; each stratum is resampled by itself, by whole *units*.
+Bands over all training levels are from whole residual curves with random signs, studentized by their spread.
 """
 
 from __future__ import annotations
@@ -16,7 +15,12 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
+Observe = Callable[[Floats, Ints], Floats]
+_SORTED = 2**18  # scores of replicates that are sorted at once
+_REPLICATES = 128  # of a mean curve whose signs are drawn at once
+_ROUNDING = 64 * np.finfo(float).eps
 _FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
@@ -32,21 +36,10 @@ def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_
 
 @dataclass(frozen=True)
 class BootstrapDesign:
-    """How resamples are drawn.
+    """How resamples are drawn."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of units in each stratum; units are numbered stratum after stratum.
-    unit : ndarray, shape (trial,), or None
-        Number of the unit of each trial; None if the trials are the units and there is one stratum, so that the order
-        of trials does not matter.
-    n_resamples, entropy : int
-        Number and seed of the resamples.
-    """
-
-    sizes: tuple[int, ...]
-    unit: Ints | None
+    sizes: tuple[int, ...]  # units in each stratum; they are numbered stratum after stratum
+    unit: Ints | None  # of each trial; None: trials are units of one stratum, whose order does not matter
     n_resamples: int
     entropy: int
 
@@ -64,10 +57,7 @@ class BootstrapDesign:
         return counts.reshape(rows, n_units)
 
     def cumulative(self, counts: Ints, order: Ints) -> Floats:
-        """Return the cumulative counts of trials in resamples, in ascending order, shape (task or 1, resample, trial).
-
-        `order`, shape (task, trial), has the places of the trials in ascending order of score.
-        """
+        """Return cumulative counts of trials in `order` of score, shape (task or 1, resample, trial)."""
         if self.unit is None:
             return np.cumsum(counts, axis=-1, dtype=np.float64)[np.newaxis]
         by_trial = counts.T[self.unit[order]].swapaxes(-1, -2)
@@ -75,18 +65,13 @@ class BootstrapDesign:
 
 
 def resample(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
-    """Return the statistics of all resamples, shape (task, resample, statistic).
-
-    `x`, shape (task, trial), is sorted; `statistics` takes it and the cumulative counts.
-    """
+    """Return `statistics`, of sorted trials and cumulative counts, of all resamples: (task, resample, statistic)."""
     rows = max(1, min(_AT_ONCE // x.shape[-1], design.n_resamples))
-    n_tasks = len(x) if design.unit is None else max(1, 2**20 // (rows * x.shape[-1]))
+    tasks = stretches(len(x), len(x) if design.unit is None else max(1, 2**20 // (rows * x.shape[-1])))
     parts = []
-    for number, start in enumerate(range(0, design.n_resamples, rows)):
-        counts = design.block(number, min(rows, design.n_resamples - start))
-        tasks = range(0, len(x), n_tasks)
-        found = [statistics(x[t : t + n_tasks], design.cumulative(counts, order[t : t + n_tasks])) for t in tasks]
-        parts.append(np.concatenate(found))
+    for number, some in enumerate(stretches(design.n_resamples, rows)):
+        counts = design.block(number, some.stop - some.start)
+        parts.append(np.concatenate([statistics(x[t], design.cumulative(counts, order[t])) for t in tasks]))
     return np.concatenate(parts, axis=1)
 
 
@@ -94,29 +79,22 @@ def bootstrap_intervals(
     x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics, length: int, alpha: float, *, bca: bool
 ) -> Floats:
     """Return bootstrap intervals of statistics of sorted samples, shape (task, statistic, 2)."""
-    n_tasks = max(1, _HELD // (design.n_resamples * length))
     found = []
-    for start in range(0, len(x), n_tasks):
-        part, places = x[start : start + n_tasks], order[start : start + n_tasks]
-        drawn = resample(part, places, design, statistics)
-        tails = (
-            _bca_tails(drawn, part, places, design, statistics, alpha) if bca else np.array([alpha / 2, 1 - alpha / 2])
-        )
+    for tasks in stretches(len(x), max(1, _HELD // (design.n_resamples * length))):
+        drawn = resample(x[tasks], order[tasks], design, statistics)
+        tails = np.array([alpha / 2, 1 - alpha / 2])
+        if bca:
+            tails = _bca_tails(drawn, x[tasks], order[tasks], design, statistics, alpha)
         found.append(bootstrap_percentiles(drawn, tails))
     return np.concatenate(found)
 
 
 def mean_band(curves: Floats, design: BootstrapDesign, alpha: float) -> Floats:
-    """Return percentile limits of the mean of curves that are resampled whole, shape (2, level).
-
-    `curves` has shape (unit, level); a resample takes the same curves at every level.
-    """
+    """Return percentile limits, (2, level), of the mean of curves, (unit, level), that are resampled whole."""
     counts = design.block(0, design.n_resamples)
+    levels = stretches(curves.shape[-1], max(1, _HELD // design.n_resamples))
     tails = [alpha / 2, 1 - alpha / 2]
-    width = max(1, _HELD // design.n_resamples)
-    starts = range(0, curves.shape[-1], width)
-    parts = [np.quantile(counts @ curves[:, at : at + width] / len(curves), tails, axis=0) for at in starts]
-    return np.concatenate(parts, axis=-1)
+    return np.concatenate([np.quantile(counts @ curves[:, h] / len(curves), tails, axis=0) for h in levels], axis=-1)
 
 
 def bootstrap_percentiles(drawn: Floats, tails: Floats) -> Floats:
@@ -144,53 +122,45 @@ def _bca_tails(
     bias = scipy.special.ndtri(np.clip(below + tied / 2, edge, 1 - edge))[..., np.newaxis]
     normal = bias + scipy.special.ndtri(np.array([alpha / 2, 1 - alpha / 2]))
     tails = scipy.special.ndtr(
-        bias + normal / (1 - _acceleration(x, order, design, statistics)[..., np.newaxis] * normal)
+        bias + normal / (1 - _jackknife_skewness(x, order, design, statistics)[..., np.newaxis] * normal)
     )
     return np.where(np.isnan(tails), 0.5, tails)
 
 
-def _acceleration(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
+def _jackknife_skewness(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
     sizes = np.array(design.sizes)
     n_units, rows = int(sizes.sum()), max(1, _AT_ONCE // x.shape[-1])
     without = []
-    for start in range(0, n_units, rows):  # one unit left out in turn
-        counts = 1 - np.eye(min(rows, n_units - start), n_units, start, dtype=np.int64)
+    for some in stretches(n_units, rows):  # one unit left out in turn
+        counts = 1 - np.eye(some.stop - some.start, n_units, some.start, dtype=np.int64)
         without.append(statistics(x, design.cumulative(counts, order)))
     jackknife = np.concatenate(without, axis=1)
     mean = np.add.reduceat(jackknife, np.cumsum(sizes) - sizes, axis=1) / sizes[:, np.newaxis]
     influence = np.repeat((sizes - 1) / sizes, sizes)[:, np.newaxis] * (np.repeat(mean, sizes, axis=1) - jackknife)
-    squares, cubes = (influence**2).sum(axis=1), (influence**3).sum(axis=1)
+    squares = (influence**2).sum(axis=1)
+    cubes = (influence**3).sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.where(squares > 0, cubes / (6 * squares**1.5), 0.0)
 
 
 def cdf_limits(counts: Ints, sizes: Ints, alpha: float) -> tuple[Floats, Floats]:
-    """Return the percentile limits of F(z) for infinitely many resamples.
-
-    `counts`, shape (..., stratum), has the trials of each stratum that are at most z, of `sizes`, shape (stratum,).
-    """
+    """Return the percentile limits of F(z) for infinitely many resamples, of `counts` up to z, (..., stratum)."""
     n = int(sizes.sum())
     if len(sizes) == 1:
         share = counts[..., 0] / n
         return tuple(scipy.stats.binom.ppf(tail, n, share) / n for tail in (alpha / 2, 1 - alpha / 2))
     flat = counts.reshape(-1, len(sizes))
-    rows = max(1, _HELD // (n + 1))
     limits = np.empty((2, len(flat)))
-    for start in range(0, len(flat), rows):
-        cumulative = np.cumsum(sum_of_binomials(flat[start : start + rows], sizes), axis=-1)
+    for some in stretches(len(flat), max(1, _HELD // (n + 1))):
+        cumulative = np.cumsum(sum_of_binomials(flat[some], sizes), axis=-1)
         for end, tail in zip(limits, (alpha / 2, 1 - alpha / 2), strict=True):
-            end[start : start + rows] = np.count_nonzero(cumulative < tail - _TIE, axis=-1) / n
+            end[some] = np.count_nonzero(cumulative < tail - _TIE, axis=-1) / n
     return limits[0].reshape(counts.shape[:-1]), limits[1].reshape(counts.shape[:-1])
 
 
 def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float) -> tuple[Ints, Ints]:
-    """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples.
-
-    `ranks`, shape (task, probability), are those of F⁻¹ in a sample. A limit is the first trial x with
-    P(F*(x) >= rank / n) at least the tail; `counts_at` returns how many trials of each stratum are at most the trial of
-    a given rank, shape (..., stratum).
-    """
+    """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples; `counts_at` a rank."""
     n = int(sizes.sum())
     tails = (alpha / 2, 1 - alpha / 2)
     if len(sizes) == 1:
@@ -210,20 +180,15 @@ def _at_least(counts: Ints, sizes: Ints, rank: Ints) -> Floats:
     """Return P(n F* >= rank), computed in pieces."""
     flat, least = counts.reshape(-1, len(sizes)), rank.ravel()
     n = int(sizes.sum())
-    rows = max(1, _HELD // (n + 1))
-    parts = []
-    for start in range(0, len(flat), rows):
-        mass = sum_of_binomials(flat[start : start + rows], sizes)
-        here = np.arange(n + 1) >= least[start : start + rows, np.newaxis]
-        parts.append(np.where(here, mass, 0.0).sum(axis=-1))
-    return np.concatenate(parts).reshape(rank.shape)
+    found = np.empty(least.shape)
+    for some in stretches(len(flat), max(1, _HELD // (n + 1))):
+        here = np.arange(n + 1) >= least[some, np.newaxis]
+        found[some] = np.where(here, sum_of_binomials(flat[some], sizes), 0.0).sum(axis=-1)
+    return found.reshape(rank.shape)
 
 
 def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
-    """Return the distribution of Σ Bin(size, count / size) over strata, shape (row, 0 .. Σ sizes), by FFT.
-
-    Strata of one size that have the same count share a factor of the characteristic function.
-    """
+    """Return the distribution of Σ Bin(size, count / size) over strata, shape (row, 0 .. Σ sizes), by FFT."""
     n = int(sizes.sum())
     turn = np.exp(-2j * np.pi * np.arange((n + 1) // 2 + 1) / (n + 1))
     size_of = np.zeros((len(counts), len(turn)))
@@ -254,3 +219,98 @@ def resampled_points(x: Floats, cumulative: Floats, ranks: NDArray[np.int64], pr
     places = [np.count_nonzero(cumulative < np.maximum(rank, 1)[..., np.newaxis], axis=-1) for rank in least]
     values = [np.take_along_axis(x, np.broadcast_to(place, (n_tasks, place.shape[1])), axis=-1) for place in places]
     return np.concatenate([share, np.stack(values, axis=-1)] if values else [share], axis=-1)
+
+
+def statistic_bands(
+    x: Floats, sizes: NDArray[np.intp], observe: Observe, n_replicates: int, alpha: float, entropy: int
+) -> Floats:
+    """Return bands of what `observe` returns of curves (level, trial) by stratum: (level, statistic, 2), or NaN."""
+    stratum = np.repeat(np.arange(len(sizes)), sizes)
+    member = (stratum[:, np.newaxis] == np.arange(len(sizes))).astype(float)
+    means = (x @ member / sizes)[:, stratum]
+    residual = (x - means) * np.sqrt(sizes / (sizes - 1))[stratum]
+    residual[np.abs(residual) <= _ROUNDING * np.abs(x).max(axis=-1, keepdims=True)] = 0.0  # means of equal scores round
+    estimate = observe(np.sort(x, axis=-1), np.full(len(x), x.shape[1]))
+    deviation = np.empty(estimate.shape)
+    largest = np.zeros((n_replicates, estimate.shape[1]))
+    for part in stretches(len(x), max(1, _HELD // (n_replicates * estimate.shape[1]))):
+        drawn, spread = _replicates(
+            means[part], residual[part], member / np.sqrt(sizes), observe, n_replicates, entropy
+        )
+        deviation[part] = drawn.std(axis=0)
+        scale = deviation[part] * spread[..., np.newaxis]
+        apart = np.abs(drawn - drawn.mean(axis=0))
+        some = apart > _ROUNDING * np.abs(drawn).max(axis=0)
+        with np.errstate(divide="ignore"):
+            t = np.divide(apart, scale, out=np.zeros_like(apart), where=some)
+        np.maximum(largest, t.max(axis=1), out=largest)
+    critical = _seldom_exceeded(largest, alpha)
+    half = np.where(np.isfinite(critical), critical, np.nan) * deviation
+    half[~residual.any(axis=-1)] = np.nan
+    return np.stack([estimate - half, estimate + half], axis=-1)
+
+
+def _replicates(
+    means: Floats, residual: Floats, member: Floats, observe: Observe, n_replicates: int, entropy: int
+) -> tuple[Floats, Floats]:
+    """Return statistics of replicates, shape (replicate, level, statistic), and their relative spread."""
+    n_levels, n_trials = means.shape
+    rows = max(1, _SORTED // (n_trials * n_levels))
+    whole = (residual**2).sum(axis=-1)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1])))
+    statistics, spreads = [], []
+    for some in stretches(n_replicates, rows):
+        signs = 1.0 - 2.0 * rng.integers(0, 2, (some.stop - some.start, 1, n_trials), np.int8)
+        signed = signs * residual
+        sample = np.sort((means + signed).reshape(-1, n_trials), axis=-1)
+        statistics.append(observe(sample, np.full(len(sample), n_trials)).reshape(len(signed), n_levels, -1))
+        left = whole - ((signed @ member) ** 2).sum(axis=-1)
+        spreads.append(np.sqrt(np.where(left > _ROUNDING * whole, left / np.where(whole > 0, whole, 1), 0.0)))
+    return np.concatenate(statistics), np.concatenate(spreads)
+
+
+def _seldom_exceeded(largest: Floats, alpha: float) -> Floats:
+    """Return the ceil((1 - alpha)(n + 1))-th smallest of n replicates, along the first axis; infinite beyond them."""
+    place = int(np.ceil((1 - alpha) * (len(largest) + 1) - 1e-9)) - 1
+    if place >= len(largest):
+        return np.full(largest.shape[1:], np.inf)
+    return np.asarray(np.partition(largest, place, axis=0)[place])
+
+
+def mean_curve(curves: Floats, n_replicates: int, alpha: float, entropy: int) -> dict[str, Floats]:
+    """Return an algorithm's mean curve over tasks, of curves (task, run, level), and its band; NaN of few runs."""
+    present = ~np.isnan(curves[..., 0])
+    n = np.count_nonzero(present, axis=1)[:, np.newaxis]
+    filled = np.where(present[..., np.newaxis], curves, 0.0)
+    means = filled.sum(axis=1) / n
+    estimate = means.mean(axis=0)
+    if (n < 2).any():
+        return {"mean_curve": estimate, "mean_curve_band": np.full((len(estimate), 2), np.nan)}
+    residual = np.where(present[..., np.newaxis], filled - means[:, np.newaxis], 0.0)
+    own = (residual**2).sum(axis=1) / (n * (n - 1))
+    error = np.sqrt(own.sum(axis=0)) / len(curves)
+    largest = _residual_critical(residual, n, n_replicates, alpha, entropy)
+    half = largest * error if np.isfinite(largest) else np.full_like(error, np.nan)
+    return {"mean_curve": estimate, "mean_curve_band": np.stack([estimate - half, estimate + half], axis=-1)}
+
+
+def _residual_critical(residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int) -> float:
+    """Return the value that the largest studentized mean over levels of signed residual runs seldom exceeds."""
+    n_tasks, n_runs, _ = residual.shape
+    varies = residual.any(axis=(0, 1))
+    residual, squares = residual[..., varies], (residual[..., varies] ** 2).sum(axis=1)
+    once = 1 / n[:, 0]
+    square = np.sqrt(1 / (n * n * (n - 1)))[..., np.newaxis]
+    whole = (squares / (n * (n - 1))).sum(axis=0)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(n_tasks, n_runs)))
+    largest = []
+    for start in range(0, n_replicates, _REPLICATES):
+        bits = rng.integers(0, 2, (n_tasks, _REPLICATES, n_runs), np.int8)[:, : n_replicates - start]
+        sums = (1.0 - 2.0 * bits) @ residual  # (task, replicate, level)
+        mean = np.tensordot(once, sums, 1)
+        sums *= square
+        variance = whole - np.einsum("trl,trl->rl", sums, sums)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = mean**2 / np.where(variance <= _ROUNDING * whole, 0.0, variance)
+        largest.append(np.where(np.isnan(t), 0.0, t).max(axis=-1, initial=0.0))
+    return float(np.sqrt(_seldom_exceeded(np.concatenate(largest), alpha)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import halve, stretches
 from xcurves.kernels.powerlaw import Curves, t_quantile
 
 _HALVINGS = 40  # of an interval in ln n
@@ -20,10 +21,7 @@ _BLOCK = 512  # pairs of curves at once
 
 
 def curve_difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the difference of two curves at sizes `n` and half the width of its interval, shapes (curve, n).
-
-    The variances of the laws add up, with Welch's degrees of freedom: these are intervals within the measured sizes.
-    """
+    """Return the difference of curves at sizes `n` and half its interval, (curve, n), with Welch's degrees."""
     values = [powerlaw.values(each.theta, n, each.at) for each in (one, other)]
     gradients = [powerlaw.gradient(each.theta, n, each.at) for each in (one, other)]
     both = np.stack([powerlaw.variance(g, each.covariance) for g, each in zip(gradients, (one, other), strict=True)])
@@ -49,27 +47,13 @@ def restated(curves: Curves, at: Floats) -> Curves:
 
 
 def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """Return the sizes between which no difference is shown, and where curves cross, all of shape (curve, 2).
-
-    A difference is shown at a size where its interval does not hold 0. Of more than two stretches of sizes without a
-    shown difference the last ones are joined to the second. Curves cross in a stretch if differences of opposite
-    signs are shown on its two sides. NaN where there is none.
-
-    Parameters
-    ----------
-    one, other : Curves
-    low, high : ndarray, shape (curve,)
-        The smallest and the largest size to look at.
-    alpha : float
-    """
-    starts = range(0, max(len(low), 1), _BLOCK)
-    found = [_equal_sizes(*_block(one, other, low, high, slice(start, start + _BLOCK)), alpha) for start in starts]
+    """Return from `low` to `high` where no difference is shown and where curves cross, (curve, 2); NaN: nowhere."""
+    found = [
+        _equal_sizes(one.take(some), other.take(some), np.log(low[some]), np.log(high[some]), alpha)
+        for some in stretches(len(low), _BLOCK) or [slice(0)]
+    ]
     begin, end, crossing = (np.concatenate(part) for part in zip(*found, strict=True))
     return begin, end, crossing
-
-
-def _block(one: Curves, other: Curves, low: Floats, high: Floats, some: slice) -> tuple[Curves, Curves, Floats, Floats]:
-    return one.take(some), other.take(some), np.log(low[some]), np.log(high[some])
 
 
 def _equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
@@ -106,7 +90,8 @@ def _stretch(
     """Return where one stretch without a shown difference begins and ends, and the crossing in it, shape (curve,)."""
     curve, last = np.arange(len(inside)), inside.shape[1] - 1
     there = inside.any(axis=1) & known
-    first, final = inside.argmax(axis=1), last - inside[:, ::-1].argmax(axis=1)
+    first = inside.argmax(axis=1)
+    final = last - inside[:, ::-1].argmax(axis=1)
     left, right = (first - 1) // 2, final // 2  # the grid points from which, to which the boundary is sought
     before = np.where(first > 0, signs[curve, np.maximum(first - 1, 0)], 0.0)
     after = np.where(final < last, signs[curve, np.minimum(final + 1, last)], 0.0)
@@ -122,18 +107,12 @@ def _stretch(
 
 def _last_of(sign: Floats, sign_at: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
     """Return up to where from `left` to `right` the sign is this one, by halving."""
-    for _ in range(_HALVINGS):
-        middle = (left + right) / 2
-        same = sign_at(middle[:, np.newaxis])[:, 0] == sign
-        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    left, right = halve(lambda log: sign_at(log[:, np.newaxis])[:, 0] == sign, left, right, _HALVINGS)
     return (left + right) / 2
 
 
 def log_multiplier(reference: Floats, errors: Floats) -> Floats:
-    """Return ln d such that the reference curve has these errors, shape (curve,), at d N.
-
-    NaN where it never has, or does not fall.
-    """
+    """Return ln d such that the reference curve has these errors, (curve,), at d N; NaN where it never has."""
     gamma, reliance = reference[:, powerlaw.GAMMA], reference[:, powerlaw.RELIANCE]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = gamma * 2 * (reference[:, powerlaw.ERROR] - errors) / reliance  # (n / N)^γ − 1

@@ -1,12 +1,7 @@
-"""Studentized contrasts of curves reduced to one number each, by relabelling them.
+"""Studentized contrasts ``T = Σ a_i ū_i / sqrt(Σ a_i² s_i² / l_i)`` of a number of every run, by relabelling runs.
 
-With weights ``a_i`` that sum to zero over algorithms and a number ``u_ij`` for every run,
-
-    T = Σ a_i ū_i / sqrt(Σ a_i² s_i² / l_i)
-
-is recomputed for every reassignment; paired, ``D_j = Σ a_i u_ij`` and ``T = D̄ / (s_D / √l)``. Studentizing keeps the
-test asymptotically right when variances differ (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6). The interval is that
-of all shifts that the test does not reject, where a shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``.
+Paired, T is that of ``Σ a_i u_ij``. Right when variances differ too (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6).
+A shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``; the interval is that of all shifts that are not rejected.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from xcurves.kernels.engine import (
     n_rare,
 )
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, rows_that_fit
+from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, in_stretches, rows_that_fit
 
 Alternative = Literal["two-sided", "less", "greater"]
 
@@ -37,9 +32,9 @@ _SAME = 1e-9  # slopes as close to 1 are those of the observed assignment, or of
 
 
 class ContrastDesign(NamedTuple):
-    """Numbers `u`, shape (task, curve), of groups of `sizes` curves with `weights`; curves are ordered by group."""
+    """Numbers of curves, ordered by group, and the weights of the groups."""
 
-    u: Floats
+    u: Floats  # (task, curve)
     sizes: tuple[int, ...]
     weights: Floats
     paired: bool
@@ -66,42 +61,24 @@ class ContrastDesign(NamedTuple):
 
 
 class ShiftedContrast(NamedTuple):
-    """T of every reassignment after a shift by ``y`` standard errors from the estimate, in units of that error.
+    """T of every reassignment after a shift by ``y`` standard errors: ``mean - slope y`` over the root of variance."""
 
-    The contrast is ``mean - slope y``, its variance ``variance + linear y + square y²``, as observed ``-y`` and
-    `spread`, which is 1, or 0 where the observed groups have no spread.
-
-    Attributes
-    ----------
-    mean, variance, linear : ndarray, shape (task, reassignment)
-    slope, square : ndarray, shape (reassignment,)
-    spread : ndarray, shape (task,)
-    """
-
-    mean: Floats
-    variance: Floats
+    mean: Floats  # (task, reassignment); as observed -y
+    variance: Floats  # plus linear y + square y²
     linear: Floats
-    slope: Floats
+    slope: Floats  # (reassignment,)
     square: Floats
-    spread: Floats
+    spread: Floats  # (task,): the variance as observed, 0 or 1
 
 
 def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
-    """Test the contrast in every task.
-
-    Returns
-    -------
-    dict of ndarray, shape (task,)
-        `statistic`, `pvalue`, `estimate`; `estimate_ci`, shape (task, 2), the smallest and largest shift that is not
-        rejected, infinite where none is rejected; and `estimate_ci_gap`, 1 where some shift between them is rejected.
-    """
+    """Test the contrast in every task: `estimate_ci` is infinite where no shift is rejected, its gap 1 where one is."""
     design, scale = scaled(design)
-    width = rows_that_fit(16 * plan.n_resamples)
-    panels = [
-        _evaluate(design._replace(u=design.u[start : start + width]), plan, alternative, alpha)
-        for start in range(0, len(design.u), width)
-    ]
-    found = {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+
+    def evaluate(some: slice) -> dict[str, Floats]:
+        return _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha)
+
+    found = in_stretches(evaluate, len(design.u), rows_that_fit(16 * plan.n_resamples))
     found["estimate"] *= scale
     found["estimate_ci"] *= scale[:, np.newaxis]
     return found
@@ -109,9 +86,13 @@ def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternati
 
 def scaled(design: ContrastDesign) -> tuple[ContrastDesign, Floats]:
     """Return a design of centred numbers of size one, and what its estimates are to be multiplied with."""
-    scale, largest = _power_of_two(np.abs(design.u).max(axis=-1)), _power_of_two(np.abs(design.weights).max())
-    design = design._replace(u=design.u / scale[:, np.newaxis], weights=design.weights / largest)
-    return design._replace(u=_centre(design)), scale * largest
+    scale = _power_of_two(np.abs(design.u).max(axis=-1))
+    largest = _power_of_two(np.abs(design.weights).max())
+    u = design.u / scale[:, np.newaxis]
+    if design.paired:  # about the mean of a run
+        u = u.reshape(len(u), len(design.sizes), design.sizes[0])
+    u = (u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape)
+    return design._replace(u=u, weights=design.weights / largest), scale * largest
 
 
 def _power_of_two(sizes: Floats) -> Floats:
@@ -119,17 +100,9 @@ def _power_of_two(sizes: Floats) -> Floats:
     return np.ldexp(1.0, np.frexp(np.where(sizes > 0, sizes, 1.0))[1])
 
 
-def _centre(design: ContrastDesign) -> Floats:
-    """Centre the curves of a task, or if paired those of a run, on their mean; contrasts do not change."""
-    if not design.paired:
-        return np.asarray(design.u - design.u.mean(axis=-1, keepdims=True))
-    u = design.u.reshape(len(design.u), len(design.sizes), design.sizes[0])
-    return np.asarray((u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape))
-
-
-def _evaluate(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
+def _contrast_panel(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     estimate, error = observed_contrast(design)
-    n_tasks, besides = len(estimate), plan.n_total - plan.n_resamples
+    n_tasks, besides = len(estimate), plan.besides
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = estimate / error
     ends = np.tile([-np.inf, np.inf], (n_tasks, 1))
@@ -182,10 +155,7 @@ def hull(shifted: ShiftedContrast, besides: int, mosts: Sequence[int], *, scan: 
 
 
 def shift_test(shifted: ShiftedContrast, coefs: Floats, side: int, one_sided: bool, besides: int, most: float) -> Test:
-    """Return the test of shifts to one side, -1 or 1, for `limits`.
-
-    For a one-sided test the contrast of a reassignment must have the sign of the observed one, ``-side``.
-    """
+    """Return the test of shifts to a side, -1 or 1, for `limits`; one-sided, contrasts must have the sign ``-side``."""
     _, n_tasks, n_resamples = coefs.shape
     flat = coefs.reshape(5, -1)
 
@@ -217,23 +187,20 @@ def _polynomials(coefs: Floats, at: Floats) -> Floats:
 def _invert_linear(
     contrasts: Iterator[tuple[Floats, Floats]], at: Floats, besides: int, most: int, alike: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return how many reassignments reach the observed statistic after a shift, and the largest distances not rejected.
-
-    Of two equal groups, or two within runs, the squares of all numbers, if paired of all differences, add up to the
-    same in every reassignment, so that ``|T_g| >= |T|`` where the contrasts have ``|N_g| >= |N|``. These are ``mean -
-    slope y`` and ``-y``, so there is one distance on each side up to which a reassignment reaches the observed one.
-    Each of the `contrasts` counts as often as there are assignments `alike`. For 20 tasks of 10 v 10 curves, exact, it
-    takes an eightieth of the time of `limits`.
-    """
+    """Return how many reassignments reach the observed statistic after a shift, and the distances not rejected."""
+    # Of two equal groups, or two within runs, squares add up to the same in every reassignment, so that |T_g| >= |T|
+    # where |N_g| >= |N|: one distance on each side. 20 tasks of 10 v 10, exact: an eightieth of the time of `limits`.
     upwards = (at > 0)[:, np.newaxis]
     count = np.full(len(at), float(besides))
     tails = [UpperTail((most - besides) // alike + 1) for _ in range(2)]
     for mean, slope in contrasts:
-        towards = np.copysign(slope, mean * slope)  # the slope towards 0, or away from it
-        size = np.abs(mean)
-        distances = [size / (1 - TIE + side * towards) for side in (-1, 1)]
+        towards = mean * slope
+        np.copysign(slope, towards, out=towards)  # the slope towards 0, or away from it
+        size, endless = np.abs(mean), np.flatnonzero(np.abs(slope) > 1 - _SAME)
+        distances = 1 - TIE - towards, np.add(1 - TIE, towards, out=towards)
         for distance, tail in zip(distances, tails, strict=True):
-            distance[:, np.abs(slope) > 1 - _SAME] = np.inf
+            np.divide(size, distance, out=distance)
+            distance[:, endless] = np.inf
             tail.add(distance)
         count += alike * np.count_nonzero(np.where(upwards, *distances[::-1]) >= np.abs(at)[:, np.newaxis], axis=-1)
     below, above = (tail.smallest(at.shape) for tail in tails)
@@ -343,19 +310,14 @@ def _two_contrasts(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator
 
 def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_Sums]:
     """Yield the same sums of the contrasts within runs, which are one group."""
-    factor = 1 / (design.sizes[0] * (design.sizes[0] - 1))
-    for contrasts in _contrasts_within_runs(np.concatenate([w, [design.direction]]), design, plan):
+    shape = (len(design.sizes), design.sizes[0])
+    grid = np.concatenate([w, [design.direction]]).reshape(-1, *shape)
+    factor = 1 / (shape[1] * (shape[1] - 1))
+    for _, labels in label_batches(plan, rows_that_fit(8 * grid.size, CACHE)):
+        contrasts = np.einsum("sgj,fgj->fsj", design.weights[labels.reshape(-1, *shape)], grid)
         u, c = contrasts[:-1], contrasts[-1]
         products = (factor * part.sum(axis=-1) for part in (u * u, u * c, c * c))
         yield (u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], *products)
-
-
-def _contrasts_within_runs(features: Floats, design: ContrastDesign, plan: RunPlan) -> Iterator[Floats]:
-    """Yield the contrasts of every run, shape (feature, reassignment, run)."""
-    shape = (len(design.sizes), design.sizes[0])
-    grid = features.reshape(-1, *shape)
-    for _, labels in label_batches(plan, rows_that_fit(8 * features.size, CACHE)):
-        yield np.einsum("sgj,fgj->fsj", design.weights[labels.reshape(-1, *shape)], grid)
 
 
 def reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:

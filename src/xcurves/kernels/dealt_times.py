@@ -1,10 +1,7 @@
 """The randomization test of a time: whole runs dealt anew, exactly along the pieces of a mean curve.
 
-With N a difference of means, linear in a piece, and V its squared standard error, quadratic there, a deal g counts
-where N_g² V_0 - N_0² V_g is not negative; where both groups have one size, and where the signs of paired runs change,
-N_g² - N_0² decides, whose sign the ends of a piece give. Other polynomials are kept in Bernstein's basis, whose
-coefficients bound their values: only those that may change sign in a piece, and only in pieces that may change the
-answer, are solved.
+A deal g counts where N_g² V_0 - N_0² V_g (N linear, V quadratic) is not negative, or N_g² - N_0² in equal groups. In
+Bernstein's basis coefficients bound values: only what may change sign, where it may change the answer, is solved.
 """
 
 from __future__ import annotations
@@ -12,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import comb
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, RunPlan
+from xcurves.kernels.plans import TIE, RunPlan, stretches
 
 _HELD = 2**22  # coefficients held at once
 _POLISHED = 3  # Newton steps
@@ -31,15 +28,11 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True)
 class DealtTime:
-    """How many deals count along a mean curve.
+    """How many deals count along a mean curve."""
 
-    `u` are its levels, between which the mean does not change sign; `runs`, shape (run, level), and `others`, the
-    numbers they are compared with, make the statistic; in paired plans `runs` are differences.
-    """
-
-    u: Floats
-    runs: Floats
-    others: Floats
+    u: Floats  # levels, between which the mean does not change sign
+    runs: Floats  # (run, level); of paired plans differences
+    others: Floats  # the numbers they are compared with
     plan: RunPlan
 
     @classmethod
@@ -64,7 +57,7 @@ class DealtTime:
         size = np.abs(self.runs).max(axis=0) + np.abs(self.others).max(initial=0.0)
         n[np.abs(n) <= _ROUNDING * size] = 0.0
         rest = self.runs - self.runs.mean(axis=0)
-        spread = _square(rest).sum(axis=0) / (len(rest) * (len(rest) - 1))
+        spread = _squared(rest).sum(axis=0) / (len(rest) * (len(rest) - 1))
         if self.others.size:
             spread = spread + self.others.var(ddof=1) / len(self.others)
         return n, spread
@@ -80,10 +73,12 @@ class DealtTime:
     def differences(self, levels: slice) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Yield batches of deals: which curves come first, their sums, and N, shape (deal, level)."""
         pool, size = self.pool(levels), len(self.runs)
-        total, rows = pool.sum(axis=0), max(1, _HELD // (5 * pool.shape[1]))
-        for first in self._firsts():
-            for start in range(0, len(first), rows):
-                mine = first[start : start + rows]
+        total = pool.sum(axis=0)
+        rows = max(1, _HELD // (5 * pool.shape[1]))
+        for labels in self.plan.blocks():
+            first = (labels[:, :size] if self.plan.paired else labels) == 0  # of a pair: whether the run stays
+            for some in stretches(len(first), rows):
+                mine = first[some].astype(float)
                 n_a = mine @ pool
                 paired = self.plan.paired
                 yield mine, n_a, (2 * n_a - total) / size if paired else n_a / size - (total - n_a) / len(self.others)
@@ -94,24 +89,17 @@ class DealtTime:
         levels = slice(pieces.start, pieces.stop + 1)
         n0, v0 = n0[levels], v0[pieces]
         pool, size = self.pool(levels), len(self.runs)
-        squares = _square(pool)
+        squares = _squared(pool)
         for mine, n_a, n in self.differences(levels):
             if self.linear:
-                yield self._keep(mine, (1 + TIE) * _square(n) - (1 - TIE) * _square(n0))
+                yield self._keep(mine, (1 + TIE) * _squared(n) - (1 - TIE) * _squared(n0))
                 continue
             total, n_b = squares.sum(axis=0), pool.sum(axis=0) - n_a
             q_a = np.einsum("gj,jkc->gkc", mine, squares)
-            v = (q_a - _square(n_a) / size) / (size * (size - 1))
-            v += (total - q_a - _square(n_b) / len(self.others)) / (len(self.others) * (len(self.others) - 1))
-            more, less = _product(_square(n), v0), _product(_square(n0), v)
+            v = (q_a - _squared(n_a) / size) / (size * (size - 1))
+            v += (total - q_a - _squared(n_b) / len(self.others)) / (len(self.others) * (len(self.others) - 1))
+            more, less = _product(_squared(n), v0), _product(_squared(n0), v)
             yield self._keep(mine, (1 + TIE) * more - (1 - TIE) * less)
-
-    def _firsts(self) -> Iterator[Floats]:
-        """Yield which curves are in the first group: of a pair, 1 where the run of the first stays there."""
-        size = len(self.runs)
-        for labels in self.plan.blocks():
-            first = (labels == 0).astype(float)
-            yield first[:, :size] if self.plan.paired else first
 
     def _keep(self, first: Floats, deals: NDArray[T]) -> NDArray[T]:
         """Let the observed deal count everywhere, whatever rounding says."""
@@ -130,10 +118,7 @@ class DealtTime:
         return always, some, level
 
     def _by_size(self) -> Iterator[tuple[Deals, Deals, Deals]]:
-        """Yield which deals count in all of each piece, somewhere, and at each level, where |N| alone decides.
-
-        In a piece N and |N_0| are linear: all of it counts where N is beyond |N_0|, on one side, at both ends.
-        """
+        """Yield which deals count in all of each piece, somewhere, and at each level, where |N| alone decides."""
         least = np.sqrt((1 - TIE) / (1 + TIE)) * np.abs(self.observed()[0])
         for first, _, n in self.differences(slice(None)):
             above, below = (self._keep(first, each) for each in (n >= least, n <= -least))
@@ -153,7 +138,7 @@ class DealtTime:
         for each in self.polynomials(slice(piece, piece + 1)):
             met = each[:, 0] >= 0
             always += int(met.all(axis=-1).sum())
-            begin, end = _stretches(each[:, 0][met.any(axis=-1) & ~met.all(axis=-1)])
+            begin, end = _not_negative(each[:, 0][met.any(axis=-1) & ~met.all(axis=-1)])
             begins.append(begin)
             ends.append(end)
         where = np.concatenate([*begins, *ends])
@@ -162,7 +147,7 @@ class DealtTime:
         return np.append(0.0, where[order]), np.append(0, change[order].cumsum()) + always
 
 
-def _square(ends: Floats) -> Floats:
+def _squared(ends: Floats) -> Floats:
     """Return Bernstein coefficients of the squares of linear functions, given their values at levels."""
     return np.stack([ends[..., :-1] ** 2, ends[..., :-1] * ends[..., 1:], ends[..., 1:] ** 2], axis=-1)
 
@@ -177,14 +162,14 @@ def _product(a: Floats, b: Floats) -> Floats:
     return out
 
 
-def _stretches(bernstein: Floats) -> Stretches:
+def _not_negative(bernstein: Floats) -> Stretches:
     """Return where polynomials, shape (polynomial, degree + 1), begin and end not to be negative in [0, 1]."""
     degree = bernstein.shape[1] - 1
     powers = bernstein @ _to_powers(degree)
     roots = _roots(powers)
     breaks = np.column_stack([np.zeros(len(roots)), roots, np.ones(len(roots))])
     middle = (breaks[:, 1:] + breaks[:, :-1]) / 2
-    inside = (_value(powers, middle) >= 0) & (breaks[:, 1:] > breaks[:, :-1])
+    inside = (_values_at(powers, middle) >= 0) & (breaks[:, 1:] > breaks[:, :-1])
     return breaks[:, :-1][inside], breaks[:, 1:][inside]
 
 
@@ -196,7 +181,7 @@ def _to_powers(degree: int) -> Floats:
     return matrix
 
 
-def _value(powers: Floats, h: Floats) -> Floats:
+def _values_at(powers: Floats, h: Floats) -> Floats:
     value = np.zeros_like(h)
     for coefficient in powers.T[::-1]:
         value = value * h + coefficient[:, np.newaxis]
@@ -217,13 +202,12 @@ def _roots(powers: Floats) -> Floats:
     slopes = powers[:, 1:] * np.arange(1, degree + 1)
     for _ in range(_POLISHED):
         with np.errstate(divide="ignore", invalid="ignore"):
-            step = np.nan_to_num(_value(powers, real) / _value(slopes, real), nan=0.0, posinf=0.0, neginf=0.0)
+            step = np.nan_to_num(_values_at(powers, real) / _values_at(slopes, real), nan=0.0, posinf=0.0, neginf=0.0)
         real = np.where(np.abs(step) < 1e-3, np.clip(real - step, 0.0, 1.0), real)
     return np.sort(real, axis=1)
 
 
-@dataclass(frozen=True)
-class Dealt:
+class Dealt(NamedTuple):
     """What a randomization test says: the hull of what it does not reject (as `mean_curves.Hull`), and its p-value."""
 
     lower: float
@@ -251,8 +235,8 @@ def dealt_times(curve: DealtTime, at: float, most: float) -> Dealt:
         accepted += zip(places[:-1][inside], places[1:][inside], strict=True)
     below = level[0] if n[0] < 0 else plan.n_total
     above = level[-1] if n[-1] > 0 else plan.n_total
-    lower, upper, gap = _hull(accepted, u)
-    before, after = _largest(curve, at, (always, some, level), (int(below), int(above)))
+    lower, upper, gap = _joined_hull(accepted, u)
+    before, after = _largest_counts(curve, at, (always, some, level), (int(below), int(above)))
     return Dealt(
         lower=-np.inf if below > most else lower,
         upper=np.inf if above > most else upper,
@@ -261,7 +245,7 @@ def dealt_times(curve: DealtTime, at: float, most: float) -> Dealt:
     )
 
 
-def _hull(accepted: list[tuple[float, float]], u: Floats) -> tuple[float, float, int]:
+def _joined_hull(accepted: list[tuple[float, float]], u: Floats) -> tuple[float, float, int]:
     """Return the hull of closed stretches and whether they leave gaps; after or before the curve if there is none."""
     if not accepted:
         return float(u[-1]), float(u[0]), 0
@@ -270,7 +254,7 @@ def _hull(accepted: list[tuple[float, float]], u: Floats) -> tuple[float, float,
     return float(begins[0]), float(reached[-1]), int((begins[1:] > reached[:-1] * (1 + 1e-12)).any())
 
 
-def _largest(
+def _largest_counts(
     curve: DealtTime, at: float, counts: tuple[NDArray[np.intp], ...], beyond: tuple[int, int]
 ) -> tuple[int, int]:
     """Return the largest number of deals that count at some place up to `at`, and from there on."""

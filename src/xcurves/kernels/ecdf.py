@@ -1,11 +1,7 @@
-"""Empirical distribution functions: look-ups and partial sums of sorted samples, and intervals that need no resampling.
+"""Empirical distribution functions: look-ups and partial sums of sorted samples, and intervals without resampling.
 
-Samples are rows ``x`` of shape (task, trial), sorted, missing trials NaN at the end; ``n``, shape (task,), counts the
-others. Ranks are numbers of trials from below, whole or not: the sum up to rank 2.5 has half of the third trial.
-
-Bands come from limits of every order statistic: exact equal local levels, or DKW's. Of n independent trials of a
-continuous distribution F(x_(i)) is Beta(i, n + 1 - i). Its η/2 and 1 - η/2 quantiles bound every order statistic, with
-the one η for which all limits hold at once with probability 1 - α. Discrete distributions keep them the more often.
+Samples are rows ``x``, (task, trial), sorted, missing trials NaN at the end; ``n``, (task,), counts the others. Bands
+bound each order statistic, Beta(i, n + 1 - i), at the one level at which all limits hold at once with 1 - α, or DKW's.
 """
 
 from __future__ import annotations
@@ -20,6 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 Ints = NDArray[np.int64]
 
@@ -30,7 +27,8 @@ _AT_ONCE = 2**15
 def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
     """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
     shape = np.broadcast_shapes((len(x), 1), z.shape)
-    low, high = np.zeros(shape, np.int64), np.full(shape, x.shape[-1])
+    low = np.zeros(shape, np.int64)
+    high = np.full(shape, x.shape[-1])
     for _ in range(x.shape[-1].bit_length()):
         middle = (low + high) // 2
         value = np.take_along_axis(x, np.minimum(middle, x.shape[-1] - 1), axis=-1)
@@ -68,20 +66,7 @@ def finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
 
 
 class CentredSums:
-    """Sums of what sorted trials differ from a middle one: small scores keep their precision next to large ones.
-
-    All trials are read once, in pieces that fit the cache; sums up to ranks read the pieces of these ranks again.
-
-    Attributes
-    ----------
-    x : ndarray, shape (task, trial)
-        The trials, with a number that is larger than all others for +inf.
-    n, n_finite : ndarray, shape (task,)
-        Numbers of trials, and of finite ones.
-    centre : ndarray, shape (task, 1)
-    squares : ndarray, shape (task,)
-        Sums of the squared differences.
-    """
+    """Sums of what sorted trials differ from a middle one: small scores keep their precision next to large ones."""
 
     def __init__(self, x: Floats, n: Ints) -> None:
         self.n = n
@@ -116,10 +101,8 @@ class CentredSums:
 
 def _pieces(x: Floats) -> Iterator[tuple[slice, slice]]:
     """Yield the rows and columns of pieces that fit the cache."""
-    n_rows = max(1, _AT_ONCE // x.shape[-1])
-    for row in range(0, len(x), n_rows):
-        for start in range(0, x.shape[-1], _AT_ONCE):
-            yield slice(row, row + n_rows), slice(start, start + _AT_ONCE)
+    for rows in stretches(len(x), max(1, _AT_ONCE // x.shape[-1])):
+        yield from ((rows, columns) for columns in stretches(x.shape[-1], _AT_ONCE))
 
 
 def _sums_up_to(x: Floats, ranks: Floats) -> Floats:
@@ -153,11 +136,7 @@ def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
 
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
-    """Return the ranks r, r + w between which, and s above which, a share lies with probability 1 - alpha: (3, task).
-
-    What lies between x_(r) and x_(r+w) has the distribution Beta(w, n + 1 - w), of which r = 0 and r + w = n + 1 are
-    the lowest and the highest score there can be (Wilks 1941). Ranks are 0 where there are too few trials.
-    """
+    """Return the ranks r, r + w between which, and s above which, a share lies (Wilks 1941), or 0: (3, task)."""
     sizes, place = np.unique(n, return_inverse=True)
     ranks = np.zeros((3, len(sizes)), np.int64)
     for column, size in enumerate(sizes.tolist()):
@@ -182,10 +161,7 @@ def trials_for_tolerance(share: float, alpha: float) -> int:
 
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
-    """Return the ranks between which F⁻¹(p) lies, 0 or n + 1 where there are too few trials.
-
-    P(X_(l) > F⁻¹(p)) = P(Bin(n, F(F⁻¹(p))) < l) <= P(Bin(n, p) < l), and the same above.
-    """
+    """Return the ranks between which F⁻¹(p) lies, by Bin(n, p); 0 or n + 1 where there are too few trials."""
     trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
     upper = scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
@@ -197,7 +173,7 @@ _NEGLIGIBLE = 1e-19  # probability of a count of the Poisson process that is lef
 _LEAST_ALPHA = 1e-9
 
 
-class Band(NamedTuple):
+class CdfBand(NamedTuple):
     """Limits of F around n trials: ``lower[k] <= F(z) <= upper[k]`` where k = 0 .. n of them are at most z."""
 
     lower: Floats
@@ -209,11 +185,11 @@ def dkw(n: int, alpha: float) -> float:
     return float(np.sqrt(np.log(2 / alpha) / (2 * n)))
 
 
-def _parallel(counts: Ints, n: int, alpha: float) -> Band:
-    return Band(np.maximum(counts / n - dkw(n, alpha), 0.0), np.minimum(counts / n + dkw(n, alpha), 1.0))
+def _parallel(counts: Ints, n: int, alpha: float) -> CdfBand:
+    return CdfBand(np.maximum(counts / n - dkw(n, alpha), 0.0), np.minimum(counts / n + dkw(n, alpha), 1.0))
 
 
-def band(n: int, alpha: float) -> Band:
+def band(n: int, alpha: float) -> CdfBand:
     """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW."""
     if n > LARGEST:  # not kept: they may be large, and are made fast
         return _parallel(np.arange(n + 1), n, alpha)
@@ -221,29 +197,26 @@ def band(n: int, alpha: float) -> Band:
 
 
 @lru_cache(maxsize=512)
-def _equal_local_levels(n: int, alpha: float) -> Band:
+def _equal_local_levels(n: int, alpha: float) -> CdfBand:
     lower = np.concatenate([[0.0], _lower_limits(n, local_level(n, alpha))])
-    return Band(lower, 1 - lower[::-1])
+    return CdfBand(lower, 1 - lower[::-1])
 
 
-def limits_at(counts: Ints, n: Ints, alpha: float) -> Band:
+def limits_at(counts: Ints, n: Ints, alpha: float) -> CdfBand:
     """Return the limits of F where `counts`, shape (task, point), of the `n` trials of a task are lower or equal."""
-    found = Band(np.zeros(counts.shape), np.ones(counts.shape))
+    found = CdfBand(np.zeros(counts.shape), np.ones(counts.shape))
     for size in np.unique(n[n > 0]).tolist() if counts.size else ():
         tasks = np.flatnonzero(n == size)
         if size > LARGEST:
             own = _parallel(counts[tasks], size, alpha)
         else:
-            own = Band(*(limits[counts[tasks]] for limits in band(size, alpha)))
+            own = CdfBand(*(limits[counts[tasks]] for limits in band(size, alpha)))
         found.lower[tasks], found.upper[tasks] = own
     return found
 
 
 def ranks_in_band(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
-    """Return the ranks of the lowest and the highest F⁻¹ that the bands allow, shape (task, probability).
-
-    Rank 0 is below all trials, n + 1 beyond them.
-    """
+    """Return the ranks of the lowest and highest F⁻¹ in the bands, (task, probability); 0 below all trials."""
     ranks = np.zeros((2, len(n), len(probabilities)), np.int64)
     for size in np.unique(n[n > 0]).tolist():
         limits = band(size, alpha)
@@ -273,12 +246,9 @@ def _lower_limits(n: int, level: float) -> Floats:
 
 
 def coverage(n: int, level: float) -> float:
-    """Return the probability that all n order statistics of a uniform sample are within their limits.
-
-    The sample is a Poisson process of rate n, given that it has n points. The distribution of the number of points up
-    to t, with all limits below t kept, is carried from limit to limit (Moscovich & Nadler 2017); the limits are
-    symmetric, so that half of them are enough: the second half of the path is the first in reverse.
-    """
+    """Return the probability that all n order statistics of a uniform sample are within their limits."""
+    # A Poisson process given n points, from limit to limit (Moscovich & Nadler 2017); half the path is enough, as the
+    # second half is the first in reverse.
     lower = _lower_limits(n, level)
     times = np.concatenate([lower, 1 - lower[::-1]])
     is_lower = np.arange(2 * n) < n
@@ -286,7 +256,10 @@ def coverage(n: int, level: float) -> float:
     order = times[early].argsort(kind="stable")
     times, is_lower = times[early][order], is_lower[early][order]
     rates = n * np.diff(times, prepend=0.0, append=0.5)[:, np.newaxis]
-    steps = np.arange(_longest(rates.max()) + 1)
+    most_steps = int(rates.max()) + 20
+    while scipy.special.pdtrc(most_steps, rates.max()) > _NEGLIGIBLE:
+        most_steps *= 2
+    steps = np.arange(most_steps + 1)
     moves = np.exp(scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1))
     mass, least, most = np.ones(1), 0, 0  # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
     for move, lowers in zip(moves, is_lower, strict=False):
@@ -302,14 +275,6 @@ def coverage(n: int, level: float) -> float:
     return float(half @ half[::-1] / np.exp(log_of_n))
 
 
-def _longest(rate: float) -> int:
-    """Return a number of points that a Poisson process of this rate exceeds with negligible probability."""
-    count = int(rate) + 20
-    while scipy.special.pdtrc(count, rate) > _NEGLIGIBLE:
-        count *= 2
-    return count
-
-
 def isotonic(rates: Floats) -> Floats:
     """Return the nearest rates that do not fall along the last axis (least squares): isotonic regression."""
     known = np.nan_to_num(rates)
@@ -323,10 +288,7 @@ def isotonic(rates: Floats) -> Floats:
 
 
 def first_reaching(rates: Floats, power: float, n_runs: Sequence[int]) -> Floats:
-    """Return the smallest number of runs from which on rates, shape (..., n_runs), reach the power.
-
-    It is infinite where none does, and NaN where no number of runs gives a p-value.
-    """
+    """Return the smallest number of runs from which on rates reach the power: inf if none, NaN without p-values."""
     missed = ~(rates >= power)
     first = np.where(missed.any(axis=-1), len(n_runs) - missed[..., ::-1].argmax(axis=-1), 0)
     found = np.append(np.array(n_runs, dtype=np.float64), np.inf)[first]

@@ -1,11 +1,6 @@
-"""The loop over reassignments: sums over groups, how many reach the observed statistic, which shifts are not rejected.
+"""The loop over reassignments: *sums over groups under a plan → a statistic → how many reach it → shifts not rejected*.
 
-A test is *numbers of every run → sums over groups under a plan → a statistic → how many reassignments reach it → the
-shifts that are not rejected*. `group_sums` and `squared_sums` choose how to sum, `tally` and `StepDown` count, and
-`limits` inverts; what differs between tests are functions from sums to numbers.
-
-Of two groups only the first is summed: features that add up to zero over the curves have minus that in the second.
-p-values are adjusted for the number of tests by `StepDown`, from the same reassignments, or by `holm` and others.
+What differs between tests are functions from sums to numbers. Of two groups only the first is summed.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import group_products
 from xcurves.kernels.moments import Floats, factor_of, is_factor
-from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, rows_that_fit
+from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, rows_that_fit, stretches
 
 _DENSE = 6  # groups up to which products of dense matrices are faster than sparse ones: ten of 30 take twice as long
 _FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
@@ -38,41 +33,30 @@ def label_batches(plan: Plan, rows: int, progress: Progress = lambda blocks: blo
     """Yield which reassignments a batch of at most `rows` has, and their labels; `progress` wraps block numbers."""
     for number in progress(range(plan.n_blocks)):
         block = plan.block(number)
-        for start in range(0, len(block), rows):
-            labels = block[start : start + rows]
-            first = number * plan.rows + start
-            yield slice(first, first + len(labels)), labels
+        first = number * plan.rows
+        for some in stretches(len(block), rows):
+            yield slice(first + some.start, first + some.stop), block[some]
 
 
 def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
-    """Yield sums of features, shape (task, feature, curve), over groups: (task, group, feature, reassignment).
-
-    Of two groups there is only the first. All splits into two groups come from tables of subset sums: the order of
-    reassignments is then that of the tables, not of the plan's blocks.
-    """
+    """Yield sums of features, (task, feature, curve), over groups: (task, group, feature, reassignment)."""
     n_tasks, n_features, n_curves = features.shape
     n_groups = len(plan.sizes)
     each = 8 * max(n_tasks * n_features, n_curves) * (1 if n_groups == 2 else n_groups)
     rows = rows_that_fit(each, CACHE)
     if group_products.has_tables(plan):
         for tables in group_products.subset_tables(features, plan):
-            for left, right in group_products.parts_of(*tables, rows):
+            for left, right in group_products.parts_of_tables(*tables, rows):
                 sums = left[..., np.newaxis] + right[..., np.newaxis, :]
                 yield sums.reshape(n_tasks, 1, n_features, -1)
         return
-    if n_groups <= _DENSE:
-        add_up = group_products.sums_of_members(features, plan.sizes)
-    else:
-        add_up = group_products.sums_in_order(features, plan.sizes)
-    for _, labels in label_batches(plan, rows):
-        yield add_up(labels)
+    way = group_products.sums_of_members if n_groups <= _DENSE else group_products.sums_in_order
+    add_up = way(features, plan.sizes)
+    yield from (add_up(labels) for _, labels in label_batches(plan, rows))
 
 
 def squares_over_groups(features: Floats, sizes: tuple[int, ...], rows: int) -> group_products.Squares:
-    """Return what writes ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, curve), into an array.
-
-    It takes labels of at most `rows` reassignments, and the array, of shape (task, feature, reassignment).
-    """
+    """Return what writes ``Σ_g s_g² / l_g`` of centred features, for at most `rows` labels, into an array."""
     width = max(_FEATURES, rows_that_fit(8 * rows * len(features) * len(sizes), CACHE))
     way = group_products.squares_of_contrasts if len(sizes) <= _DENSE else group_products.squares_in_order
     return way(features, sizes, width)
@@ -86,15 +70,10 @@ def squared_sums(
     batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> Iterator[Floats]:
-    """Yield ``Σ_g s_g² / l_g`` of every reassignment, shape (2, task, reassignment), for sums over groups of curves.
-
-    First of the numbers `alone`, shape (task, curve), then added up over the features of which `comoment` has the
-    products, shape (task, curve, curve), or which it holds, shape (task, curve, feature); there are `rank` of them.
-    `batch` bounds the reassignments in one array; `progress` wraps the numbers of blocks.
-    """
+    """Yield ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, and over `rank` features with these co-moments."""
     for found in _squared_sums(alone, comoment, rank, plan, batch or CACHE // 8, progress):
-        for start in range(0, found.shape[-1], most := batch or found.shape[-1]):
-            yield found[..., start : start + most]
+        for some in stretches(found.shape[-1], batch or found.shape[-1]):
+            yield found[..., some]
 
 
 def _squared_sums(
@@ -112,7 +91,7 @@ def _squared_sums(
     if group_products.has_tables(plan):
         scaled = np.sqrt(sum(1 / size for size in plan.sizes)) * features
         for tables in group_products.subset_tables(scaled, plan, progress):
-            for left, right in group_products.parts_of(*tables, most):
+            for left, right in group_products.parts_of_tables(*tables, most):
                 yield group_products.squares_of_tables(left, right)
         return
     rows = rows_that_fit(8 * max(features.shape[0] * features.shape[1], plan.n_units), CACHE)
@@ -129,14 +108,7 @@ def n_rare(plan: Plan, alpha: float) -> int:
 
 
 def tally(batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float) -> tuple[Floats, Floats]:
-    """Count the reassignments whose statistic, shape (..., reassignment), is at least the observed one less ties.
-
-    Returns
-    -------
-    count, critical : ndarray, shape (...)
-        The count, the observed assignment included; and the value that no more than `n_rare` reach, infinite if
-        there is none. NaN reaches.
-    """
+    """Count the reassignments that are at least `least` (NaN reaches), and return the value that `n_rare` reach."""
     below = np.zeros(least.shape)
     tail = UpperTail(n_rare(plan, alpha) + plan.exact)
     for values in batches:
@@ -146,10 +118,7 @@ def tally(batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float) ->
 
 
 def ratio_reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> Flags:
-    """Return whether square / variance is at least observed / own, both tied within `TIE`.
-
-    Of variance 0 the ratio is 0 if the square is, else beyond every other, the larger the square the further.
-    """
+    """Return whether square / variance is at least observed / own up to `TIE`; x / 0 is beyond all, by the square."""
     of_ratios = square * own * (1 + TIE) >= observed * variance * (1 - TIE)
     beyond = np.where(own > 0, square > 0, square * (1 + TIE) >= observed)
     return np.where(observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond))
@@ -177,30 +146,22 @@ class UpperTail:
         self.parts.append(values)
         self.held += values.shape[-1]
         if self.held > 2 * self.size + rows_that_fit(8 * max(1, values[..., 0].size)):
-            self.parts = [self._largest()]
+            self.parts = [self._largest().copy()]  # a view would keep it all
             self.held = self.size
 
     def _largest(self) -> Floats:
-        values = np.concatenate(self.parts, axis=-1) if len(self.parts) > 1 else self.parts[0]
+        values = np.concatenate(self.parts, axis=-1)
         size = min(self.size, values.shape[-1])
-        return np.partition(values, -size, axis=-1)[..., -size:].copy()  # a view would keep it all
+        values.partition(values.shape[-1] - size, axis=-1)
+        return values[..., -size:]
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
-        return self._largest()[..., 0] if self.parts else np.full(shape, np.inf)
+        return self._largest()[..., 0].copy() if self.parts else np.full(shape, np.inf)
 
 
 class StepDown:
-    """Step-down adjustment for families of tests (Westfall & Young 1993, Algorithm 2.8), batch by batch.
-
-    A member is compared with the largest shuffled value of the members that are observed no larger than it, and its
-    count is at least that of every larger member.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (task, member)
-        The members from the smallest observed value to the largest.
-    """
+    """Step-down adjustment for families of tests (Westfall & Young 1993, Algorithm 2.8), batch by batch."""
 
     def __init__(self, observed: Floats) -> None:
         self.order: Index = observed.argsort(axis=-1, kind="stable")
@@ -237,26 +198,13 @@ def count_at_least(null: Floats, observed: Floats) -> Floats:
 
 
 class Test(NamedTuple):
-    """A test of a shift, for `limits`.
+    """A test of a shift, for `limits`."""
 
-    Attributes
-    ----------
-    reaches : callable
-        Whether reassignments reach the observed statistic, from their numbers in the flattened array of tasks by
-        reassignments (None for all) and the distances of the shift for each (for each task); the shape is that of the
-        numbers, or (task, reassignment).
-    shape : tuple of int
-        Numbers of tasks and of reassignments.
-    besides : int
-        Number of further reassignments, which reach it everywhere.
-    most : float
-        A shift is rejected if no more reassignments than this reach the observed statistic.
-    """
-
+    # from numbers of (task, reassignment) in a flat array (None: all) and distances
     reaches: Callable[[Index | None, Floats], Flags]
-    shape: tuple[int, int]
-    besides: int
-    most: float
+    shape: tuple[int, int]  # numbers of tasks and of reassignments
+    besides: int  # further reassignments, which reach it everywhere
+    most: float  # a shift is rejected if no more than this reach the observed statistic
 
     def states(self, at: Floats) -> tuple[Flags, Flags]:
         """Return which reassignments reach the statistic at distances, shape (task,), and which tasks keep these."""
@@ -275,12 +223,7 @@ def points_of_scan(n_resamples: int) -> int:
 
 
 def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Flags]:
-    """Return the largest distance to one side at which a test does not reject: the hull of the shifts that are left.
-
-    It is infinite where the test rejects no shift however large. `known`, shape (task,), are distances that are not
-    rejected. The second array is True where a smaller distance is rejected; without `scan`, for tests of which that is
-    not expected, it is not looked for.
-    """
+    """Return the largest distance that is not rejected (inf: all are kept), from `known` ones, and gaps in a `scan`."""
     n_tasks, n_resamples = test.shape
     share = test.most / (test.besides + n_resamples)
     start = float(np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10))  # a little inside the usual limit
@@ -318,15 +261,12 @@ def _bracket(test: Test, inside: Floats, outside: Floats, start: float, done: Fl
 
 
 def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
-    """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated.
-
-    One that differs at both ends of a part of a bracket, but not at those of the whole, would be missed. So the result
-    is checked with all of them, and where that fails all are evaluated.
-    """
+    """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated."""
     n_tasks, n_resamples = test.shape
     begin, end = inside, outside
     for everyone in (False, True):
-        at_inside, at_outside = test.states(inside)[0].ravel(), test.states(outside)[0].ravel()
+        at_inside = test.states(inside)[0].ravel()
+        at_outside = test.states(outside)[0].ravel()
         cells = np.flatnonzero(at_inside != at_outside) if not everyone else np.arange(at_inside.size)
         task = cells // n_resamples
         rest = np.zeros(n_tasks) if everyone else np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
@@ -347,6 +287,7 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
                 base = base + np.bincount(task, now_inside & now_outside, n_tasks)
                 differ = now_inside != now_outside
                 cells, task = cells[differ], task[differ]
+        # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
         wrong = ~test.states(inside)[1] | test.states(outside)[1]
         if not (wrong & (inside > begin)).any():
             break
@@ -380,11 +321,7 @@ def benjamini_hochberg(pvalues: Floats) -> Floats:
 def may_be_best(
     pairs: NDArray[np.intp], difference: Floats, pvalue_adjusted: Floats, n_algorithms: int, alpha: float
 ) -> Floats:
-    """Return 1 for every algorithm over which no other is shown to score higher, else 0, shape (algorithm,).
-
-    `pairs`, shape (pair, 2), are all pairs of algorithms. NaN for algorithms without any difference, and for all if the
-    set would be empty.
-    """
+    """Return 1 for every algorithm over which no other is shown to score higher, else 0; NaN if that leaves none."""
     found = np.full(n_algorithms, np.nan)
     found[pairs[~np.isnan(difference)]] = 1.0
     shown = pvalue_adjusted <= alpha + 1e-12

@@ -1,8 +1,6 @@
-"""Ways to sum features of curves over the groups of reassignments; `engine` chooses among them.
+"""Ways to sum features, shape (task, feature, curve), over the groups of reassignments; `engine` chooses among them.
 
-Features have the shape (task, feature, curve). Each way is a function of them that returns a function of labels, shape
-(reassignment, curve); or, where all splits into two groups are evaluated, it yields tables of subsets. Of two groups
-only the first is summed: features that add up to zero over the curves have minus that in the second.
+Each returns a function of labels. Of two groups only the first is summed: features that add up to 0 have minus that.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats, is_factor
-from xcurves.kernels.plans import Index, Labels, RunPlan
+from xcurves.kernels.plans import Index, Labels, RunPlan, stretches
 
 _MAX_HALF = 16  # curves of which all subsets are tabulated
 
@@ -34,7 +32,7 @@ def sums_in_order(features: Floats, sizes: tuple[int, ...]) -> Sums:
     by_curve = _by_curve(features)
 
     def add_up(labels: Labels) -> Floats:
-        groups = _groups(labels, sizes, np.ones(len(sizes)))
+        groups = _members(labels, sizes, np.ones(len(sizes)))
         sums = (groups @ by_curve).reshape(len(labels), len(sizes), *features.shape[:2])
         return np.asarray(sums.transpose(2, 1, 3, 0))
 
@@ -42,11 +40,7 @@ def sums_in_order(features: Floats, sizes: tuple[int, ...]) -> Sums:
 
 
 def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -> Squares:
-    """Sum squares of centred features over groups, ``Σ_g s_g² / l_g``, shape (task, feature, reassignment).
-
-    They are the squares of as many contrasts as there are groups less one, which are orthonormal over the curves and
-    orthogonal to their mean. So many features as `width` are multiplied at once.
-    """
+    """Sum squares of centred features, ``Σ_g s_g² / l_g``, by orthonormal contrasts of groups, `width` at once."""
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
     contrasts = complete[:, 1:].T / np.sqrt(sizes)
     two = len(sizes) == 2
@@ -55,7 +49,7 @@ def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -
 
     def square(labels: Labels, out: Floats) -> None:
         weights = [(labels == 0).astype(np.float64)] if two else [contrast.take(labels) for contrast in contrasts]
-        for some in _stretches(features.shape[1], width):
+        for some in stretches(features.shape[1], width):
             for number, each in enumerate(weights):
                 sums = _products(features[:, some], each[np.newaxis])[:, 0]
                 if number == 0:
@@ -69,10 +63,10 @@ def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -
 
 def squares_in_order(features: Floats, sizes: tuple[int, ...], width: int) -> Squares:
     """Do the same by sparse products."""
-    parts = [(some, _by_curve(features[:, some])) for some in _stretches(features.shape[1], width)]
+    parts = [(some, _by_curve(features[:, some])) for some in stretches(features.shape[1], width)]
 
     def square(labels: Labels, out: Floats) -> None:
-        groups = _groups(labels, sizes, 1 / np.sqrt(sizes))
+        groups = _members(labels, sizes, 1 / np.sqrt(sizes))
         for some, by_curve in parts:
             sums = (groups @ by_curve).reshape(len(labels), len(sizes), len(features), -1)
             out[:, some] = np.einsum("sgtf,sgtf->tfs", sums, sums)
@@ -81,10 +75,7 @@ def squares_in_order(features: Floats, sizes: tuple[int, ...], width: int) -> Sq
 
 
 def squares_of_pairs(alone: Floats, comoment: Floats, sizes: tuple[int, ...]) -> Sums:
-    """Sum co-moments over the pairs of curves that share a group, each curve with itself included, over its size.
-
-    The shape is (2, task, reassignment): the same of the products of `alone`, shape (task, curve), comes first.
-    """
+    """Sum co-moments over pairs of curves that share a group, over its size; first the products of `alone`."""
     n_tasks, n_curves = alone.shape
     starts = np.cumsum((0, *sizes[:-1]))
     corners = [np.triu_indices(size) for size in sizes]
@@ -111,11 +102,7 @@ def squares_of_pairs(alone: Floats, comoment: Floats, sizes: tuple[int, ...]) ->
 
 
 def has_tables(plan: RunPlan) -> bool:
-    """Return whether all splits come from tables of the subsets of each half of the curves.
-
-    That takes two groups, few enough curves, and work enough for the tables: 92,378 splits of 10 v 10 curves take 2 ms,
-    where labels take 30.
-    """
+    """Return whether splits come from tables of subsets: 92,378 of 10 v 10 curves take 2 ms, where labels take 30."""
     half = -(-plan.n_units // 2)
     two_groups = plan.exact and not plan.paired and len(plan.sizes) == 2
     return two_groups and half <= _MAX_HALF and 2**half <= 1024 + 4 * plan.n_assignments
@@ -124,13 +111,10 @@ def has_tables(plan: RunPlan) -> bool:
 def subset_tables(
     features: Floats, plan: RunPlan, progress: Callable[[range], Any] = lambda numbers: numbers
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield sums over subsets of the first and of the last half of the curves that make up first groups together.
-
-    Each of the first, shape (task, feature, subset), goes with each of the second.
-    """
+    """Yield sums over subsets of the first and of the last half of the curves that make up first groups together."""
     n_curves, n_first = features.shape[-1], plan.sizes[0]
     half = n_curves // 2
-    left, right = _subset_sums(features[..., :half]), _subset_sums(features[..., half:])
+    left, right = subset_sums(features[..., :half]), subset_sums(features[..., half:])
     n_left, n_right = (np.bitwise_count(np.arange(2**n)) for n in (half, n_curves - half))
     alike = not plan.labelled and plan.sizes[0] == plan.sizes[1]  # then the first curve stays in the first group
     allowed = np.arange(len(n_left)) % 2 == 1 if alike else np.ones(len(n_left), bool)
@@ -138,20 +122,16 @@ def subset_tables(
         yield left[..., (n_left == n_chosen) & allowed], right[..., n_right == n_first - n_chosen]
 
 
-def parts_of(left: Floats, right: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
+def parts_of_tables(left: Floats, right: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
     """Yield parts of two tables with at most so many pairs of a left and a right subset."""
     columns = min(right.shape[-1], most)
-    rows = max(1, most // columns)
-    for row in range(0, left.shape[-1], rows):
-        for column in range(0, right.shape[-1], columns):
-            yield left[..., row : row + rows], right[..., column : column + columns]
+    for some in stretches(left.shape[-1], max(1, most // columns)):
+        for others in stretches(right.shape[-1], columns):
+            yield left[..., some], right[..., others]
 
 
 def squares_of_tables(left: Floats, right: Floats) -> Floats:
-    """Return squares of the sums of all pairs of a left and a right subset: ``|a + b|² = |a|² + 2 ab + |b|²``.
-
-    Those of the first feature come first, then those of the others together: shape (2, task, pair).
-    """
+    """Return ``|a + b|² = |a|² + 2 ab + |b|²`` of all pairs: of the first feature, then of the others together."""
     first = left[:, 0, :, np.newaxis] + right[:, 0, np.newaxis]
     first *= first
     a, b = left[:, 1:], right[:, 1:]
@@ -167,10 +147,6 @@ def _products(features: Floats, weights: Floats) -> Floats:
     return np.asarray(np.matmul(features[:, np.newaxis], weights.swapaxes(1, 2)))
 
 
-def _stretches(n_features: int, width: int) -> list[slice]:
-    return [slice(start, start + width) for start in range(0, n_features, width)]
-
-
 def _by_curve(features: Floats) -> Floats:
     """Put the features of all tasks beside each other, shape (curve, task and feature)."""
     return np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(features.shape[2], -1)
@@ -181,7 +157,7 @@ def orders_of(labels: Labels) -> Index:
     return np.asarray(labels.argsort(axis=-1, kind="stable"))
 
 
-def _groups(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> scipy.sparse.csr_matrix:
+def _members(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> scipy.sparse.csr_matrix:
     """Return the members of all groups, with the weight of each, shape (reassignment and group, curve)."""
     starts = np.cumsum((0, *sizes[:-1]))
     return _sparse(np.tile(np.repeat(weights, sizes), len(labels)), orders_of(labels), starts, labels.shape[1])
@@ -194,7 +170,7 @@ def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: in
     return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False)
 
 
-def _subset_sums(features: Floats) -> Floats:
+def subset_sums(features: Floats) -> Floats:
     """Sum features over every subset of the curves, shape (..., subset); bit j of its number is curve j."""
     sums = np.zeros((*features.shape[:-1], 2 ** features.shape[-1]))
     for curve, half in enumerate(2 ** np.arange(features.shape[-1])):

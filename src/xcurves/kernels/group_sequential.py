@@ -1,13 +1,7 @@
 """Group-sequential randomization tests of two algorithms, on one number for every run of every task.
 
-Runs come in batches. Every number is taken less the mean of its batch over both algorithms, z, and labels are dealt
-within the batches. In one task, over all runs so far,
-
-    T_k = |z̄_a - z̄_b| / sqrt(s²_a / n_a + s²_b / n_b);
-
-in several, with weights w, ``T = |Σ w (z̄_a - z̄_b)| / sqrt(Σ w² (s²_a / n_a + s²_b / n_b))``. For every assignment,
-numerator and variance are kept as polynomials in a shift δ of the first algorithm, so that an interval takes no further
-sums over runs.
+Numbers are taken less the mean of their batch, z, and labels dealt within batches. ``T = |Σ w (z̄_a - z̄_b)| /
+sqrt(Σ w² (s²_a / n_a + s²_b / n_b))`` is kept as polynomials in a shift δ: intervals take no further sums over runs.
 """
 
 from __future__ import annotations
@@ -18,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import Index, rows_that_fit
-from xcurves.kernels.task_plans import Cells, Look
+from xcurves.kernels.plans import Index, rows_that_fit, stretches
+from xcurves.kernels.task_plans import Look, TaskCells
 
 _ROUNDING = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
@@ -27,54 +21,33 @@ _TASKS = 4  # whose sums are held at once
 INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
 
 
-class Runs(NamedTuple):
-    """The runs of a pair of algorithms in all batches, each batch the first algorithm's runs before the second's.
+class BatchedRuns(NamedTuple):
+    """The runs of a pair of algorithms in all batches, each batch the first algorithm's runs before the second's."""
 
-    Attributes
-    ----------
-    z : list of ndarray, shape (task, run)
-        Numbers less the mean of their batch, for all `Cells` of every look in turn.
-    e : list of ndarray, shape (run,)
-        Whether the run is of the first algorithm, less the mean of its batch.
-    sizes : ndarray, shape (look, task, 2)
-        Cumulative numbers of runs of the batches that count.
-    weights : ndarray, shape (look, task)
-        Weights of the tasks, 0 for those without runs so far.
-    difference : ndarray, shape (look,)
-        Weighted mean of the differences of means within batches.
-    largest, range : ndarray, shape (look,)
-        The largest number so far, without sign, and the largest range of a batch so far.
-    """
-
-    z: list[list[Floats]]
-    e: list[list[Floats]]
-    sizes: Floats
-    weights: Floats
-    difference: Floats
-    largest: Floats
-    range: Floats
+    z: list[list[Floats]]  # (task, run): numbers less the mean of their batch, for all `TaskCells` of every look
+    e: list[list[Floats]]  # (run,): whether it is of the first, less its batch's mean
+    sizes: Floats  # (look, task, 2): cumulative runs of the batches that count
+    weights: Floats  # (look, task); 0 without runs
+    difference: Floats  # (look,): weighted mean of differences within batches
+    largest: Floats  # (look,): the largest number so far, without sign
+    range: Floats  # (look,): the largest of a batch so far
 
 
 class Terms(NamedTuple):
-    """What T at one look is made of, for every assignment: polynomials in the shift, shape (degree + 1, assignment).
+    """What T at one look is made of, for every assignment: polynomials in the shift."""
 
-    ``D = d[0] - δ d[1]``; ``V = v[0] - 2 δ v[1] + δ² v[2]``; `p` is what V has before the squared sums are subtracted,
-    in no assignment larger than the polynomial `largest_p`, shape (3,). `rows` are the numbers of the assignments, None
-    for all.
-    """
-
-    d: Floats
-    v: Floats
-    p: Floats
-    largest_p: Floats
-    rows: Index | None = None
+    d: Floats  # d[0] - δ d[1]
+    v: Floats  # v[0] - 2 δ v[1] + δ² v[2]
+    p: Floats  # what V has before squared sums are subtracted
+    largest_p: Floats  # (3,): no p is larger
+    rows: Index | None = None  # numbers of the assignments; None for all
 
     def take(self, rows: Index) -> Terms:
         """Return the terms of some of all assignments."""
         return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
 
 
-def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -> Runs:
+def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -> BatchedRuns:
     """Centre numbers `u`, shape (2, task, run), NaN where a run is absent, within their batches, `look` from 0."""
     z: list[list[Floats]] = []
     e: list[list[Floats]] = []
@@ -87,7 +60,8 @@ def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -
         for cells in each.cells:
             n = np.array([cells.n_a, cells.n_b])
             rows = batch[:, cells.tasks]
-            values = np.concatenate([_present(part, size) for part, size in zip(rows, n, strict=True)], axis=-1)
+            present = [part[~np.isnan(part)].reshape(len(part), size) for part, size in zip(rows, n, strict=True)]
+            values = np.concatenate(present, axis=-1)
             values = values - values[:, :1]  # exact where numbers are close
             z[k].append(values - values.mean(axis=-1, keepdims=True))
             labels = np.repeat([1.0, 0.0], n)
@@ -107,35 +81,27 @@ def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -
         largest[k] = np.nanmax(np.abs(u[:, :, look == k]), initial=0.0)
         ranges[k] = max((float(np.ptp(values, axis=-1).max()) for values in z[k]), default=0.0)
     so_far = (np.maximum.accumulate(each) for each in (largest, ranges))
-    return Runs(z, e, sizes, np.nan_to_num(part), difference, *so_far)
+    return BatchedRuns(z, e, sizes, np.nan_to_num(part), difference, *so_far)
 
 
-def _present(rows: Floats, n_runs: int) -> Floats:
-    return rows[~np.isnan(rows)].reshape(len(rows), n_runs)
-
-
-def studentized_terms(runs: Runs, looks: list[Look]) -> list[Terms | None]:
+def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
-    out: list[Terms | None] = [
-        _no_terms(look.n_total) if defined else None for look, defined in zip(looks, is_defined(runs), strict=True)
-    ]
-    n_tasks = runs.sizes.shape[1]
-    for start in range(0, n_tasks, _TASKS):  # as many whatever comes later, so that sums are the same
-        _add_tasks(out, runs, looks, slice(start, min(start + _TASKS, n_tasks)))
+    out: list[Terms | None] = []
+    for look, defined in zip(looks, is_defined(runs), strict=True):
+        d, v, p = (np.zeros((degrees, look.n_total)) for degrees in (2, 3, 3))
+        out.append(Terms(d, v, p, np.zeros(3)) if defined else None)
+    for tasks in stretches(runs.sizes.shape[1], _TASKS):  # as many whatever comes later, so that sums are the same
+        _add_tasks(out, runs, looks, tasks)
     return out
 
 
-def _no_terms(n_assignments: int) -> Terms:
-    return Terms(np.zeros((2, n_assignments)), np.zeros((3, n_assignments)), np.zeros((3, n_assignments)), np.zeros(3))
-
-
-def is_defined(runs: Runs) -> NDArray[np.bool_]:
+def is_defined(runs: BatchedRuns) -> NDArray[np.bool_]:
     """Return at which looks every task with runs has two of both algorithms."""
     some = runs.weights > 0
     return np.asarray(some.any(axis=1) & (~some | (runs.sizes >= 2).all(axis=2)).all(axis=1))
 
 
-def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: slice) -> None:
+def _add_tasks(out: list[Terms | None], runs: BatchedRuns, looks: list[Look], tasks: slice) -> None:
     """Add what some tasks contribute to the terms of every look."""
     n_tasks = tasks.stop - tasks.start
     sums = np.zeros((n_tasks, 5, 1))  # of z, z², e, z e, e² over the runs labelled first
@@ -157,11 +123,10 @@ def _add_tasks(out: list[Terms | None], runs: Runs, looks: list[Look], tasks: sl
             _add_terms(found, sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
 
 
-def _labelled_sums(look: Look, cells: Cells, inside: NDArray[np.bool_], features: Floats) -> Floats:
+def _labelled_sums(look: Look, cells: TaskCells, inside: NDArray[np.bool_], features: Floats) -> Floats:
     """Sum features of runs, shape (task, feature, run), over those labelled first: (task, feature, assignment)."""
     sums = np.empty((*features.shape[:2], look.n_total))
-    rows = rows_that_fit(8 * features[:, 0].size)
-    for some in (slice(start, start + rows) for start in range(0, look.n_total, rows)):
+    for some in stretches(look.n_total, rows_that_fit(8 * features[:, 0].size)):
         first = 1.0 - cells.of(look.labels[some])[:, inside]
         np.matmul(features, first.transpose(1, 2, 0), out=sums[..., some])
     return sums
@@ -186,11 +151,8 @@ def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weight
         found.largest_p[degree] += (w**2 * np.maximum(c_a, c_b) * whole).sum()
 
 
-def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
-    """Return T of every assignment at look `k` after the first algorithm's numbers are lowered by `shift`.
-
-    0 / 0 is 0; x / 0 is at least `INFINITE`, the larger the greater x is.
-    """
+def studentized_difference(runs: BatchedRuns, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
+    """Return T of every assignment at look `k` after a `shift`; 0 / 0 is 0, x / 0 at least `INFINITE`."""
     d, v = found.d[0], found.v[0]
     if shift != 0:
         d, v = d - shift * found.d[1], _shifted(found.v, shift)
@@ -200,9 +162,8 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
     if small.size:
         small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > rounding)]
         v = v.copy()
-        rows = rows_that_fit(16 * int(runs.sizes[k].sum()))
-        for start in range(0, small.size, rows):
-            some = small[start : start + rows]
+        for part in stretches(small.size, rows_that_fit(16 * int(runs.sizes[k].sum()))):
+            some = small[part]
             anew, v[some] = _anew(runs, looks, k, some if found.rows is None else found.rows[some], shift)
             size[some] = np.abs(anew)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -214,11 +175,12 @@ def studentized_difference(runs: Runs, looks: list[Look], found: Terms, k: int, 
     return t
 
 
-def squared_range(runs: Runs, found: Terms, k: int, low: float, high: float) -> tuple[Floats, Floats]:
+def squared_range(runs: BatchedRuns, found: Terms, k: int, low: float, high: float) -> tuple[Floats, Floats]:
     """Return bounds of T² of every assignment at look `k` for all shifts from `low` to `high`."""
     middle, width = (low + high) / 2, (high - low) / 2
     slope = found.v[1] - middle * found.v[2]
-    size, change = np.abs(found.d[0] - middle * found.d[1]), width * np.abs(found.d[1])
+    size = np.abs(found.d[0] - middle * found.d[1])
+    change = width * np.abs(found.d[1])
     rounding = _ROUNDING * (runs.largest[k] + max(abs(low), abs(high)))
     v, v_change = _shifted(found.v, middle), 2 * width * np.abs(slope)
     cancelled = v - v_change <= _CANCELLED * max(_shifted(found.largest_p, shift) for shift in (low, high))
@@ -233,7 +195,7 @@ def _shifted(polynomial: Floats, shift: float) -> Floats:
     return np.asarray(polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2]))
 
 
-def _anew(runs: Runs, looks: list[Look], k: int, rows: Index, shift: float) -> tuple[Floats, Floats]:
+def _anew(runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float) -> tuple[Floats, Floats]:
     """Return D and V of some assignments from their runs, without a difference of large sums."""
     n_tasks = runs.sizes.shape[1]
     n_runs = int(runs.sizes[k].sum(axis=-1).max())
@@ -272,12 +234,9 @@ def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
     return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
 
 
-def normal_scale(runs: Runs, looks: list[Look]) -> Floats:
-    """Return, for every look, what to multiply T by to read it as a t statistic.
-
-    Centring within batches takes a degree of freedom for each; this is the square root of the mean of V over the
-    variance of D, for numbers of equal variance. With k batches of b v b it is sqrt(1 - (k - 1) / (2 (k b - 1))).
-    """
+def normal_scale(runs: BatchedRuns, looks: list[Look]) -> Floats:
+    """Return, for every look, what to multiply T by to read it as a t statistic: batches take degrees of freedom."""
+    # Root mean V over the variance of D of equal variances: of k batches of b v b sqrt(1 - (k - 1) / (2 (k b - 1))).
     squares, effective = np.zeros_like(runs.sizes), np.zeros(runs.sizes.shape[:2])
     for k, look in enumerate(looks):
         for cells in look.cells:

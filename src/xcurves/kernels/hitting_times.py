@@ -1,29 +1,30 @@
-"""Times at which single runs reach a target, and performance profiles of times.
+"""Times at which runs reach a target, performance profiles of them (Dolan & Moré 2002), and ratios of times over tasks.
 
-A profile (Dolan & Moré 2002) says how often an algorithm is within a factor of the best.
+Intervals of ratios combine by root sum of squares (MOVER; Zou & Donner 2008, doi:10.1002/sim.3095). Bounds of logs of
+ratios, low and high, are equal where known, infinite where nothing bounds them there, NaN where a task says nothing.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels import mean_curves, task_flips
+from xcurves.kernels.mean_curves import Tracks
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import FlipPlan, halve, stretches
 
 _AT_ONCE = 2**21  # evaluations of all runs of a batch
 
 
 def first_level(met: NDArray[np.bool_], known: NDArray[np.bool_], levels: Floats, sustained: int) -> Floats:
-    """Return the first level of `sustained` evaluations in a row that are met, infinity where there is none.
-
-    `met` and `known`, shape (run, evaluation), are true where a score meets the target, and where there is a score;
-    `levels` has the same shape, or that of one run.
-    """
+    """Return the first level of `sustained` known evaluations in a row that are met, (run, evaluation); else inf."""
     times = np.empty(len(met))
     levels = np.broadcast_to(levels, met.shape)
-    rows = max(1, _AT_ONCE // met.shape[-1])
-    for start in range(0, len(met), rows):
-        part = slice(start, start + rows)
+    for part in stretches(len(met), max(1, _AT_ONCE // met.shape[-1])):
         place = np.cumsum(known[part], axis=-1)
         unmet = np.where(known[part] & ~met[part], place, met.shape[-1] + 1)
         unmet[:, -1] = np.minimum(unmet[:, -1], place[:, -1] + 1)  # after the last evaluation none is met
@@ -44,11 +45,7 @@ def medians(times: Floats) -> Floats:
 
 
 def ratios(times: Floats, bases: NDArray[np.intp] | None, tau_max: float) -> Floats:
-    """Return times over the best of all algorithms, shape (..., task, algorithm), infinite where a task is not solved.
-
-    `bases` has the base of each task that is a held-out variant, -1 of others; those then gate each other, in
-    AlgoPerf's order, and variants are left out.
-    """
+    """Return times over the best, (..., task, algorithm); variants and their `bases` gate each other (AlgoPerf)."""
     times = np.where(np.isnan(times), np.inf, times)
     if bases is not None:
         variants = np.flatnonzero(bases >= 0)
@@ -67,10 +64,7 @@ def ratios(times: Floats, bases: NDArray[np.intp] | None, tau_max: float) -> Flo
 
 
 def contributions(found: Floats, tau_max: float, points: int | None) -> Floats:
-    """Return the share of each task in the score of each algorithm, from 0 to 1: the area under its own profile.
-
-    With `points` the trapezoidal rule at so many values of tau.
-    """
+    """Return the share of each task in a score: the area under its profile, trapezoidal with so many `points`."""
     if points is None:
         return np.asarray(np.maximum(0.0, (tau_max - found) / (tau_max - 1)))
     tau = np.linspace(1.0, tau_max, points)
@@ -87,10 +81,7 @@ def share_within(found: Floats, tau: Floats) -> Floats:
 def bootstrap_scores(
     times: Floats, bases: NDArray[np.intp] | None, tau_max: float, points: int | None, n_draws: int, entropy: int
 ) -> Floats:
-    """Return scores, shape (draw, algorithm), of runs drawn with replacement within task and algorithm.
-
-    Times of runs have shape (task, algorithm, run), NaN where there is none.
-    """
+    """Return scores, (draw, algorithm), of runs of times (task, algorithm, run) drawn with replacement."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(11,)))
     drawn = np.full((n_draws, *times.shape), np.nan)
     n_runs = np.count_nonzero(~np.isnan(times), axis=-1)
@@ -100,3 +91,110 @@ def bootstrap_scores(
         drawn[(slice(None), *cell, slice(n_runs[cell]))] = ordered[cell][picked]
     found = ratios(medians(drawn), bases, tau_max)
     return np.asarray(contributions(found, tau_max, points).mean(axis=-2))
+
+
+class TaskRatios(NamedTuple):
+    """Claims about tasks like these, on the scale of logarithms, each of shape (algorithm,) or (algorithm, 2)."""
+
+    mean: Floats
+    interval: Floats
+    pvalue: Floats
+    median: Floats
+    median_interval: Floats
+
+
+def over_tasks(low: Floats, high: Floats, families: NDArray[np.intp], plan: FlipPlan, alpha: float) -> TaskRatios:
+    """Return the mean by flips of whole tasks or families, and the median of tasks, of bounds (algorithm, task)."""
+    present = ~np.isnan(low)
+    n_tasks = np.count_nonzero(present, axis=-1)
+    weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
+    of_families = _family_sums(weight, families, plan.n_families)
+    bounds = [_family_sums(weight * each, families, plan.n_families) for each in (low, high)]
+    known = [np.where(np.isnan(each), 0.0, np.abs(each)).max(axis=-1) < np.inf for each in bounds]
+    finite = [np.where(mine[:, np.newaxis], each, np.nan) for each, mine in zip(bounds, known, strict=True)]
+    means = [np.where(n_tasks > 0, np.nansum(each, axis=-1), np.nan) for each in finite]
+    nobody = np.zeros(0, np.intp)
+    pvalues = [task_flips.pvalues(each, plan, nobody)[0] for each in finite]
+    ends = [task_flips.flip_intervals(each, of_families, plan, alpha)[0, :, side] for side, each in enumerate(finite)]
+    ends = [np.where(mine, end, bound) for end, mine, bound in zip(ends, known, (-np.inf, np.inf), strict=True)]
+    exact = (np.where(present, low == high, True)).all(axis=-1) & (n_tasks > 0)
+    # A bound shows what it is the worst case of: "later" if even the upper bounds are, "sooner" if even the lower are.
+    later = np.where(known[1] & (means[1] < 0), pvalues[1], 1.0)
+    sooner = np.where(known[0] & (means[0] > 0), pvalues[0], 1.0)
+    single = np.count_nonzero(~np.isnan(of_families), axis=-1) < 2
+    pvalue = np.where(single, np.nan, np.where(exact, pvalues[0], np.minimum(later, sooner)))
+    interval = np.where((n_tasks > 0)[:, np.newaxis], np.stack(ends, axis=-1), np.nan)
+    middle, median_interval = _medians(low, high, alpha)
+    if plan.n_families < len(families):  # tasks of a family are no draws of their own
+        middle, median_interval = np.full_like(middle, np.nan), np.full_like(median_interval, np.nan)
+    return TaskRatios(np.where(exact, means[0], np.nan), interval, pvalue, middle, median_interval)
+
+
+def _family_sums(x: Floats, families: NDArray[np.intp], n_families: int) -> Floats:
+    """Return sums over families, shape (algorithm, family), NaN where a family has no task."""
+    known = ~np.isnan(x)
+    sums, counts = np.zeros((2, n_families, len(x)))
+    np.add.at(sums, families, np.where(known, x, 0.0).T)
+    np.add.at(counts, families, known.T)
+    return np.where(counts > 0, sums, np.nan).T
+
+
+def _medians(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return medians over tasks, NaN where bounds leave them open, and exact intervals of order statistics."""
+    middle = np.full(len(low), np.nan)
+    interval = np.full((len(low), 2), np.nan)
+    for row, (below, above) in enumerate(zip(low, high, strict=True)):
+        below, above = np.sort(below[~np.isnan(below)]), np.sort(above[~np.isnan(above)])
+        n = len(below)
+        if not n:
+            continue
+        order = int(scipy.stats.binom.ppf(alpha / 2, n, 0.5))
+        order += int(scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)  # of each end, from 1; 0: none
+        interval[row] = (below[order - 1], above[n - order]) if order else (-np.inf, np.inf)
+        least, most = (each[[(n - 1) // 2, n // 2]].mean() for each in (below, above))
+        middle[row] = least if least == most else np.nan
+    return middle, interval
+
+
+_LEAST, _LARGEST = -60.0, 200.0  # powers of two between which critical values are looked for
+
+
+class Combination(NamedTuple):
+    """Weighted sums of logarithms of times, each of shape (sum,)."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    pvalue: Floats
+
+
+def combine_times(track: Tracks, owner: NDArray[np.intp], weight: Floats, offset: Floats, alpha: float) -> Combination:
+    """Return offset + Σ weight · log time of the tracks that each sum owns, with intervals and p-values."""
+    n = len(offset)
+    u, point = mean_curves.first_crossing(track)
+    log_time = track.log_training(u)
+    error, df = mean_curves.slope_error(track, point)
+    error = np.abs(weight) * error * (1.0 if track.log else 1 / np.maximum(u, np.finfo(float).tiny))
+    estimate = offset + np.bincount(owner, weight * log_time, n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        joint = np.bincount(owner, error**2, n) ** 2 / np.bincount(owner, error**4 / df, n)
+    least = np.full(n, np.inf)
+    np.minimum.at(least, owner, df)
+    joint = np.where(np.isfinite(joint), joint, least)  # without spread
+
+    def reach(critical: Floats) -> tuple[Floats, Floats]:
+        hull = mean_curves.hull_by_statistic(track, critical[owner])
+        below = log_time - track.log_training(hull.lower)
+        above = track.log_training(hull.upper) - log_time
+        up, down = np.where(weight > 0, (above, below), (below, above))
+        return np.sqrt(np.bincount(owner, (weight * down) ** 2, n)), np.sqrt(np.bincount(owner, (weight * up) ** 2, n))
+
+    down, up = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
+
+    def covers(power: Floats) -> NDArray[np.bool_]:
+        below, above = reach(2.0**power)
+        return np.where(estimate < 0, estimate + above >= 0, estimate - below <= 0)
+
+    high, _ = halve(covers, np.full(n, _LARGEST), np.full(n, _LEAST), 64)
+    pvalue = np.where(high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high)))
+    return Combination(estimate, estimate - down, estimate + up, np.where(estimate == 0, 1.0, pvalue))

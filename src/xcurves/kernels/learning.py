@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 _NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
 _REWEIGHTINGS = 30
@@ -17,22 +18,12 @@ _SAME = 1e-10
 
 
 class Sizes(NamedTuple):
-    """What is known of the errors of curves at every size, all of shape (curve, size).
+    """What is known of the errors of curves at every size, all of shape (curve, size)."""
 
-    Attributes
-    ----------
-    folds : ndarray
-        Number of folds; 0 marks an absent size.
-    means, spread : ndarray
-        Mean and sample variance of the errors; 0 and NaN where there are none.
-    variance : ndarray, optional
-        Variance of one fold, where it is not to be estimated from `spread`.
-    """
-
-    folds: Floats
-    means: Floats
-    spread: Floats
-    variance: Floats | None = None
+    folds: Floats  # number of folds; 0 marks an absent size
+    means: Floats  # of the errors; 0 where there are none
+    spread: Floats  # sample variance; NaN where there is none
+    variance: Floats | None = None  # of one fold, where not estimated from `spread`
 
     def without(self, size: int) -> Sizes:
         """Return the curves with one size left out."""
@@ -49,21 +40,12 @@ class Sizes(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Fitted curves.
+    """Fitted curves."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (curve, 4)
-    weights, variance : ndarray, shape (curve, size)
-        Total weight ω_i of each size and variance σ_i² of one fold there.
-    at_bound : ndarray of bool, shape (curve,)
-        Where least squares gives α < 0 and α = 0 was fitted.
-    """
-
-    theta: Floats
-    weights: Floats
-    variance: Floats
-    at_bound: NDArray[np.bool_]
+    theta: Floats  # (curve, 4)
+    weights: Floats  # (curve, size): total ω_i
+    variance: Floats  # (curve, size): σ_i² of one fold
+    at_bound: NDArray[np.bool_]  # (curve,): where least squares gives α < 0 and α = 0 was fitted
 
 
 @dataclass(frozen=True)
@@ -106,11 +88,10 @@ class Model:
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
             squares = sizes.folds * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
-            residual = _ratio(squares.sum(axis=1), sizes.folds.sum(axis=1) - self.n_parameters + at_bound)
+            residual = _by_degrees(squares.sum(axis=1), sizes.folds.sum(axis=1) - self.n_parameters + at_bound)
             variance = np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance)
         if self.rescaled:
-            squares = weights * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
-            scale = _ratio(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
+            scale = self._relative_variance(at, sizes, theta, weights, at_bound)
             variance = variance * np.fmax(scale, 1.0)[:, np.newaxis]
         return Fit(theta, weights, variance, at_bound)
 
@@ -153,16 +134,13 @@ class Model:
     ) -> Floats:
         """Return S / df, the squared coefficient of variation of the means, shape (curve,)."""
         squares = weights * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
-        return _ratio(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
+        return _by_degrees(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
 
     def _residual_degrees(self, folds: Floats, at_bound: NDArray[np.bool_]) -> Floats:
         return np.asarray((folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float)
 
     def curves(self, at: Floats, weights: Floats, means: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return θ and where α is at its bound.
-
-        Where all means are equal nothing tells γ: it and δ are NaN, unless γ is given.
-        """
+        """Return θ and where α is at its bound; γ, if not given, and δ are NaN where all means are equal."""
         kind = {"quadratic": self.quadratic}
         if self.gamma is None:
             relative = self.weights == "relative"
@@ -181,7 +159,8 @@ class Model:
             )
         if self.gamma is None:
             has = weights > 0
-            low, high = np.where(has, means, np.inf).min(axis=1), np.where(has, means, -np.inf).max(axis=1)
+            low = np.where(has, means, np.inf).min(axis=1)
+            high = np.where(has, means, -np.inf).max(axis=1)
             equal = high - low <= 1e-12 * np.abs(high)
             theta[equal] = np.array([0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0])
             theta[equal, powerlaw.ERROR] = high[equal]
@@ -190,17 +169,13 @@ class Model:
 
     def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""
-        free = self.gamma is None and not given_gamma
+        free, of_means = self.gamma is None and not given_gamma, fit.variance / np.maximum(sizes.folds, 1)
 
-        def block(
-            theta: Floats, at: Floats, weights: Floats, variance: Floats, folds: Floats, at_bound: NDArray[np.bool_]
-        ) -> Floats:
-            of_means = variance / np.maximum(folds, 1)
-            return wls.covariance(
-                theta, self.n, at, weights, of_means, gamma_free=free, quadratic=self.quadratic, at_bound=at_bound
-            )
+        def block(some: slice) -> Floats:
+            known = fit.theta[some], self.n, at[some], fit.weights[some], of_means[some]
+            return wls.covariance(*known, gamma_free=free, quadratic=self.quadratic, at_bound=fit.at_bound[some])
 
-        return wls.in_blocks(block, fit.theta, at, fit.weights, fit.variance, sizes.folds, fit.at_bound)
+        return np.concatenate([block(some) for some in stretches(len(at), wls.BLOCK) or [slice(0)]])
 
     def degrees(self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""
@@ -213,6 +188,6 @@ class Model:
         return np.full(len(folds), np.inf) if known else np.where(estimated > 0, estimated, np.nan)
 
 
-def _ratio(squares: Floats, degrees: Floats) -> Floats:
+def _by_degrees(squares: Floats, degrees: Floats) -> Floats:
     """Return a sum of squares by its degrees of freedom, NaN where there are none."""
     return np.where(degrees > 0, squares / np.where(degrees > 0, degrees, 1.0), np.nan)

@@ -1,19 +1,7 @@
 """Randomization level by level, and over all levels at once: pointwise, largest-F and cluster-mass tests.
 
-All is computed on the scale of R = SS / (SS + error SS), which increases with F and stays finite. The denominator does
-not change when curves are reassigned: of curves scaled to a unit sum of squares at every level, a shuffled R is the sum
-of the squared sums of the groups by their sizes. The table of levels by reassignments is made whole where it fits, else
-twice: a few levels at a time for what each level says by itself, and a few reassignments at a time for what needs all
-levels of a reassignment.
-
-Clusters are stretches of neighbouring levels whose F is above a threshold; the sum of F over each is its mass (Maris &
-Oostenveld, doi:10.1016/j.jneumeth.2007.03.024). A level whose R exceeds the threshold by no more than `TIE` is not
-above it.
-
-All pairwise differences at all levels at once have intervals from the largest studentized difference of residuals: if
-groups differ, their curves are not exchangeable, but the residuals from the group means are, if groups differ in their
-means only. The critical value is that of the largest ``|T|`` over pairs and levels when the residual curves are
-reassigned; ``T`` is Welch's, or if paired that of the differences within runs.
+All is computed on the scale of R = SS / (SS + error SS), whose denominator no reassignment changes. Clusters are
+stretches of levels whose F is above a threshold (Maris & Oostenveld, doi:10.1016/j.jneumeth.2007.03.024).
 """
 
 from __future__ import annotations
@@ -35,40 +23,27 @@ from xcurves.kernels.engine import (
     squares_over_groups,
 )
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit
+from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
 
 _TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
 _ROWS = 256  # reassignments whose sums are computed at once
 
 
 class ProfileDesign(NamedTuple):
-    """What the randomization of levels needs.
+    """What the randomization of levels needs."""
 
-    Attributes
-    ----------
-    curves : ndarray, shape (task, level, curve)
-        Curves, group after group, centred at every level (within runs too if paired) and scaled to a unit sum of
-        squares; zero at levels where all scores are equal.
-    share : ndarray, shape (task, level)
-        Observed R; NaN where all scores are equal.
-    within : ndarray, shape (task, interval, level)
-        Sum of squares of each level in an interval, including error; zero for other levels.
-    df : tuple of float
-        Degrees of freedom of F: between groups, and of the error.
-    """
-
-    curves: Floats
-    share: Floats
-    within: Floats
-    df: Df
+    curves: Floats  # (task, level, curve), by group; centred, sum of squares 1, or 0 where scores are equal
+    share: Floats  # (task, level): observed R; NaN where all scores are equal
+    within: Floats  # (task, interval, level): sums of squares, error too; 0 for other levels
+    df: Df  # of F: between groups, and of the error
 
 
 class Rules(NamedTuple):
-    """Options of the tests: alpha, step-down or not, the F of a cluster (None: each level's critical value)."""
+    """Options of the tests."""
 
     alpha: float
     step_down: bool
-    threshold: float | None
+    threshold: float | None  # F of a cluster; None: the critical value of each level
 
 
 def tasks_at_once(plan: RunPlan, n_levels: int, n_intervals: int) -> int:
@@ -83,15 +58,7 @@ def profile_tests(
     batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
-    """Compare the observed shares with those of every reassignment of the plan.
-
-    Returns
-    -------
-    dict of ndarray
-        On (task, level): `pvalue`, `pvalue_adjusted`, `critical` and `critical_simultaneous` (the R above which a
-        level is significant by itself, or as one of all), `cluster` (numbered from 1) and `cluster_pvalue`; on (task,
-        interval): `interval_pvalue` and `interval_pvalue_adjusted`.
-    """
+    """Compare the observed shares with those of every reassignment: by level, and by interval."""
     observed, undefined = np.nan_to_num(design.share), np.isnan(design.share)
     n_tasks, n_levels, _ = design.curves.shape
     reached, critical = np.empty(observed.shape), np.empty(observed.shape)
@@ -99,7 +66,7 @@ def profile_tests(
     width = n_levels if whole else rows_that_fit(8 * n_tasks * plan.n_resamples)
     for start in progress(range(0, n_levels, width)):
         some = slice(start, start + width)
-        table = _shares(design.curves[:, some], plan, min(batch or _ROWS, _ROWS))
+        table = _shuffled_shares(design.curves[:, some], plan, min(batch or _ROWS, _ROWS))
         reached[:, some] = _reached(table, observed[:, some])
         critical[:, some] = _critical(table, plan, rules)
     limit = critical
@@ -112,7 +79,7 @@ def profile_tests(
     else:
         del table
         for some, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(8 * n_levels))):
-            family.add(some, _shares(design.curves, plan, len(labels), labels))
+            family.add(some, _shuffled_shares(design.curves, plan, len(labels), labels))
     count = family.adjusted(observed)
     return {
         "pvalue": _pvalue(reached, undefined, plan),
@@ -169,7 +136,7 @@ class _Family:
 
 def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: RunPlan) -> Floats:
     """Return p-values from counts of the reassignments that are evaluated, NaN where there is nothing to test."""
-    return np.where(undefined, np.nan, (count + (plan.n_total - plan.n_resamples)) / plan.n_total)
+    return np.where(undefined, np.nan, plan.pvalue(count))
 
 
 def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
@@ -184,11 +151,8 @@ def _reached(table: Floats, observed: Floats) -> Floats:
     return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1), float)
 
 
-def _shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:
-    """Return the shuffled R of scaled curves, shape (task, level, curve), as (task, level, reassignment).
-
-    They are computed in batches of `rows` reassignments, of all the plan's or of some `labels`.
-    """
+def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:
+    """Return the shuffled R of scaled curves, (task, level, reassignment), of all the plan's or of some labels."""
     flat = curves.reshape(1, -1, curves.shape[-1])
     write = squares_over_groups(flat, plan.sizes, rows)
     table = np.empty((1, flat.shape[1], plan.n_resamples if labels is None else len(labels)))
@@ -213,10 +177,7 @@ def f_of(share: Floats, df: Df) -> Floats:
 
 
 def find_clusters(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Floats]:
-    """Find the clusters of shares, shape (task, level), numbered from 1; NaN outside.
-
-    Also return the mass of each level's cluster, from shares less `TIE`; NaN outside.
-    """
+    """Find the clusters of shares, (task, level), numbered from 1, and the mass of each level's; NaN outside."""
     above = share > threshold + TIE  # False for NaN
     starts = above & ~np.pad(above, ((0, 0), (1, 0)))[:, :-1]
     number = starts.cumsum(axis=-1)
@@ -227,10 +188,7 @@ def find_clusters(share: Floats, threshold: Floats, df: Df) -> tuple[Floats, Flo
 
 
 def largest_masses(table: Floats, threshold: Floats, df: Df) -> Floats:
-    """Return the largest mass of a cluster, shape (task, reassignment), 0 if there is none.
-
-    `table` has the shares of reassignments, shape (task, level, reassignment), `threshold` the shape (task, level).
-    """
+    """Return the largest mass of a cluster, (task, reassignment), of a table (task, level, reassignment)."""
     n_tasks, n_levels, n_resamples = table.shape
     above = np.moveaxis(table > threshold[..., np.newaxis] + TIE, 1, 2)
     index = np.flatnonzero(above)  # reassignment by reassignment, level after level
@@ -244,19 +202,11 @@ def largest_masses(table: Floats, threshold: Floats, df: Df) -> Floats:
 
 
 class LevelDifferences(NamedTuple):
-    """The differences of all pairs of groups at all levels.
+    """The differences of all pairs of groups at all levels."""
 
-    Attributes
-    ----------
-    largest : ndarray, shape (task, shuffle)
-        The largest T² of every reassignment of the residuals.
-    difference, variance : ndarray, shape (task, pair, level)
-        Differences of means and their variances, NaN where the runs of a group have equal scores.
-    """
-
-    largest: Floats
-    difference: Floats
-    variance: Floats
+    largest: Floats  # (task, reassignment): the largest T² of the residuals, which are exchangeable
+    difference: Floats  # (task, pair, level)
+    variance: Floats  # of these; NaN where the runs of a group have equal scores
 
 
 def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
@@ -267,16 +217,16 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
     residuals = np.moveaxis(apart - means[:, plan.observed], 1, 2)
     largest = np.zeros((n_tasks, plan.n_resamples))
-    squares = _squares_of_two if len(pairs) == 1 and len(set(plan.sizes)) == 1 else _squares
+    squares = _squares_of_two if len(pairs) == 1 and len(set(plan.sizes)) == 1 else _largest_squares
     width = rows_that_fit(8 * n_curves, CACHE // 8)
     rows = rows_that_fit(8 * n_tasks * width, CACHE)
-    for level in range(0, n_levels, width):
-        part = residuals[:, level : level + width]
+    for levels in stretches(n_levels, width):
+        part = residuals[:, levels]
         for some, labels in label_batches(plan, rows):
             np.maximum(largest[:, some], squares(part, labels, plan), out=largest[:, some])
     # Runs with equal scores give no estimate of their spread.
     spread = [residuals[..., plan.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
-    own = _compare(residuals, plan.observed[np.newaxis], plan)
+    own = _compare_groups(residuals, plan.observed[np.newaxis], plan)
     variances = [
         np.where(spread[a] & spread[b] & (variance[..., 0] > 0), variance[..., 0], np.nan)
         for (a, b), (_, variance) in zip(pairs, own, strict=True)
@@ -309,11 +259,7 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
 
 
 def _squares_of_two(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
-    """Return the largest T² of two groups of n curves, shape (task, reassignment), as `_squares`.
-
-    The residuals e of both sum to zero, so with signs s of the groups T² = (1 - 1/n) r / (1 - r / len(e)), where
-    r = (Σ s e)² / Σ e²; of matched groups e are the differences within runs.
-    """
+    """Return the largest T² of two groups of n curves: (1 - 1/n) r / (1 - r / len(e)), r = (Σ ± e)² / Σ e²."""
     n, signs = plan.sizes[0], 1.0 - 2.0 * labels
     if plan.paired:
         residuals, signs = residuals[..., :n] - residuals[..., n:], signs[:, :n]
@@ -326,25 +272,22 @@ def _squares_of_two(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
         return np.asarray((1 - 1 / n) * ratio / np.where(rest > TIE, rest, 0.0))
 
 
-def _squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
+def _largest_squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
     """Return the largest T² of all pairs and levels, shape (task, reassignment); 0 without a difference."""
     largest = np.zeros((len(residuals), len(labels)))
-    for difference, variance in _compare(residuals, labels, plan):
+    for difference, variance in _compare_groups(residuals, labels, plan):
         with np.errstate(divide="ignore"):
             squared = np.divide(difference**2, variance, out=np.zeros_like(variance), where=difference != 0)
         np.maximum(largest, squared.max(axis=1), out=largest)
     return largest
 
 
-def _compare(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterator[tuple[Floats, Floats]]:
-    return (_within_runs if plan.paired else _between_groups)(residuals, labels, plan.sizes)
+def _compare_groups(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterator[tuple[Floats, Floats]]:
+    return (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes)
 
 
-def _between_groups(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the difference of the means of every pair of groups, and its variance.
-
-    `residuals` has the shape (task, level, curve), both results (task, level, reassignment).
-    """
+def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the difference of the means of every pair of groups, and its variance, (task, level, reassignment)."""
     members = [(labels == group).T.astype(float) for group in range(len(sizes))]
     sums = [residuals @ member for member in members]
     squares = [residuals**2 @ member for member in members]
@@ -353,7 +296,7 @@ def _between_groups(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -
         yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
 
 
-def _within_runs(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+def _pairs_within(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the same for pairs of matched groups, from the differences within their runs."""
     n_groups, n_runs = len(sizes), sizes[0]
     # Which of the curves of a run each group takes: the inverse of the run's labels.

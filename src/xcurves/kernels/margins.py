@@ -1,12 +1,9 @@
-"""Tests of a margin, "not worse by more than so much": one-sided p-values and limits over all shifts up to the margin.
+"""Tests of a margin, "not worse by more than so much": one-sided p-values and limits over all shifts up to it.
 
-The p-value of a single shift need not rise with it, so that the largest over all shifts up to ``-margin`` is taken, and
-the limit is the lower end of the hull of those that are not rejected.
+The p-value of a single shift need not rise with it, so the largest over all shifts up to ``-margin`` is taken.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,53 +11,35 @@ from xcurves.kernels import contrasts, task_flips
 from xcurves.kernels.contrasts import ContrastDesign, ShiftedContrast
 from xcurves.kernels.engine import limits, n_rare, points_of_scan
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import FlipPlan, RunPlan, rows_that_fit
+from xcurves.kernels.plans import FlipPlan, RunPlan, halve, rows_that_fit, stretches
 
 _ROUNDS = 4  # of a search between neighbours on a grid
 
 
 def margin_tests(design: ContrastDesign, plan: RunPlan, margin: float, alpha: float) -> tuple[Floats, Floats]:
-    """Test every contrast, "at most ``-margin``" against more, by shifts of the groups with positive weights.
-
-    Returns
-    -------
-    pvalue, limit : ndarray, shape (task,)
-        See `not_below`; NaN where runs do not differ.
-    """
+    """Test every contrast, at most ``-margin`` against more: p-values and limits, NaN where runs do not differ."""
     design, scale = contrasts.scaled(design._replace(one_side=True))
     width = rows_that_fit(80 * plan.n_resamples)
     found = []
-    for start in range(0, len(design.u), width):
-        part = design._replace(u=design.u[start : start + width])
+    for some in stretches(len(design.u), width):
+        part = design._replace(u=design.u[some])
         estimate, error = contrasts.observed_contrast(part)
         if min(part.groups[1]) < 2:
             found.append(np.full((2, len(part.u)), np.nan))
             continue
         unit = np.where(error > 0, error, 1.0)
-        at = (-margin / scale[start : start + width] - estimate) / unit
+        at = (-margin / scale[some] - estimate) / unit
         count, distance = not_below(
             contrasts.shifted_contrast(part, plan, estimate, error), at, plan.n_total, n_rare(plan, alpha)
         )
-        limit = (estimate - unit * distance) * scale[start : start + width]
+        limit = (estimate - unit * distance) * scale[some]
         found.append(np.where(error > 0, [count / plan.n_total, limit], np.nan))
     pvalues, limits_ = np.concatenate(found, axis=1)
     return pvalues, limits_
 
 
 def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> tuple[Floats, Floats]:
-    """Test that the shift is at most `at`, in standard errors from the estimate, against a larger one.
-
-    The p of a single shift need not rise with it, so all shifts up to `at` are searched, on a grid and between the
-    neighbours of its largest value.
-
-    Returns
-    -------
-    count : ndarray, shape (task,)
-        The largest number of reassignments that reach the observed statistic after a shift of at most `at`, the
-        observed one included.
-    distance : ndarray, shape (task,)
-        How far below the estimate the smallest shift lies at which more than `most` reach it; infinite if all do.
-    """
+    """Test shifts of at most `at` standard errors: the largest count up to it, and how far down the limit lies."""
     n_tasks, n_resamples = shifted.mean.shape
     besides = n_total - n_resamples
 
@@ -85,28 +64,16 @@ def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> 
         step /= 4
     inside = counts(np.zeros(n_tasks)) > most
     if not inside.all():
-        distance = np.where(inside, distance, -_first_above(counts, most, n_tasks))
+        above, _ = halve(lambda shift: counts(shift) > most, np.full(n_tasks, 2.0), np.zeros(n_tasks))
+        distance = np.where(inside, distance, -above)  # at levels of about one half
     known = np.where((best > most) & (-where > distance), -where, distance)
     below = np.isfinite(known) & (-known <= at)
     best = np.where(below, np.maximum(best, counts(np.where(below, -known, at))), best)
     return best, known
 
 
-def _first_above(counts: Callable[[Floats], Floats], most: int, n_tasks: int) -> Floats:
-    """Return the smallest shift above the estimate that is not rejected: at levels of about one half."""
-    low, high = np.zeros(n_tasks), np.full(n_tasks, 2.0)
-    for _ in range(60):
-        kept = counts((low + high) / 2) > most
-        low, high = np.where(kept, low, (low + high) / 2), np.where(kept, (low + high) / 2, high)
-    return high
-
-
 def flip_margins(x: Floats, weights: Floats, plan: FlipPlan, margin: float, alpha: float) -> tuple[Floats, Floats]:
-    """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,).
-
-    A flip counts where the flipped families have a mean of at most ``-margin``, so p is at most alpha exactly where the
-    limit is above ``-margin``. The limit is infinite where no p is so small.
-    """
+    """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
     drawn = (one for one, _ in task_flips.drawn_means(x, weights, plan))
     every = task_flips.subset_means(x, weights) if plan.exact else drawn
     found = []

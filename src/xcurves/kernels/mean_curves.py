@@ -1,8 +1,7 @@
 """Mean curves of runs that have levels of their own, and the test statistics along them, exactly.
 
-Each run is linear between its own levels. Between neighbouring levels of any run the mean of several runs is linear in
-u (training, or its logarithm) and its variance quadratic, so that a statistic D / √(V + v) is known there without a
-grid. It is broken at D = 0 and at its one other stationary point, and taken as monotone between.
+Between neighbouring levels of any run the mean is linear in u (training, or its logarithm) and its variance quadratic:
+D / √(V + v) is broken at D = 0 and at its one other stationary point, and taken as monotone between.
 """
 
 from __future__ import annotations
@@ -16,37 +15,25 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import halve
 
 # From places of pieces that are accepted and rejected to the last one accepted between them.
 End = Callable[[NDArray[np.intp], Floats, Floats], Floats]
 
 _ROUNDING = 16 * np.finfo(float).eps
-_HALVINGS = 60
 _POINTS = 3  # of each piece: its start, and the two inside at which the statistic may turn
 
 
 class MeanCurve(NamedTuple):
-    """The runs of one algorithm in one task, read from their largest first to their smallest last level.
+    """The runs of one algorithm in one task, read from their largest first to their smallest last level."""
 
-    Attributes
-    ----------
-    u : ndarray, shape (level,)
-        The levels of all runs in that range; empty if there is none.
-    runs : ndarray, shape (run, level)
-        Scores of each run there.
-    last : ndarray, shape (run,)
-        The last level of each run.
-    step : ndarray, shape (run,)
-        The distance of its last two levels.
-    """
-
-    u: Floats
-    runs: Floats
-    last: Floats
-    step: Floats
+    u: Floats  # the levels of all runs in that range; empty if there is none
+    runs: Floats  # (run, level): scores of each run there
+    last: Floats  # (run,): the last level of each run
+    step: Floats  # (run,): the distance of its last two levels
 
 
-def read_runs(levels: Floats, scores: Floats) -> MeanCurve:
+def curve_of_runs(levels: Floats, scores: Floats) -> MeanCurve:
     """Read runs, shape (run, evaluation), at all their levels; evaluations without score are NaN, absent runs too."""
     known = np.isfinite(scores) & np.isfinite(levels)
     present = known.any(axis=-1)
@@ -54,7 +41,8 @@ def read_runs(levels: Floats, scores: Floats) -> MeanCurve:
     if not len(levels):
         return MeanCurve(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros(0))
     own = [(at[there], y[there]) for at, y, there in zip(levels, scores, known, strict=True)]
-    first, last = max(at[0] for at, _ in own), min(at[-1] for at, _ in own)
+    first = max(at[0] for at, _ in own)
+    last = min(at[-1] for at, _ in own)
     ends = np.array([at[-1] for at, _ in own])
     step = np.array([at[-1] - at[-2] if len(at) > 1 else 0.0 for at, _ in own])
     if known.all() and (levels == levels[0]).all():  # one grid: nothing to read between levels
@@ -66,33 +54,17 @@ def read_runs(levels: Floats, scores: Floats) -> MeanCurve:
 
 @dataclass(frozen=True)
 class Tracks:
-    """Statistics D / √(V + v) along mean curves; shapes (curve, point) and (curve, piece), padded with the last point.
+    """Statistics D / √(V + v) along mean curves; (curve, point) and (curve, piece), padded with the last point."""
 
-    Attributes
-    ----------
-    u, d, v : ndarray, shape (curve, point)
-        Where the points are, D and V.
-    h : ndarray, shape (curve, point)
-        Place of a point in its piece, from 0 to 1.
-    pieces : ndarray, shape (curve, piece, 7)
-        u and D linear, V quadratic in h: u0, du, d0, dd, v0, v1, v2.
-    added : ndarray, shape (curve,)
-        v, the variance of what the mean is compared with.
-    df, df_added : ndarray, shape (curve,)
-        Degrees of freedom of V and v.
-    log : bool
-        Whether u is the logarithm of training.
-    """
-
-    u: Floats
+    u: Floats  # (curve, point), as D, V and h
     d: Floats
     v: Floats
-    h: Floats
-    pieces: Floats
-    added: Floats
-    df: Floats
-    df_added: Floats
-    log: bool
+    h: Floats  # place of a point in its piece, from 0 to 1
+    pieces: Floats  # (curve, piece, 7): u0, du, d0, dd, v0, v1, v2, linear and quadratic in h
+    added: Floats  # (curve,): v, the variance of what the mean is compared with
+    df: Floats  # of V
+    df_added: Floats  # of v
+    log: bool  # whether u is the logarithm of training
 
     def __len__(self) -> int:
         return len(self.u)
@@ -175,7 +147,8 @@ def tracks(
         u, mean, square = (np.repeat(each, 2, axis=1) for each in (u, mean, square))
         cross = square[:, :1]
     du, dd = np.diff(u), np.diff(mean)
-    v1, v2 = 2 * (cross - square[:, :-1]), square[:, :-1] - 2 * cross + square[:, 1:]
+    v1 = 2 * (cross - square[:, :-1])
+    v2 = square[:, :-1] - 2 * cross + square[:, 1:]
     pieces = np.stack([u[:, :-1], du, mean[:, :-1], dd, square[:, :-1], v1, np.maximum(v2, 0.0)], axis=-1)
     return _with_points(pieces, u[:, -1], mean[:, -1], square[:, -1], (extra, n_runs - 1, extra_df), log)
 
@@ -204,10 +177,7 @@ def _with_points(
 
 
 def first_crossing(track: Tracks) -> tuple[Floats, NDArray[np.intp]]:
-    """Return where each mean first is at or above its level, and the number of the point; inf and -1 where never.
-
-    A mean that is there from its first level on has point 0.
-    """
+    """Return where each mean first is at or above its level, and the number of the point; inf and -1 where never."""
     reached = track.d >= 0
     point = np.where(reached.any(axis=-1), reached.argmax(axis=-1), -1)
     return np.where(point >= 0, track.u[np.arange(len(track)), point], np.inf), point
@@ -224,27 +194,18 @@ def slope_error(track: Tracks, point: NDArray[np.intp]) -> tuple[Floats, Floats]
 
 
 class Hull(NamedTuple):
-    """Where levels are not rejected, each of shape (curve,), in u.
+    """Where levels are not rejected, each of shape (curve,), in u."""
 
-    `lower` is -inf where the curve does not show that it was below before, `upper` inf where it does not show that it
-    is above after. `gap` is 1 where what is accepted along the curve has several
-    pieces.
-    """
-
-    lower: Floats
-    upper: Floats
-    gap: NDArray[np.int64]
+    lower: Floats  # -inf where the curve does not show that it was below before
+    upper: Floats  # inf where it does not show that it is above after
+    gap: NDArray[np.int64]  # 1 where what is accepted along the curve has several pieces
 
 
 def hull_by_pvalue(track: Tracks, alpha: float) -> Hull:
     """Return the hull of what has p > alpha."""
 
     def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
-        for _ in range(_HALVINGS):
-            middle = (inner + outer) / 2
-            accepted = track.pvalues(*track.within(piece, middle)[1:]) > alpha
-            inner, outer = np.where(accepted, middle, inner), np.where(accepted, outer, middle)
-        return inner
+        return halve(lambda h: track.pvalues(*track.within(piece, h)[1:]) > alpha, inner, outer)[0]
 
     return _hull(track, track.pvalues(track.d, track.v) > alpha, end)
 
@@ -255,7 +216,9 @@ def hull_by_statistic(track: Tracks, critical: Floats) -> Hull:
     def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
         _, _, d0, dd, v0, v1, v2 = track.pieces[np.arange(len(track)), piece].T
         square = critical**2
-        a, b, c = dd**2 - square * v2, 2 * d0 * dd - square * v1, d0**2 - square * (v0 + track.added)
+        a = dd**2 - square * v2
+        b = 2 * d0 * dd - square * v1
+        c = d0**2 - square * (v0 + track.added)
         with np.errstate(divide="ignore", invalid="ignore"):
             larger = b + np.copysign(np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0)), b)
             roots = np.nan_to_num(np.stack([-larger / (2 * a), -2 * c / larger]), nan=np.inf)
@@ -275,13 +238,13 @@ def _hull(track: Tracks, accepted: NDArray[np.bool_], end: End) -> Hull:
     opens_below = (track.d[:, 0] >= 0) | accepted[:, 0]
     opens_above = (track.d[:, -1] <= 0) | accepted[:, -1]
     # Where nothing is accepted the level lies after the curve, or before it.
-    lower = np.where(some, _place(track, np.maximum(first_in - 1, 0), end, rising=True), track.u[:, -1])
-    upper = np.where(some, _place(track, np.minimum(last_in, last - 1), end, rising=False), track.u[:, 0])
+    lower = np.where(some, _end_of_hull(track, np.maximum(first_in - 1, 0), end, rising=True), track.u[:, -1])
+    upper = np.where(some, _end_of_hull(track, np.minimum(last_in, last - 1), end, rising=False), track.u[:, 0])
     gap = (accepted[:, 0] + (accepted[:, 1:] & ~accepted[:, :-1]).sum(axis=-1) > 1).astype(np.int64)
     return Hull(np.where(opens_below, -np.inf, lower), np.where(opens_above, np.inf, upper), gap)
 
 
-def _place(track: Tracks, point: NDArray[np.intp], end: End, *, rising: bool) -> Floats:
+def _end_of_hull(track: Tracks, point: NDArray[np.intp], end: End, *, rising: bool) -> Floats:
     """Return u of the last place accepted between a point and the next one; `rising` if the next one is accepted."""
     piece, start = point // _POINTS, track.h[np.arange(len(track)), point]
     stop = np.where(point % _POINTS == _POINTS - 1, 1.0, track.h[np.arange(len(track)), point + 1])
@@ -305,5 +268,6 @@ def pvalue_of(track: Tracks, u: Floats) -> Floats:
     at = u[:, np.newaxis]
     up_to = np.where(track.u <= at, p, 0.0).max(axis=-1)
     from_there = np.where(track.u >= at, p, 0.0).max(axis=-1)
-    left, right = np.maximum(np.maximum(before, own), up_to), np.maximum(np.maximum(after, own), from_there)
+    left = np.maximum(np.maximum(before, own), up_to)
+    right = np.maximum(np.maximum(after, own), from_there)
     return np.asarray(np.minimum(left, right))

@@ -1,10 +1,7 @@
-"""The sufficient statistics of the randomized ANOVA, in one pass over the curves.
+"""Moments of level-centred curves: the sufficient statistics of the randomized ANOVA, in one pass over the curves.
 
-The ANOVA and its shuffles need from a task only the means and the co-moments (Gram matrix) of its
-level-centred curves. They are packed into one array, and packed arrays of disjoint stretches of training are
-merged exactly (the pairwise update of Chan, Golub & LeVeque, doi:10.1080/00031305.1983.10483115), so curves
-may come in chunks. Where the levels are fewer than the curves, a factor of the co-moments replaces them:
-the centred curves themselves, so that no array grows with the square of the number of curves.
+Packed moments of stretches of training merge exactly (Chan, Golub & LeVeque, doi:10.1080/00031305.1983.10483115).
+Where levels are fewer than curves a factor replaces co-moments: no array grows with the square of the curves.
 """
 
 from __future__ import annotations
@@ -21,29 +18,14 @@ _CACHE = 2**18  # doubles that fit comfortably into a core's cache
 
 
 class Moments(NamedTuple):
-    """Sufficient statistics of tasks with ``N`` curves each.
+    """Sufficient statistics of tasks with ``N`` curves each."""
 
-    Attributes
-    ----------
-    n_levels : ndarray, shape (...)
-        Number of training levels in the task's grid: those at which any curve has a value.
-    level_mean, level_ss : ndarray, shape (...)
-        Mean over the grid of the pool's mean curve, and its sum of squared deviations from that.
-    counts : ndarray, shape (..., N)
-        Number of levels at which the curve has a value; NaN if any of its values is infinite.
-    means : ndarray, shape (..., N)
-        Mean over training of the level-centred curve.
-    comoment : ndarray, shape (..., N, N) or (..., N, r)
-        Products of the level- and curve-centred curves, summed over training; or a factor of these, with ``r < N``,
-        whose rows have these products.
-    """
-
-    n_levels: Floats
-    level_mean: Floats
-    level_ss: Floats
-    counts: Floats
-    means: Floats
-    comoment: Floats
+    n_levels: Floats  # (...): levels at which any curve has a value
+    level_mean: Floats  # (...): of the pool's mean curve
+    level_ss: Floats  # its sum of squared deviations
+    counts: Floats  # (..., N): values of a curve; NaN if any is infinite
+    means: Floats  # (..., N), of level-centred curves
+    comoment: Floats  # (..., N, N), products of centred curves; or a factor (..., N, r)
 
 
 def pack(moments: Moments) -> Floats:
@@ -52,7 +34,7 @@ def pack(moments: Moments) -> Floats:
     return np.concatenate([part.reshape(*lead, -1) for part in moments], axis=-1)
 
 
-def unpack(packed: Floats, n_curves: int) -> Moments:
+def unpack_moments(packed: Floats, n_curves: int) -> Moments:
     """Unpack what `pack` returned."""
     counts, means, comoment = (packed[..., i:j] for i, j in pairwise((3, 3 + n_curves, 3 + 2 * n_curves, None)))
     by_curve = comoment.reshape(*comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves)
@@ -79,10 +61,7 @@ def trace(comoment: Floats) -> Floats:
 
 
 def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
-    """Return means, co-moments and magnitude of the curves of some tasks that are present there.
-
-    The magnitude is the sum of squares of the pool's mean curve, counted once for each curve.
-    """
+    """Return means, co-moments and magnitude (the mean curve's sum of squares, for each curve) of present curves."""
     with np.errstate(over="ignore"):  # of huge scores that are all alike; others are refused
         pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
     of = (tasks, curves) if is_factor(moments.comoment) else (tasks, curves, curves)
@@ -98,10 +77,7 @@ def packed_size(n_curves: int, rank: int | None = None) -> int:
 
 
 def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
-    """Reduce curves, shape (..., curve, training), to packed moments, in blocks that fit the cache.
-
-    If `factored`, for fewer levels than curves, co-moments are given by a factor with a column less than levels.
-    """
+    """Reduce curves, (..., curve, training), to packed moments, in blocks that fit the cache."""
     *lead, n_curves, n_levels = curves.shape
     tasks = curves.reshape(-1, n_curves, n_levels)
     rank = n_levels - 1 if factored else None
@@ -120,7 +96,7 @@ def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
 
 def merge_moments(packed: Floats, n_curves: int) -> Floats:
     """Merge packed moments of disjoint stretches of training, shape (..., stretch, P) to (..., P)."""
-    part = unpack(packed, n_curves)
+    part = unpack_moments(packed, n_curves)
     n_levels = part.n_levels.sum(axis=-1)
     weight = part.n_levels / np.maximum(n_levels, 1)[..., np.newaxis]
     level_mean = (weight * part.level_mean).sum(axis=-1)
@@ -149,7 +125,7 @@ def _measure_block(curves: Floats, factored: bool) -> Floats:
     full = np.full(len(curves), float(n_levels))
     counts = np.full(means.shape, float(n_levels))
     present = np.ones(means.shape)
-    return pack(Moments(full, level_mean, level_ss, counts, *_centre(means, apart, present, factored)))
+    return pack(Moments(full, level_mean, level_ss, counts, *_centre_on_pool(means, apart, present, factored)))
 
 
 def _measure_gaps(curves: Floats, factored: bool) -> Floats:
@@ -169,12 +145,12 @@ def _measure_gaps(curves: Floats, factored: bool) -> Floats:
     level_mean = pool.sum(axis=-1) / divisor[:, 0]
     deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
     means = apart.sum(axis=-1) / divisor
-    centred = _centre(means, np.where(has, apart - means[..., np.newaxis], 0.0), present, factored)
+    centred = _centre_on_pool(means, np.where(has, apart - means[..., np.newaxis], 0.0), present, factored)
     counts[infinite.any(axis=-1)] = np.nan
     return pack(Moments(n_levels, level_mean, (deviation**2).sum(axis=-1), counts, *centred))
 
 
-def _centre(means: Floats, apart: Floats, present: Floats, factored: bool) -> tuple[Floats, Floats]:
+def _centre_on_pool(means: Floats, apart: Floats, present: Floats, factored: bool) -> tuple[Floats, Floats]:
     """Centre curve means and co-moments on the pool of the curves that are present."""
     share = (present / np.maximum(present.sum(axis=-1, keepdims=True), 1))[..., np.newaxis]
     row = present[..., np.newaxis]
@@ -188,9 +164,6 @@ def _centre(means: Floats, apart: Floats, present: Floats, factored: bool) -> tu
 
 
 def _without_sum(rows: Floats) -> Floats:
-    """Reflect rows that add up to 0, shape (..., k), so that the first of their columns is 0, and leave that out.
-
-    The reflection takes ``(1, ..., 1) / √k`` to ``(1, 0, ..., 0)`` and keeps the products of rows.
-    """
+    """Reflect rows that add up to 0 so that ``(1, ..., 1) / √k`` is the first axis, and leave that column out."""
     k = rows.shape[-1]
     return np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1)) if k > 1 else rows[..., 1:]

@@ -1,13 +1,6 @@
-"""Plans: which reassignments a randomization test evaluates.
+"""Plans: which reassignments a randomization test evaluates, as blocks of labels, shape (reassignment, curve).
 
-A plan is made once, from the numbers of runs, and yields blocks of *labels*: small integers of shape ``(reassignment,
-curve)`` that say which group each curve is in. The curves ``0 .. N-1`` are numbered group after group, so the observed
-labels are ``0 .. 0, 1 .. 1, ...``. All cases share three rules, which stand here and nowhere else:
-
-* the ceiling: `ceiling` says whether every assignment is evaluated or how many random ones are;
-* the seed: `generator` makes the numbers of a block from the plan's entropy and the block's own key, so block ``b`` is
-  the same wherever and in whatever order blocks are asked for;
-* the cache: `Plan.block` keeps blocks if all of a plan fit into `KEPT` bytes, since several statistics read them.
+Curves are numbered group after group. One rule each says how many (`ceiling`), seeds and keeps a block (`Plan.block`).
 """
 
 from __future__ import annotations
@@ -16,12 +9,14 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xcurves.kernels.moments import Floats
 
 EXACT_LIMIT = 1_000_000
 DEFAULT_RESAMPLES = 9_999
@@ -41,12 +36,30 @@ def rows_that_fit(bytes_each: int, within: int | None = None) -> int:
     return max(1, (within or MEMORY) // max(1, bytes_each))
 
 
-def ceiling(n_assignments: int, n_resamples: int | None, *, work: int = 1) -> tuple[bool, int]:
-    """Return whether all assignments are evaluated, and how many are.
+def stretches(n: int, width: int) -> list[slice]:
+    """Return slices of at most `width` that make up a range of `n`."""
+    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
-    `n_resamples` is the largest number; None means all up to `EXACT_LIMIT` evaluations, of which every assignment
-    takes `work`, else `DEFAULT_RESAMPLES` random ones, or fewer if fewer exist.
-    """
+
+def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int) -> dict[str, Floats]:
+    """Return the arrays of a function of stretches of the first axis, one after the other."""
+    found = [evaluate(some) for some in stretches(n, width)]
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+
+
+def halve(
+    kept: Callable[[Floats], NDArray[np.bool_]], inside: Floats, outside: Floats | float, times: int = 60
+) -> tuple[Floats, Floats]:
+    """Halve brackets between values that are kept and values that are not, and return both ends."""
+    for _ in range(times):
+        middle = (inside + outside) / 2
+        keeps = kept(middle)
+        inside, outside = np.where(keeps, middle, inside), np.where(keeps, outside, middle)
+    return inside, np.asarray(outside)
+
+
+def ceiling(n_assignments: int, n_resamples: int | None, *, work: int = 1) -> tuple[bool, int]:
+    """Return whether all assignments are evaluated, of so much `work` each, and how many are; None: `EXACT_LIMIT`."""
     most = max(EXACT_LIMIT // work, DEFAULT_RESAMPLES) if n_resamples is None else n_resamples
     if n_assignments <= most:
         return True, n_assignments
@@ -60,21 +73,11 @@ def generator(entropy: int, *key: int) -> np.random.Generator:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(ABC):
-    """The reassignments that one test evaluates.
+    """The reassignments that one test evaluates."""
 
-    Attributes
-    ----------
-    exact : bool
-        Whether every distinct assignment is evaluated once.
-    n_resamples : int
-        Number of assignments evaluated: all if exact, else the number of random draws.
-    entropy : int
-        Seed of the random blocks.
-    """
-
-    exact: bool
-    n_resamples: int
-    entropy: int = 0
+    exact: bool  # whether every distinct assignment is evaluated once
+    n_resamples: int  # assignments evaluated: all if exact, else random draws
+    entropy: int = 0  # seed of the random blocks
 
     @property
     def n_total(self) -> int:
@@ -86,7 +89,7 @@ class Plan(ABC):
         """How many assignments no block has: if random, the observed one."""
         return 0 if self.exact else 1
 
-    def pvalue(self, count: NDArray[np.float64]) -> NDArray[np.float64]:
+    def pvalue(self, count: Floats) -> Floats:
         """Return the p-value where so many assignments of the blocks reach the observed statistic."""
         return (count + self.besides) / self.n_total
 
@@ -96,9 +99,9 @@ class Plan(ABC):
         """Number of units that have a label."""
 
     @property
-    @abstractmethod
     def n_labels(self) -> int:
         """Number of different labels."""
+        return 2
 
     @abstractmethod
     def enumerate(self, index: Index) -> Labels:
@@ -143,25 +146,13 @@ class Plan(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan(Plan):
-    """Whole runs dealt anew to groups: among all curves, or if paired the curves of each run among the groups.
+    """Whole runs dealt anew to groups: among all curves, or if paired the curves of each run among the groups."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of curves in each group.
-    paired : bool
-        Permute groups within each run (curve ``j`` of every group) instead of all curves.
-    labelled : bool
-        Count assignments that differ only by a renaming of groups as different: needed for directional
-        statistics, not for F ratios.
-    n_assignments : int
-        Number of distinct assignments, the observed one included.
-    """
-
-    sizes: tuple[int, ...]
-    paired: bool = False
+    sizes: tuple[int, ...]  # number of curves in each group
+    paired: bool = False  # permute groups within each run, curve j of every group
+    # assignments that differ by a renaming of groups differ: for directional statistics, not for F
     labelled: bool = False
-    n_assignments: int
+    n_assignments: int  # distinct ones, the observed one included
 
     @property
     def n_units(self) -> int:
@@ -185,7 +176,9 @@ class RunPlan(Plan):
 
     def enumerate(self, index: Index) -> Labels:
         """Return the labels of the distinct assignments numbered `index`, shape (index, curve)."""
-        return self._enumeration.labels(index)
+        if self.paired:
+            return _permuted_labels(index, self.sizes, self.labelled)
+        return self._partitions.labels(index)
 
     def draw(self, number: int, rows: int) -> Labels:
         """Draw the labels of random block `number`, shape (rows, curve)."""
@@ -196,9 +189,8 @@ class RunPlan(Plan):
         return (_draw_within_runs if self.paired else _draw_partitions)(rng, rows, self.sizes)
 
     @cached_property
-    def _enumeration(self) -> _Partitions | _RunPermutations:
-        kind = _RunPermutations if self.paired else _Partitions
-        return kind(self.sizes, self.labelled)
+    def _partitions(self) -> _Partitions:
+        return _Partitions(self.sizes, self.labelled)
 
 
 def plan_runs(
@@ -246,11 +238,6 @@ class FlipPlan(Plan):
     def n_units(self) -> int:
         """Number of families."""
         return self.n_families
-
-    @property
-    def n_labels(self) -> int:
-        """Flipped or not."""
-        return 2
 
     def enumerate(self, index: Index) -> Labels:
         """Return the flips numbered `index`, shape (index, family)."""
@@ -336,29 +323,20 @@ def _labels_of_runs(permutations: Index) -> Labels:
     return np.ascontiguousarray(labels.swapaxes(-1, -2)).reshape(len(permutations), -1)
 
 
-class _RunPermutations:
-    """All permutations of the groups within each run, numbered in base (number of groups)!."""
+@lru_cache(maxsize=8)
+def _permutations(n_groups: int) -> Index:
+    return np.array(list(itertools.permutations(range(n_groups))), np.intp)
 
-    def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
-        self.table = np.array(list(itertools.permutations(range(len(sizes)))), np.intp)
-        self.n_fixed = 0 if labelled else 1  # F ignores labels: the first run stays as it is
-        self.n_runs = sizes[0]
 
-    def labels(self, index: Index) -> Labels:
-        """Return the labels of the assignments numbered `index`."""
-        power = len(self.table) ** np.arange(self.n_runs - self.n_fixed)
-        digits = index[:, np.newaxis] // power % len(self.table)
-        fixed = np.zeros((len(index), self.n_fixed), np.intp)
-        return _labels_of_runs(self.table[np.concatenate([fixed, digits], axis=1)])
+def _permuted_labels(index: Index, sizes: tuple[int, ...], labelled: bool) -> Labels:
+    """Return the labels of permutations of the groups within each run, numbered in base (number of groups)!."""
+    table, n_fixed = _permutations(len(sizes)), 0 if labelled else 1  # F ignores labels: the first run stays as it is
+    digits = index[:, np.newaxis] // len(table) ** np.arange(sizes[0] - n_fixed) % len(table)
+    return _labels_of_runs(table[np.pad(digits, ((0, 0), (n_fixed, 0)))])
 
 
 class _Partitions:
-    """All partitions of the curves into groups, numbered in lexicographic order of the curves' groups.
-
-    The curves are placed one after the other. A state is the number of free places in each group; a table
-    holds, for every state and group, how many partitions follow when the next curve is placed there. Unless
-    labelled, of several groups of one size that are still empty only the first may take a curve.
-    """
+    """All partitions of the curves into groups, numbered in lexicographic order of the curves' groups."""
 
     def __init__(self, sizes: tuple[int, ...], labelled: bool) -> None:
         self.sizes = sizes

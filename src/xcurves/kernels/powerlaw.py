@@ -1,15 +1,7 @@
-"""The extended power law and its parameters, e(n) = α + η n^γ + δ n^{2γ}.
+"""The extended power law, e(n) = α + η n^γ + δ n^{2γ}, held as θ = (e_N, β_N, γ, δ), of error and data-reliance at N.
 
-A curve is held as θ = (e_N, β_N, γ, δ), error and data-reliance at the size N with the exponent and, unless it is
-quadratic, δ = 0. With v(n) = (n^γ / N^γ − 1) / γ,
-
-    e(n) = e_N − β_N v(n) / 2 + δ (n^γ − N^γ)²,
-
-which stays well conditioned for γ near zero, where α and η, huge and of opposite sign, would cancel.
-
-Errors beyond the largest training size come from the law of the last octaves and the last fall, together. The last fall
-repeats, octave by octave, by how much the mean error fell from about N/2 to N, the largest size; a rise
-is not repeated. From 2N on the prediction is the geometric mean of both rules, within the data the law alone.
+e(n) = e_N − β_N v(n) / 2 + δ (n^γ − N^γ)², v(n) = (n^γ / N^γ − 1) / γ, is well conditioned for γ near zero. Beyond the
+largest size the last fall, octave by octave (a rise is not repeated), joins the law: from 2N on as geometric mean.
 """
 
 from __future__ import annotations
@@ -147,37 +139,26 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
 
 def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
     """Return the prediction of both rules, shape (curve, n): the law where the last fall is not known."""
-    share = _share(fall, octaves)
+    share = _weight_of_fall(fall, octaves)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(share > 0, law ** (1 - share) * fall**share, law)
 
 
-def _share(fall: Floats, octaves: Floats) -> Floats:
+def _weight_of_fall(fall: Floats, octaves: Floats) -> Floats:
     """Return the weight of the last fall: 0 up to the largest size, a half from the double of it on."""
     return np.where(np.isfinite(fall), np.clip(octaves, 0.0, 1.0) / 2, 0.0)
 
 
 class Curves(NamedTuple):
-    """Fitted curves and how well each is known.
+    """Fitted curves and how well each is known."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (curve, 4)
-    covariance : ndarray, shape (curve, 4, 4)
-    at, degrees : ndarray, shape (curve,)
-        The size N, and the degrees of freedom of the covariance.
-    fall : LastFall
-    rho, rho_law : ndarray, shape (curve,)
-        By how much the combined rule and the law miss the curve's own last octaves.
-    """
-
-    theta: Floats
-    covariance: Floats
-    at: Floats
-    degrees: Floats
+    theta: Floats  # (curve, 4)
+    covariance: Floats  # (curve, 4, 4)
+    at: Floats  # (curve,): the size N
+    degrees: Floats  # of freedom of the covariance
     fall: LastFall
-    rho: Floats
-    rho_law: Floats
+    rho: Floats  # by how much the combined rule misses the curve's own last octaves
+    rho_law: Floats  # and the law
 
     def take(self, some: slice | NDArray[np.intp]) -> Curves:
         """Return some of the curves."""
@@ -188,10 +169,7 @@ class Curves(NamedTuple):
 
 
 def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
-    """Return the half width in logarithms that is added beyond the largest size, shape (curve, n).
-
-    The backtest error ρ gives one part, the predicted change another.
-    """
+    """Return the half width in logarithms added beyond the largest size, (curve, n), by ρ and the predicted change."""
     z = t_quantile(alpha, _NORMAL)
     with np.errstate(invalid="ignore"):
         width = z * np.hypot(rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE)
@@ -199,18 +177,7 @@ def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) 
 
 
 def widened(estimates: Floats, interval: Floats, spread: Floats, cap: float = np.inf) -> Floats:
-    """Return intervals widened in logarithms, shape (..., 2): by the root of the sum of squared half widths.
-
-    Parameters
-    ----------
-    estimates : ndarray, shape (...)
-    interval : ndarray, shape (..., 2)
-        Bounds by the law alone.
-    spread : ndarray, shape (...)
-        Half width in logarithms of what is to be added.
-    cap : float
-        The largest possible upper bound.
-    """
+    """Return intervals, (..., 2), widened in logarithms by a `spread`, as squares add up, to at most a `cap`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.hypot(np.log(interval / estimates[..., np.newaxis]), spread[..., np.newaxis])
         return np.asarray(np.minimum(estimates[..., np.newaxis] * np.exp(half * np.array([-1.0, 1.0])), cap))
@@ -221,7 +188,7 @@ def around(estimates: Floats, half_widths: Floats) -> Floats:
     return np.stack([estimates - half_widths, estimates + half_widths], axis=-1)
 
 
-def predict(
+def predict_errors(
     curves: Curves,
     n: Floats,
     alpha: float,
@@ -229,27 +196,10 @@ def predict(
     method: str,
     nonnegative: bool,
     cap: float,
-    noise: Floats | None = None,
-    law_bounds: Floats | None = None,
+    noise: Floats | None = None,  # (curve,): standard error of the logarithm of the last mean error
+    law_bounds: Floats | None = None,  # (curve, n, 2): intervals of the law, from a bootstrap
 ) -> dict[str, Floats]:
-    """Return predictions at sizes `n`, shape (n,) or (curve, n), with their intervals and the change from N.
-
-    Parameters
-    ----------
-    curves : Curves
-    n : ndarray
-    alpha : float
-    method : str
-        One of `RULES`; a free asymptote has the last two and the law with symmetric intervals.
-    nonnegative : bool
-        Asymptotes are at least 0: intervals are in logarithms and widened beyond the data.
-    cap : float
-        The largest possible error.
-    noise : ndarray, optional, shape (curve,)
-        Standard error of the logarithm of the last mean error; 0 where it is not known.
-    law_bounds : ndarray, optional, shape (curve, n, 2)
-        Intervals of the law, from a bootstrap.
-    """
+    """Return predictions at sizes `n`, (n,) or (curve, n), by one of `RULES`, with intervals and the change from N."""
     law, slopes = law_of(curves, n, method)
     quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
     error = curves.theta[:, ERROR, np.newaxis]
@@ -268,7 +218,7 @@ def predict(
         )
     if not in_logs and law_bounds is not None:
         by_law = law_bounds
-    share = _share(last, octaves) if method == "combined" and nonnegative else np.zeros(last.shape)
+    share = _weight_of_fall(last, octaves) if method == "combined" and nonnegative else np.zeros(last.shape)
     prediction = {"combined": combine(law, last, octaves) if nonnegative else law, "last-fall": last}.get(method, law)
     prediction = np.clip(prediction, 0.0, cap) if nonnegative else prediction
     change = prediction - error
@@ -320,7 +270,8 @@ def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
     if method != "linear":
         return values(curves.theta, n, curves.at), gradient(curves.theta, n, curves.at)
     fall = 1 / np.sqrt(n / curves.at[:, np.newaxis]) - 1  # Eq. 1, Hoiem et al.
-    error, reliance = curves.theta[:, ERROR, np.newaxis], curves.theta[:, RELIANCE, np.newaxis]
+    error = curves.theta[:, ERROR, np.newaxis]
+    reliance = curves.theta[:, RELIANCE, np.newaxis]
     slopes = np.zeros((*fall.shape, 4))
     slopes[..., ERROR], slopes[..., RELIANCE] = 1, fall
     return np.asarray(error + fall * reliance), slopes

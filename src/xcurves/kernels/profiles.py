@@ -1,8 +1,7 @@
 """Sums of squares level by level: where along training groups of curves differ, and by how much.
 
-With ``l_i`` of ``N`` curves in group ``i`` and ``d_ih`` the deviation of a group's mean at level ``h`` from that of all
-curves, the effects of the ANOVA are sums over levels of ``l_i d_i d_ih`` (algorithm) and ``l_i (d_ih - d_i)²``
-(interaction), ``d_i`` being the mean of ``d_ih``; both together are sums of ``l_i d_ih²`` (simple).
+With deviations ``d_ih`` of group means, effects are sums of ``l_i d_i d_ih`` (algorithm), ``l_i (d_ih - d_i)²``
+(interaction) and both together ``l_i d_ih²`` (simple).
 """
 
 from __future__ import annotations
@@ -13,26 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE
+from xcurves.kernels.plans import CACHE, stretches
 
 _CACHE = CACHE // 16  # doubles of the curves that are worked on at once
 _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
 
 
 class Levels(NamedTuple):
-    """Groups of curves, reduced level by level.
+    """Groups of curves, reduced level by level."""
 
-    Attributes
-    ----------
-    deviations : ndarray, shape (task, group, level)
-        Means of the groups less that of all curves.
-    simple, error : ndarray, shape (task, level)
-        Sums of squares between groups, and of their error (within groups, or group by run if paired).
-    """
-
-    deviations: Floats
-    simple: Floats
-    error: Floats
+    deviations: Floats  # (task, group, level): means of the groups less that of all curves
+    simple: Floats  # (task, level): sum of squares between groups
+    error: Floats  # within groups, or group by run if paired
 
 
 def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
@@ -40,21 +31,16 @@ def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> L
     n_tasks, n_curves, n_levels = curves.shape
     found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
     width = min(n_levels, max(64, _CACHE // n_curves))
-    together = max(1, _CACHE // (n_curves * width))
+    tasks = stretches(n_tasks, max(1, _CACHE // (n_curves * width)))
     with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
-        for task in range(0, n_tasks, together):
-            for level in range(0, n_levels, width):
-                part = np.s_[task : task + together, ..., level : level + width]
-                for whole, reduced in zip(found, _measure_block(curves[part], sizes, paired), strict=True):
-                    whole[part] = reduced
+        for part in ((some, ..., levels) for some in tasks for levels in stretches(n_levels, width)):
+            for whole, reduced in zip(found, _measure_part(curves[part], sizes, paired), strict=True):
+                whole[part] = reduced
     return found
 
 
 def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -> None:
-    """Write the profiles simple, algorithm and interaction, shape (task, effect, level), as sums of squares.
-
-    `own` are the deviations of the groups over all levels, shape (task, group).
-    """
+    """Write the profiles simple, algorithm and interaction as sums of squares; `own` deviations are over all levels."""
     n_levels = measured.deviations.shape[-1]
     weights = np.array(sizes, float)
     ss[:, 0] = measured.simple
@@ -66,15 +52,12 @@ def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -
 
 
 def write_fractions(ss: Floats, total: Floats, everything: Floats, fraction: Floats, cumulative: Floats) -> None:
-    """Write profiles as fractions of their totals, shape (task, effect), and as running sums of these.
-
-    `everything` is the sum of squares of all curves, shape (task,): profiles that are only its rounding error become
-    zero, and their fractions NaN.
-    """
+    """Write profiles as fractions of their totals, and running sums of these; NaN where all is rounding error."""
     nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
     if nothing.any():
         np.copyto(ss, 0.0, where=nothing)
-    divisor, reached = np.where(nothing, np.nan, total[..., np.newaxis]), np.zeros(())
+    divisor = np.where(nothing, np.nan, total[..., np.newaxis])
+    reached = np.zeros(())
     for part in _parts(ss.shape[-1], total.size):
         np.divide(ss[part], divisor, out=fraction[part])
         np.cumsum(fraction[part], axis=-1, out=cumulative[part])
@@ -83,11 +66,7 @@ def write_fractions(ss: Floats, total: Floats, everything: Floats, fraction: Flo
 
 
 def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> Floats:
-    """Return shares of the levels, shape (task, level), in the simple sum of squares less the expected share of noise.
-
-    At a level without any difference the sum of squares is ``df_between`` error mean squares on average. Shares may be
-    negative; they are NaN where noise explains the whole sum.
-    """
+    """Return shares of levels less the share expected of noise; NaN where noise explains the whole sum."""
     rest = simple - df[0] / df[1] * error
     total = rest.sum(axis=-1, keepdims=True)
     return np.asarray(rest / np.where(total > _NOTHING * (simple + error).sum(axis=-1, keepdims=True), total, np.nan))
@@ -95,8 +74,7 @@ def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> F
 
 def _parts(n_levels: int, n_rows: int) -> list[Any]:
     """Return slices of levels; the rows of each fit the cache."""
-    width = max(64, _CACHE // n_rows)
-    return [np.s_[..., level : level + width] for level in range(0, n_levels, width)]
+    return [np.s_[..., levels] for levels in stretches(n_levels, max(64, _CACHE // n_rows))]
 
 
 def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
@@ -110,14 +88,14 @@ def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Fl
     return apart
 
 
-def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
+def _measure_part(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
     spread = np.zeros(())
     if paired:
         apart = curves - curves[:, :1]
         spread = np.einsum("tnh,tnh->th", apart, apart)
         curves = centre_groups(curves, sizes, paired=True)
     weights = np.array(sizes, float)
-    means, error = _groups(curves, sizes)
+    means, error = _group_means(curves, sizes)
     deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
     simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
     for ss in (simple, error):
@@ -125,7 +103,7 @@ def _measure_block(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tupl
     return deviations, simple, error
 
 
-def _groups(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+def _group_means(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Return the means of the groups less the first curve, shape (task, group, level), and the SS within them."""
     n_tasks, _, n_levels = curves.shape
     means, within = [], np.zeros((n_tasks, n_levels))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
 
+_ROUNDING = 1e-12
 METHODS = ("previous", "linear", "nearest", "mean")
 
 
@@ -16,17 +17,17 @@ class Rows(NamedTuple):
     """Scores of ragged curves, in the order of curves and then of levels, one row for a curve and level, no NaN."""
 
     curve: NDArray[np.int64]
-    level: NDArray[np.float64]
-    score: NDArray[np.float64]
+    level: Floats
+    score: Floats
 
 
-def rows_of(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Rows:
+def rows_of(scores: Floats, levels: Floats) -> Rows:
     """Return the rows of curves, `scores` of shape (curve, level), NaN for gaps; `levels` alike, or (level,)."""
     curve, level = np.nonzero(~np.isnan(scores))
     return Rows(curve, np.broadcast_to(levels, scores.shape)[curve, level], scores[curve, level])
 
 
-def own_levels(rows: Rows, n_curves: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def own_levels(rows: Rows, n_curves: int) -> tuple[Floats, Floats]:
     """Return scores and levels of curves, both of shape (curve, evaluation), NaN after the last of each curve."""
     counts = np.bincount(rows.curve, minlength=n_curves)
     place = np.arange(len(rows.curve)) - (counts.cumsum() - counts)[rows.curve]
@@ -40,23 +41,25 @@ class Neighbours(NamedTuple):
 
     before: NDArray[np.int64]
     after: NDArray[np.int64]
-    behind: NDArray[np.float64]
-    ahead: NDArray[np.float64]
+    behind: Floats
+    ahead: Floats
 
 
-def ranges(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def ranges(rows: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return the curves that have rows, and the first and the last level of each."""
     starts = np.flatnonzero(np.diff(rows.curve, prepend=-1))
     ends = np.append(starts[1:], len(rows.curve)) - 1
     return rows.curve[starts], rows.level[starts], rows.level[ends]
 
 
-def at_levels(
-    rows: Rows, n_curves: int, grid: NDArray[np.float64], method: str | None, tolerance: float | None
-) -> NDArray[np.float64]:
+def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, tolerance: float | None) -> Floats:
     """Return scores of shape (curve, level) at the levels of a grid, NaN where a curve has none."""
     if method is None:
-        return _exact(rows, n_curves, grid)
+        place = np.minimum(np.searchsorted(grid, rows.level), len(grid) - 1)
+        hit = grid[place] == rows.level
+        scores = np.full((n_curves, len(grid)), np.nan)
+        scores[rows.curve[hit], place[hit]] = rows.score[hit]
+        return scores
     if not len(rows.level):
         return np.full((n_curves, len(grid)), np.nan)
     if method == "mean":
@@ -73,25 +76,14 @@ def at_levels(
     return np.where(known, _between(rows.score, near), np.nan)
 
 
-def _exact(rows: Rows, n_curves: int, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    place = np.minimum(np.searchsorted(grid, rows.level), len(grid) - 1)
-    hit = grid[place] == rows.level
-    scores = np.full((n_curves, len(grid)), np.nan)
-    scores[rows.curve[hit], place[hit]] = rows.score[hit]
-    return scores
-
-
-def _bins(rows: Rows, n_curves: int, grid: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each row's bin, flat over curves, and the number of rows in every bin, shape (curve, level + 1).
-
-    Bin b holds levels from above grid[b - 1] up to and including grid[b]; the last holds those past the grid.
-    """
+def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each row's bin, flat over curves, and how many rows are in each: above grid[b - 1] up to grid[b]."""
     flat = rows.curve * (len(grid) + 1) + np.searchsorted(grid, rows.level)
     counts = np.bincount(flat, minlength=n_curves * (len(grid) + 1))
     return flat, counts.reshape(n_curves, len(grid) + 1)
 
 
-def _neighbours(rows: Rows, n_curves: int, grid: NDArray[np.float64]) -> Neighbours:
+def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> Neighbours:
     _, counts = _bins(rows, n_curves, grid)
     totals = counts.sum(axis=1, keepdims=True)
     up_to = counts.cumsum(axis=1)[:, :-1]
@@ -103,7 +95,7 @@ def _neighbours(rows: Rows, n_curves: int, grid: NDArray[np.float64]) -> Neighbo
     return Neighbours(before, after, behind, ahead)
 
 
-def _between(scores: NDArray[np.float64], near: Neighbours) -> NDArray[np.float64]:
+def _between(scores: Floats, near: Neighbours) -> Floats:
     """Interpolate between neighbours; infinite where one is, so that a later check finds it."""
     low, high = scores[near.before], scores[near.after]
     with np.errstate(invalid="ignore"):
@@ -112,7 +104,7 @@ def _between(scores: NDArray[np.float64], near: Neighbours) -> NDArray[np.float6
     return np.where(np.isnan(made), np.inf, made)
 
 
-def _means(rows: Rows, n_curves: int, grid: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
     """Return the mean of each bin that has scores and whose end the curve reaches."""
     flat, counts = _bins(rows, n_curves, grid)
     sums = np.bincount(flat, rows.score, minlength=counts.size).reshape(counts.shape)
@@ -123,14 +115,8 @@ def _means(rows: Rows, n_curves: int, grid: NDArray[np.float64], tolerance: floa
     return np.where(reached, np.where(np.isnan(means), np.inf, means), np.nan)
 
 
-_ROUNDING = 1e-12
-
-
 def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
-    """Interpolate curves, shape (task, curve, level), at fractions of the last of their task's levels, (task, level).
-
-    NaN where a fraction lies below the first level of the task.
-    """
+    """Interpolate curves, (task, curve, level), at fractions of the last of their levels; NaN below the first."""
     out = np.full((*curves.shape[:2], len(fractions)), np.nan)
     kinds, kind = np.unique(levels, axis=0, return_inverse=True)
     for number, own in enumerate(kinds):

@@ -1,18 +1,11 @@
 """Learning curves fitted again: to their first sizes, to predict the last octaves, and to redrawn errors.
 
-A curve is fitted to its sizes up to a cut and compared with its errors at all later ones. The squared log errors,
-each divided by the octaves between, are summarised by ρ: the log error at one octave beyond the data.
-
-The bootstrap redraws means and variances of every size, refitted without the prior. Folds are drawn from the fitted
-curve with the estimated variances, which by sufficiency is to draw one normal mean and one chi-squared variance for
-each size. The draws depend on the seed, the place of the size and its number of folds only, so that a curve has the
-same replicates whatever its neighbours are, as long as the array has the same sizes: an absent size that is added moves
-the places of those behind it.
+Backtests compare fits up to a cut with later errors. The bootstrap draws a normal mean and a chi-squared variance of
+each size, by seed, place and number of folds only: a curve's replicates do not depend on its neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -22,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.kernels import powerlaw
 from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 _FEWEST = 4  # sizes up to a cut
 _CUTS = 6  # half octaves
@@ -34,10 +28,7 @@ _NEAR = 0.95  # sizes a little below the first octave are used
 
 
 class Backtest(NamedTuple):
-    """Root mean squared log errors of refits at later sizes, per root octave, and how many cuts; shape (curve,).
-
-    NaN for curves without a cut, infinite where a refitted curve is not positive.
-    """
+    """Root mean squared log errors of refits at later sizes, per root octave, (curve,), NaN or inf if unknown."""
 
     combined: Floats
     law: Floats
@@ -55,13 +46,11 @@ def used_sizes(n: Floats, present: NDArray[np.bool_], octaves: float | None) -> 
 
 
 def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the places of the last sizes of backtests, shape (curve, cut); -1 where there is none.
-
-    Cuts are the sizes nearest, in logarithms, to N / 2^{j/2}, j = 1..6, with N the largest size, or to N / 2^j,
-    j = 1..3, of curves with less than 1.5 sizes per octave. Each keeps four sizes and leaves one out.
-    """
+    """Return the places of the last sizes of backtests, shape (curve, cut); -1 where there is none."""
+    # Those nearest to N / 2^{j/2}, j = 1..6, or to N / 2^j of sparse curves, that keep four sizes and leave one out.
     octaves = np.log2(n)
-    first, last = present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    first = present.argmax(axis=1)
+    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
     n_sizes = present.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE
@@ -76,21 +65,16 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> Backtest:
-    """Return the backtest errors of the combined rule, of the law and of the last fall.
-
-    The square is the mean over cuts of the mean over later sizes of r² / max(h, 1/2), r the log of the error over the
-    prediction, h the octaves since the cut; at each cut everything is fitted anew to the sizes up to it.
-    """
+    """Return the backtest errors of the combined rule, of the law and of the last fall."""
     if model.weights == "relative":
         sizes = sizes.where(sizes.means > 0)
     places = cuts(model.n, sizes.folds > 0)
     curve, cut = np.nonzero(places >= 0)
     rules = len(Backtest._fields) - 1
     squares = np.empty((rules, len(curve)))
-    for start in range(0, len(curve), _BLOCK):
-        some = slice(start, start + _BLOCK)
+    for some in stretches(len(curve), _BLOCK):
         one = curve[some]
-        squares[:, some] = _squares(model, at[one], sizes.take(one), places[one, cut[some]], octaves)
+        squares[:, some] = _errors_of_cuts(model, at[one], sizes.take(one), places[one, cut[some]], octaves)
     known = ~np.isnan(squares).any(axis=0)
     counts = np.bincount(curve[known], minlength=len(at))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,13 +82,13 @@ def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> B
     return Backtest(found[0], found[1], found[2], counts)
 
 
-def spread(error: Floats, n_cuts: NDArray[np.intp] | Floats) -> Floats:
+def backtest_spread(error: Floats, n_cuts: NDArray[np.intp] | Floats) -> Floats:
     """Return ρ, by which intervals are widened: backtest errors with one more cut of 2 %, shape (curve,)."""
     total = np.where(n_cuts > 0, n_cuts * error**2, 0.0)
     return np.asarray(np.sqrt((total + _ALWAYS**2) / (n_cuts + 1)))
 
 
-def _squares(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.intp], octaves: float | None) -> Floats:
+def _errors_of_cuts(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.intp], octaves: float | None) -> Floats:
     """Return the mean of r² / max(h, 1/2) over the sizes behind `last` by each rule, shape (rule, curve)."""
     place = np.arange(len(model.n))
     later = (place > last[:, np.newaxis]) & (sizes.folds > 0) & (sizes.means > 0)
@@ -152,11 +136,6 @@ class Draws:
             self._known[size, degrees] = rng.chisquare(degrees, self.n_resamples)
         return self._known[size, degrees]
 
-    def blocks(self, n_curves: int) -> Iterator[slice]:
-        """Yield the curves whose replicates are refitted at once."""
-        step = max(1, _BLOCK // self.n_resamples)
-        return (slice(start, start + step) for start in range(0, n_curves, step))
-
 
 def refit_percentiles(
     model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, draws: Draws, alpha: float
@@ -167,14 +146,14 @@ def refit_percentiles(
     expected = powerlaw.curve(fit.theta, model.n, at)
     intervals = np.empty((len(at), 6, 2))
     bounds = np.empty((len(at), len(n), 2))
-    for some in draws.blocks(len(at)):
+    for some in stretches(len(at), max(1, _BLOCK // draws.n_resamples)):
         folds, variance = sizes.folds[some], fit.variance[some]
         ratio = draws.variance_ratio(folds)
         noise = standard * np.sqrt(variance / np.maximum(folds, 1))[:, np.newaxis]
         means = np.where(folds[:, np.newaxis] > 0, expected[some, np.newaxis] + noise, 0.0)
-        redrawn = _flat(variance[:, np.newaxis] * ratio)
-        counts = _flat(np.broadcast_to(folds[:, np.newaxis], ratio.shape))
-        drawn = Sizes(counts, _flat(means), redrawn, None if sizes.variance is None else redrawn)
+        redrawn = _join_resamples(variance[:, np.newaxis] * ratio)
+        counts = _join_resamples(np.broadcast_to(folds[:, np.newaxis], ratio.shape))
+        drawn = Sizes(counts, _join_resamples(means), redrawn, None if sizes.variance is None else redrawn)
         where = np.repeat(at[some], draws.n_resamples)
         theta = refitted.fit(where, drawn).theta
         found = powerlaw.parameters(theta, where), powerlaw.curve(theta, n, where)
@@ -186,6 +165,6 @@ def refit_percentiles(
     return intervals, bounds
 
 
-def _flat(values: Floats) -> Floats:
+def _join_resamples(values: Floats) -> Floats:
     """Join the axes of curves and resamples."""
     return values.reshape(-1, values.shape[-1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import scaling_law
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import halve
 from xcurves.kernels.powerlaw import t_quantile
 from xcurves.kernels.scaling_law import ALPHA, BETA, A, B, E, Law, Mask, Runs
 
@@ -23,27 +24,15 @@ _HALVINGS = 50
 
 
 class Known(NamedTuple):
-    """Laws and how well they are known, laws (or what is broadcast with them) on the first axis.
+    """Laws and how well they are known, laws (or what is broadcast with them) on the first axis."""
 
-    Attributes
-    ----------
-    estimate : ndarray, shape (law, 5)
-        E, A, B, α, β; the exponent of a term that is 0 is NaN.
-    covariance : ndarray, shape (law, 5, 5)
-    degrees : ndarray, shape (law,)
-    rho, nu_exponent, nu_n : ndarray, shape (law,)
-        Backtest errors of ln f, of a = β/(α + β), and of ln N_opt.
-    extent : ndarray, shape (law, 7)
-        The smallest and largest N, D and D/N of the runs, and the largest N D.
-    """
-
-    estimate: Floats
-    covariance: Floats
-    degrees: Floats
-    rho: Floats
-    nu_exponent: Floats
-    nu_n: Floats
-    extent: Floats
+    estimate: Floats  # (law, 5): E, A, B, α, β; the exponent of a term that is 0 is NaN
+    covariance: Floats  # (law, 5, 5)
+    degrees: Floats  # (law,)
+    rho: Floats  # backtest error of ln f
+    nu_exponent: Floats  # of a = β/(α + β)
+    nu_n: Floats  # of ln N_opt
+    extent: Floats  # (law, 7): smallest and largest N, D and D/N of the runs, and largest N D
 
     def take(self, some: NDArray[np.intp]) -> Known:
         """Return some of the laws."""
@@ -56,23 +45,23 @@ def know(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> tupl
     every = scaling_law.fit(runs, np.concatenate([losses, losses[law_of_cut]]), np.concatenate([present, kept]), delta)
     n_laws = len(losses)
     law, refits = every.take(slice(n_laws)), every.take(slice(n_laws, None))
-    residuals = np.where(present, np.log(losses) - np.log(scaling_law.values(law.theta, runs.logs)), np.nan)
+    residuals = np.where(present, np.log(losses) - np.log(scaling_law.fitted_losses(law.theta, runs.logs)), np.nan)
     n, d, product = (np.where(present, each, np.nan) for each in (runs.n, runs.d, runs.n * runs.d))
     ends = [end(each, axis=1) for each in (n, d, d / n) for end in (np.nanmin, np.nanmax)]
     extent = np.stack([*ends, np.nanmax(product, axis=1)], axis=1)
-    estimate = _estimate(law, runs)
+    estimate = _coefficients(law, runs)
     errors = _backtest(runs, losses, present, law_of_cut, kept, refits, estimate, extent)
     degrees = present.sum(axis=1) - law.free.sum(axis=1)
     known = Known(estimate, _covariance(law, runs, residuals), degrees.astype(float), *errors, extent)
     predicted, most = np.full(losses.shape, np.nan), np.zeros(losses.shape)
-    for one, below, ahead in zip(law_of_cut, kept, scaling_law.values(refits.theta, runs.logs), strict=True):
+    for one, below, ahead in zip(law_of_cut, kept, scaling_law.fitted_losses(refits.theta, runs.logs), strict=True):
         later = present[one] & ~below  # cuts come in any order: a run keeps what most runs before it predict
         most[one, later], better = np.maximum(most[one, later], below.sum()), most[one, later] < below.sum()
         predicted[one, np.flatnonzero(later)[better]] = ahead[later][better]
     return known, law, np.where(present, losses * np.exp(-residuals), np.nan), predicted
 
 
-def _estimate(law: Law, runs: Runs) -> Floats:
+def _coefficients(law: Law, runs: Runs) -> Floats:
     """Return E, A, B, α, β."""
     found = law.theta.copy()
     exponents = np.where(found[:, A : B + 1] > 0, np.exp(found[:, ALPHA:]), np.nan)
@@ -87,7 +76,8 @@ def _cuts(runs: Runs, present: Mask) -> tuple[NDArray[np.intp], Mask]:
     """Return the law of each cut and the runs that it keeps: those up to a quantile of N D, distinct sets only."""
     product = runs.n * runs.d
     patterns, which = np.unique(present, axis=0, return_inverse=True)
-    laws, kept = [np.empty(0, np.intp)], [np.empty((0, len(product)), dtype=bool)]
+    laws = [np.empty(0, np.intp)]
+    kept = [np.empty((0, len(product)), dtype=bool)]
     for i, pattern in enumerate(patterns):
         below = np.unique((product <= np.quantile(product[pattern], _CUTS)[:, np.newaxis]) & pattern, axis=0)
         count = below.sum(axis=1)
@@ -117,9 +107,9 @@ def _backtest(
     for each in (product, runs.n, runs.d):
         largest = np.where(kept, each, -np.inf).max(axis=1, keepdims=True)
         horizon = np.maximum(horizon, np.log2(each / largest))
-    residual = np.log(np.where(later, losses[law], 1.0)) - np.log(scaling_law.values(refits.theta, runs.logs))
+    residual = np.log(np.where(later, losses[law], 1.0)) - np.log(scaling_law.fitted_losses(refits.theta, runs.logs))
     squares = np.where(later, residual**2 / np.maximum(horizon, _LEAST_OCTAVES), 0.0).sum(axis=1) / later.sum(axis=1)
-    of_cut, full = _estimate(refits, runs), estimate[law]
+    of_cut, full = _coefficients(refits, runs), estimate[law]
     most = extent[law, -1]
     octaves = np.maximum(np.log2(most / np.where(kept, product, -np.inf).max(axis=1)), _LEAST_OCTAVES)
     drift = [
@@ -140,7 +130,8 @@ def _root_mean(squares: Floats, law: NDArray[np.intp], n_laws: int) -> Floats:
 
 def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     """Return the covariance of E, A, B, α, β, shape (law, 5, 5): Huber's, 0 for what is at a bound."""
-    count, n_free = (~np.isnan(residuals)).sum(axis=1), law.free.sum(axis=1)
+    count = (~np.isnan(residuals)).sum(axis=1)
+    n_free = law.free.sum(axis=1)
     size = np.abs(np.where(np.isnan(residuals), np.inf, residuals))
     slopes = np.where(np.isnan(residuals), 0.0, np.clip(residuals, -law.delta[:, np.newaxis], law.delta[:, np.newaxis]))
     inner = (size <= law.delta[:, np.newaxis]) & np.isfinite(size)
@@ -148,13 +139,13 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa = 1 + n_free / count * (1 - share) / share
         scale = kappa**2 * (slopes**2).sum(axis=1) / (count - n_free) / share**2
-    estimate = _estimate(law, runs)
+    estimate = _coefficients(law, runs)
     centre = np.log(runs.centre)
     # Derivatives by A' and α at fixed A': well conditioned where those by A are not.
     terms = [np.exp(-np.exp(law.theta[:, ALPHA + i, np.newaxis]) * runs.logs[i]) for i in range(2)]
     by = [np.ones_like(terms[0]), *terms]
     by += [-law.theta[:, A + i, np.newaxis] * runs.logs[i] * terms[i] for i in range(2)]
-    here = np.stack(by, axis=-1) / scaling_law.values(law.theta, runs.logs)[..., np.newaxis]
+    here = np.stack(by, axis=-1) / scaling_law.fitted_losses(law.theta, runs.logs)[..., np.newaxis]
     here = np.where(~np.isnan(residuals)[..., np.newaxis] & law.free[:, np.newaxis], here, 0.0)
     information = here.swapaxes(-1, -2) @ here
     places = np.arange(5)
@@ -172,7 +163,7 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     return np.asarray(scale[:, np.newaxis, np.newaxis] * (outward @ inverse @ outward.swapaxes(-1, -2)))
 
 
-def values(estimate: Floats, n: Floats, d: Floats) -> Floats:
+def predicted_losses(estimate: Floats, n: Floats, d: Floats) -> Floats:
     """Return f(N, D), shape (law,), a size and tokens for each law."""
     terms = _terms(estimate, n, d)
     return np.asarray(estimate[:, E] + estimate[:, A] * terms[0] + estimate[:, B] * terms[1])
@@ -212,7 +203,7 @@ def octaves_beyond(known: Known, n: Floats, d: Floats) -> Floats:
 
 def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
     """Return f(N, D), half the widths of its intervals of ln f, and whether it lies outside the runs, shape (law,)."""
-    predicted = values(known.estimate, n, d)
+    predicted = predicted_losses(known.estimate, n, d)
     terms = _terms(known.estimate, n, d)
     slopes = np.stack(
         [
@@ -262,11 +253,7 @@ def optimum(known: Known, product: Floats, alpha: float) -> dict[str, Floats]:
 
 
 def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> Floats:
-    """Return by how much compute of the other laws is multiplied for the same loss, with its interval, (law, 3).
-
-    The interval holds all multipliers round the estimate at which losses at the optimum do not differ; an end that is
-    not found is 0 or infinite. All NaN where the other law never reaches that loss.
-    """
+    """Return by how much compute of the other laws is multiplied for the same loss, and its interval: (law, 3)."""
     first = optimum(one, product, alpha)
 
     def apart(log: Floats) -> Floats:
@@ -302,10 +289,6 @@ def _end(apart: Callable[[Floats], Floats], centre: Floats, sign: float) -> Floa
         inner = np.where(left, trial, inner)
         if not left.any():
             break
-    low, high = inner, outer
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        with np.errstate(all="ignore"):
-            beyond = apart(middle) > 0
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    return np.where(np.isnan(outer), sign * np.inf, (low + high) / 2)
+    with np.errstate(all="ignore"):
+        inner, found = halve(lambda log: ~(apart(log) > 0), inner, outer, _HALVINGS)
+    return np.where(np.isnan(outer), sign * np.inf, (inner + found) / 2)

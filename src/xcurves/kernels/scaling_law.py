@@ -1,8 +1,7 @@
 """Loss as a law of model size and tokens, f(N, D) = E + A N^−α + B D^−β: the fit of many laws at once.
 
-A law is held as θ = (E, A', B', ln α, ln β) with A' = A N0^−α and B' = B D0^−β, N0 and D0 being the geometric means of
-all runs: A and B change by a factor of 1,000 for a digit of α. All laws share the runs; `present` says which ones each
-is fitted to.
+A law is θ = (E, A', B', ln α, ln β), A' = A N0^−α and B' = B D0^−β at the geometric means of all runs: A and B change
+by a factor of 1,000 for a digit of α. All laws share the runs; `present` says which ones each is fitted to.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 Mask = NDArray[np.bool_]
 E, A, B, ALPHA, BETA = range(5)
@@ -46,21 +46,12 @@ class Runs(NamedTuple):
 
 
 class Law(NamedTuple):
-    """Fitted laws.
+    """Fitted laws."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (law, 5)
-    free : ndarray of bool, shape (law, 5)
-        What is not at a bound.
-    delta, objective : ndarray, shape (law,)
-        Where Huber's loss turns linear, and its sum G.
-    """
-
-    theta: Floats
-    free: Mask
-    delta: Floats
-    objective: Floats
+    theta: Floats  # (law, 5)
+    free: Mask  # (law, 5): what is not at a bound
+    delta: Floats  # (law,): where Huber's loss turns linear
+    objective: Floats  # (law,): its sum G
 
     def take(self, some: slice) -> Law:
         """Return some of the laws."""
@@ -70,12 +61,10 @@ class Law(NamedTuple):
 def fit(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> Law:
     """Minimise the sum of Huber's loss of log residuals, losses and present of shape (law, run)."""
     logs, loss = runs.logs, np.where(present, losses, 1.0)
-    theta = np.concatenate(
-        [_best_of_grid(logs, loss[i : i + _LAWS], present[i : i + _LAWS]) for i in range(0, len(loss), _LAWS)]
-    )
+    theta = np.concatenate([_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)])
     none = np.full(len(loss), np.inf)
     theta, _ = _minimise(theta, logs, loss, present, none, _relative_squares)
-    residuals = np.abs(np.log(loss) - np.log(values(theta, logs)))
+    residuals = np.abs(np.log(loss) - np.log(fitted_losses(theta, logs)))
     width = none if delta is None else np.full(len(loss), float(delta))
     if delta is None:
         typical = np.nanmedian(np.where(present, residuals, np.nan), axis=1)
@@ -83,10 +72,10 @@ def fit(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> Law:
         with np.errstate(divide="ignore"):
             width = np.where(typical < _EXACT, np.inf, _OF_NORMAL * typical * np.sqrt(count / (count - 5)))
     theta, free = _minimise(theta, logs, loss, present, width, _huber)
-    return Law(theta, free, width, _huber(values(theta, logs), loss, present, width, width > 0)[0])
+    return Law(theta, free, width, _huber(fitted_losses(theta, logs), loss, present, width, width > 0)[0])
 
 
-def values(theta: Floats, logs: Floats) -> Floats:
+def fitted_losses(theta: Floats, logs: Floats) -> Floats:
     """Return f, shape (law, run), at ln N/N0 and ln D/D0, shape (2, run) or (2, law, run)."""
     exponents = np.exp(theta[:, ALPHA:, np.newaxis])
     terms = [theta[:, A + i, np.newaxis] * np.exp(-exponents[:, i] * logs[i]) for i in range(2)]
@@ -118,17 +107,15 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Mask) -> Floats:
 
 
 def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """Return by how much least squares of three columns lowers the sum of squares, and its coefficients, all >= 0.
-
-    Of the seven sets of columns the best one whose own least squares are positive is the solution. `gram` has the
-    shape (3, 3, ...), `target` (3, ...).
-    """
+    """Return by how much nonnegative least squares, of (3, 3, ...), lower the sum of squares, and coefficients."""
     found = _solve(gram, target)
     gain = (found * target).sum(axis=0)
     bound = np.nonzero(~(found >= 0).all(axis=0))  # all three where they are positive: seldom the rest
     three = np.arange(3)[:, np.newaxis]
-    matrix, wanted = gram[three[..., np.newaxis], three, *bound], target[three, *bound]
-    best, coefficients = np.full(wanted.shape[1], -np.inf), np.zeros(wanted.shape)
+    matrix = gram[three[..., np.newaxis], three, *bound]
+    wanted = target[three, *bound]
+    best = np.full(wanted.shape[1], -np.inf)
+    coefficients = np.zeros(wanted.shape)
     for chosen in _SETS:
         solved = _solve(matrix[np.ix_(chosen, chosen)], wanted[chosen])
         gained = (solved * wanted[chosen]).sum(axis=0)
@@ -166,13 +153,7 @@ def _inverse(matrix: Floats) -> Floats:
 Objective = Callable[[Floats, Floats, Mask, Floats, Mask], tuple[Floats, Floats, Floats]]
 
 
-def _relative_squares(
-    fitted: Floats,
-    loss: Floats,
-    present: Mask,
-    delta: Floats,  # noqa: ARG001  # as every objective
-    exact: Mask,  # noqa: ARG001
-) -> tuple[Floats, Floats, Floats]:
+def _relative_squares(fitted: Floats, loss: Floats, present: Mask, *_: Floats | Mask) -> tuple[Floats, Floats, Floats]:
     """Half the sum of squared relative residuals."""
     residual = np.where(present, 1 - fitted / loss, 0.0)
     return (residual**2).sum(axis=1) / 2, -residual / loss, np.where(present, loss**-2.0, 0.0)
@@ -197,25 +178,23 @@ def _huber(fitted: Floats, loss: Floats, present: Mask, delta: Floats, exact: Ma
 def _minimise(
     theta: Floats, logs: Floats, loss: Floats, present: Mask, delta: Floats, objective: Objective
 ) -> tuple[Floats, Mask]:
-    """Return θ at the minimum within bounds, and what is free: damped Newton steps, all laws at once.
-
-    A step by the exact curvature that fails, at a kink of Huber's loss, is followed by one by the quadratic that bounds
-    the loss from above, which falls surely.
-    """
+    """Return θ at the minimum within bounds, and what is free: damped Newton steps, all laws at once."""
     theta = theta.copy()
     free_all = np.ones(theta.shape, dtype=bool)
-    damping, exact = np.full(len(theta), 1e-4), np.ones(len(theta), dtype=bool)
+    damping = np.full(len(theta), 1e-4)
+    exact = np.ones(len(theta), dtype=bool)
     left, places = np.arange(len(theta)), np.arange(5)
     for _ in range(_STEPS):
-        here, part = theta[left], (loss[left], present[left], delta[left], exact[left])
+        here = theta[left]
+        part = (loss[left], present[left], delta[left], exact[left])
         value, gradient, hessian, scale = _derivatives(here, logs, part, objective)
-        free = _free(here, gradient)
+        free = _may_move(here, gradient)
         free_all[left] = free
         damped = np.where(free[:, :, np.newaxis] & free[:, np.newaxis], hessian, 0.0)
         damped[:, places, places] += np.where(free, damping[left, np.newaxis] * scale, 1.0)
         move = -np.linalg.solve(damped, np.where(free, gradient, 0.0)[..., np.newaxis])[..., 0]
         trial = _within(here + move, here)
-        accepted = objective(values(trial, logs), *part)[0] <= value
+        accepted = objective(fitted_losses(trial, logs), *part)[0] <= value
         theta[left[accepted]] = trial[accepted]
         damping[left] = np.clip(np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10)
         exact[left] = accepted
@@ -255,7 +234,7 @@ def _derivatives(
     return value, gradient, hessian, scale
 
 
-def _free(theta: Floats, gradient: Floats) -> Mask:
+def _may_move(theta: Floats, gradient: Floats) -> Mask:
     """Return what may move: not a coefficient at 0 or an exponent at an end that the objective pushes outwards."""
     free = np.ones(theta.shape, dtype=bool)
     coefficients, exponents = slice(E, B + 1), slice(ALPHA, BETA + 1)

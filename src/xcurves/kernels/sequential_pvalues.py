@@ -1,12 +1,7 @@
 """Sequential p-values: one randomization test looked at K times, valid whenever one stops.
 
-With B nested assignments, a share ``s_k`` of the level spent by look ``k`` and ``q_0 = inf``, the p-value of assignment
-``g`` at look ``k`` is ``q_k(g) = min(q_{k-1}(g), r_k(g))``, where ``r_k(g)`` is the least x such that for every x' >= x
-
-    #{h: q_{k-1}(h) <= x' or T_k(h) >= T_k(g)} <= x' s_k B.
-
-So at most ``α s_k B`` assignments have ``q_k <= α``, for every α at once (spending functions: Kim & DeMets 1987,
-doi:10.1093/biomet/74.1.149; sequential p-values: Liu & Anderson 2008, J. Am. Stat. Assoc. 103, 1621-1630).
+``q_k(g) = min(q_{k-1}(g), r_k(g))``, r_k the least x with ``#{h: q_{k-1}(h) <= y or T_k(h) >= T_k(g)} <= y s_k B`` for
+all y >= x: at most ``α s_k B`` have ``q_k <= α`` (Kim & DeMets, doi:10.1093/biomet/74.1.149; Liu & Anderson 2008).
 """
 
 from __future__ import annotations
@@ -15,10 +10,11 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, Index, rows_that_fit
+from xcurves.kernels.plans import TIE, Index
 
 Spending = Literal["square", "linear"]
 
@@ -45,43 +41,44 @@ def tie_ranks(statistic: Floats) -> Index:
 
 def nested_pvalues(ranks: Index, before: Floats, budget: float) -> Floats:
     """Return ``q_k`` of every assignment, from ranks of the statistic, ``q_{k-1}`` and ``s_k B``."""
-    return np.minimum(before, _counts(ranks, before, budget)[ranks] / budget)
+    order = (-ranks).argsort()
+    last = np.append(np.diff(ranks[order]) != 0, True)
+    out = np.empty(len(ranks))
+    out[order] = _nested_counts(last, before[order], np.zeros(0), budget, 0) / budget
+    return np.minimum(before, out)
 
 
-def _counts(ranks: Index, before: Floats, budget: float) -> Index:
-    """Return ``r s_k B`` for every rank t: the largest N with ``N = #{rank >= t or q_{k-1} < N / (s_k B)}``.
-
-    Numbers that start above it fall to it. As N never rises with t, an assignment counts for the ranks up to its own,
-    and up to the last one with ``N > q_{k-1} s_k B``.
-    """
-    n, n_ranks = len(ranks), int(ranks.max()) + 1
-    least = np.minimum(np.floor(before * budget * (1 + 1e-12) + 1e-9), n).astype(np.intp)
-    counts, total = np.full(n_ranks, n), -1
-    while total != (total := int(counts.sum())):
-        exceeding = n_ranks - np.bincount(counts, minlength=n + 1).cumsum()  # ranks with N above each number
-        end = np.maximum(ranks + 1, exceeding[least])
-        counts = n - np.bincount(end, minlength=n_ranks + 1).cumsum()[:n_ranks]
-    return counts
+def _nested_counts(last: NDArray[np.bool_], before: Floats, beyond: Floats, budget: float, least: int) -> Index:
+    """Return ``r s_k B``, the largest N with ``N = #{T >= t or q_{k-1} < N / (s_k B)}``, or 0, from the largest T."""
+    # `last`: whether the next statistic is smaller; `beyond`: finite q_{k-1} of smaller statistics. N never rises with
+    # t: one pass from the smallest lowers it. Whole-array iterations take longer from 10 looks on.
+    n, most = len(before), len(before) + len(beyond)
+    values, others = (
+        np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp) for q in (before, beyond)
+    )
+    tally = np.bincount(others, minlength=most + 1).tolist()  # of those with smaller statistics
+    number, smaller = most, len(beyond) - tally[most]
+    counts = [0] * n
+    for place, value, ends in zip(range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True):
+        if ends:
+            while number > place + smaller:
+                number -= 1
+                smaller -= tally[number]
+            if number <= least:
+                break
+        counts[place - 1] = number
+        tally[value] += 1
+        smaller += value < number
+    return np.array(counts)
 
 
 class SmallPvalues(NamedTuple):
-    """The p-values of a look that decide which assignments are rejected then or later.
+    """The p-values of a look that decide which assignments are rejected then or later."""
 
-    Attributes
-    ----------
-    q : ndarray, shape (assignment,)
-        ``q_k``, 0 where it is at most the level, infinite where it is only known to be at least `known`.
-    known : float
-        Up to which p-values are known; 0 where it is not even known which assignments are rejected.
-    below, above : int
-        The assignment with the largest statistic that this look does not reject, and of those that it rejects and no
-        look before, the one with the smallest; -1 if there is none.
-    """
-
-    q: Floats
-    known: float
-    below: int
-    above: int
+    q: Floats  # (assignment,): 0 up to the level, inf where only known to be at least `known`
+    known: float  # up to which p-values are known; 0 where not even what is rejected is
+    below: int  # the assignment with the largest statistic that this look does not reject
+    above: int  # of those rejected now the one with the smallest; -1 if there is none
 
     @property
     def rejected(self) -> bool:
@@ -91,86 +88,45 @@ class SmallPvalues(NamedTuple):
 
 def small_pvalues(
     statistic: Floats,
-    before: Floats,
-    known: float,
-    budget: float,
+    before: Floats,  # `q` of the look before
+    known: float,  # and `known`
+    budget: float,  # ``s_k B``
     alpha: float,
-    spare: int,
-    most: int,
+    spare: int,  # up to so many with infinite `before` reach a statistic: values above `known` do not decide its r
+    most: int,  # more have a statistic that is larger than those of all that were left out
     limit: float,
 ) -> SmallPvalues:
-    """Return the p-values of a look, from the few assignments that decide.
-
-    Parameters
-    ----------
-    before, known : ndarray, float
-        `q` and `known` of the look before.
-    budget : float
-        ``s_k B``.
-    spare : int
-        Where at most so many assignments with infinite `before` reach a statistic, values above `known` do not decide
-        its r.
-    most : int
-        More assignments than this have a statistic that is larger than those of all that were left out.
-    limit : float
-        Up to which p-values have to be known.
-    """
+    """Return the p-values of a look, from the few assignments that decide, up to `limit`."""
     order = (-statistic).argsort()
-    t, q = statistic[order], before[order]
-    infinite = np.isinf(q)
-    cut = min(int(infinite.cumsum().searchsorted(spare + 1)), most)  # of this one and smaller ones, r has a lower bound
-    top = slice(cut + 1)
-    cells = np.append(False, t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]))[top].cumsum()
-    least = np.floor(q * budget * (1 + 1e-12) + 1e-9)
+    q = before[order]
+    infinite = np.flatnonzero(np.isinf(q))
+    cut = min(int(infinite[spare]) if spare < len(infinite) else len(q), most)  # r of this one is a lower bound
+    top, beyond = order[: cut + 1], q[cut + 1 :]
+    t = statistic[top]
+    last = np.append(t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]), True)
     rejects = int(np.floor(alpha * budget * (1 + 1e-12) + 1e-9))
-    counts = _counts_above(rejects, cells, least[top], np.sort(least[~infinite]))
-    stays = np.flatnonzero(counts > 0)
-    new = np.flatnonzero((counts == 0) & (q[top] > 0))
-    below, above = (
-        int(order[top][cells == cells[some[which]]].min()) if some.size else -1
-        for some, which in ((stays, 0), (new, -1))
-    )
-    q[top] = np.minimum(q[top], counts / budget)
-    known = min(limit, known, counts[-1] / budget) if cut < len(t) else limit
-    q[q >= known] = np.inf
-    pvalues = np.empty(len(q))
-    pvalues[order] = q
+    counts = _nested_counts(last, q[: cut + 1], beyond[beyond < np.inf], budget, rejects)
+    n_rejected = len(top) - np.count_nonzero(counts)
+    new = np.flatnonzero(q[:n_rejected] > 0)
+    ends = np.flatnonzero(last)
+    below, above = (_first_of_ties(top, ends, int(place)) for place in (n_rejected, new[-1] if new.size else len(top)))
+    pvalues = before.copy()
+    pvalues[top] = np.minimum(q[: cut + 1], counts / budget)
+    known = min(limit, known, counts[-1] / budget) if cut < len(q) else limit
+    pvalues[pvalues >= known] = np.inf
     return SmallPvalues(pvalues, known, below, above)
 
 
-def _counts_above(rejects: int, cells: Index, least: Floats, finite: Floats) -> Index:
-    """Return `_counts` of the largest statistics, 0 where it is at most `rejects`, without iterations.
-
-    A number N is too large for the statistics above that of the assignment with which those with ``least >= N`` become
-    N less ``#{least < N}``. With 100 looks `_counts` takes 50 iterations, five times as long.
-
-    Parameters
-    ----------
-    cells : ndarray of int
-        Number of the statistic, from 0 for the largest; ties have the same.
-    least : ndarray
-        Of the same assignments; infinite where only the statistic counts.
-    finite : ndarray
-        Sorted, of all assignments of which it is finite.
-    """
-    numbers = np.arange(rejects + 1, len(finite) + np.count_nonzero(np.isinf(least)) + 1)
-    short = numbers - finite.searchsorted(numbers)
-    left = np.flatnonzero(least > rejects)
-    counts = np.zeros(cells[-1] + 1, np.intp)
-    rows = rows_that_fit(16 * left.size)
-    for some in (slice(start, start + rows) for start in range(0, len(numbers), rows)):
-        reached = (least[left] >= numbers[some, np.newaxis]).cumsum(axis=1, dtype=np.int32)
-        place = np.count_nonzero(reached < short[some, np.newaxis], axis=1)
-        found = place < left.size
-        counts[cells[left[place[found]]]] = numbers[some][found]  # of several the last, which is the largest
-    return np.maximum.accumulate(counts)[cells]
+def _first_of_ties(ordered: Index, ends: Index, place: int) -> int:
+    """Return the smallest number of the assignments that share the statistic of one, -1 past the end."""
+    if place >= len(ordered):
+        return -1
+    cell = int(ends.searchsorted(place))
+    return int(ordered[ends[cell - 1] + 1 if cell else 0 : ends[cell] + 1].min())
 
 
 def futile(z: Floats, spending: Spending, alpha: float) -> Floats:
-    """Return 1 where a rejection by the last look is unlikely (probability below .05) if the trend goes on, else 0.
-
-    `z` has the statistic at every look, on the scale of a standard normal one; NaN at the last look and where it is.
-    """
+    """Return 1 where a rejection by the last look is unlikely (probability below .05) if the trend of `z` goes on."""
     n_looks = len(z)
     share = np.arange(1, n_looks + 1) / n_looks
     bound = -ndtri(alpha / 2) * last_look_factor(spending, n_looks, alpha)
@@ -182,11 +138,9 @@ def futile(z: Floats, spending: Spending, alpha: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def last_look_factor(spending: Spending, n_looks: int, alpha: float) -> float:
-    """Return the last boundary of a normal statistic at K equal looks, relative to that of a single one.
-
-    The density of the running sum is carried from look to look on a grid, and each boundary is such that the
-    probability of having crossed equals the share that is spent (Armitage, McPherson & Rowe 1969, doi:10.2307/2343787).
-    """
+    """Return the last boundary of a normal statistic at K equal looks, relative to that of a single one."""
+    # The density of the running sum on a grid; each boundary is crossed with the probability that is spent (Armitage,
+    # McPherson & Rowe 1969, doi:10.2307/2343787).
     rises = np.diff(np.concatenate([[0.0], alpha * spent(spending, n_looks)]))
     bound = -float(ndtri(rises[0] / 2))  # of the sum of k standard normal increments
     x, step = np.linspace(-bound, bound, _POINTS, retstep=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from xcurves.kernels.group_sequential import (
     INFINITE,
-    Runs,
+    BatchedRuns,
     Terms,
     centre_batches,
     normal_scale,
@@ -21,13 +21,7 @@ from xcurves.kernels.group_sequential import (
 )
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
-from xcurves.kernels.sequential_pvalues import (
-    LEVEL_TIE,
-    SmallPvalues,
-    nested_pvalues,
-    small_pvalues,
-    tie_ranks,
-)
+from xcurves.kernels.sequential_pvalues import LEVEL_TIE, SmallPvalues, nested_pvalues, small_pvalues, tie_ranks
 from xcurves.kernels.task_plans import Look
 
 _FAR = 2.0**20  # ranges of the numbers at which a shift that is not rejected never will be
@@ -45,32 +39,7 @@ _BEYOND = 1.04  # times the distance at which an end is expected
 def sequential_tests(
     u: Floats, look: Index, looks: list[Look], weights: Floats, share: Floats, alpha: float, *, interval: bool = True
 ) -> dict[str, Floats]:
-    """Test a pair at every look.
-
-    Parameters
-    ----------
-    u : ndarray, shape (2, task, run)
-        Numbers of the first and of the second algorithm, NaN where a run is absent.
-    look : ndarray of int, shape (run,)
-        Number of each run's batch, from 0.
-    looks : list of Look
-        Nested assignments, made by `nest` from the numbers of runs.
-    weights : ndarray, shape (task,)
-        Weights of the tasks.
-    share : ndarray, shape (look,)
-        Share of the level spent by each look; planned looks may be more than `looks`.
-    alpha : float
-        Level of the boundary and of the interval.
-    interval : bool
-        Whether to compute the interval.
-
-    Returns
-    -------
-    dict of ndarray, shape (look,)
-        `statistic` and `z` (on the scale of a t statistic), NaN where a task has one run of an algorithm; `pvalue`;
-        `critical_value`, infinite where no assignment crosses; `pvalue_stagewise`; `difference`; and `difference_ci`,
-        shape (look, 2), if asked for: NaN where every shift is rejected.
-    """
+    """Test a pair, `u` (2, task, run) by `look`, at every look: arrays (look,), and `difference_ci`, (look, 2)."""
     runs = centre_batches(u, look, looks, weights)
     found = studentized_terms(runs, looks)
     out = {name: np.full(len(looks), np.nan) for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")}
@@ -99,46 +68,22 @@ def sequential_tests(
 
 
 class _Part(NamedTuple):
-    """The assignments that matter at one look, for some shifts.
+    """The assignments that matter at one look, for some shifts."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        Their numbers.
-    before : ndarray of int
-        Where in the part of the look before each assignment's parent is, its length for those that are not in it.
-    terms : Terms or None
-        Those of the statistic, of these assignments, None where there is nothing to test.
-    most : int
-        More assignments than this have a statistic that is larger than those of all that were left out.
-    limit : float
-        The p-values of assignments that the next part leaves out are larger, here and before.
-    """
-
-    rows: Index
-    before: Index
-    terms: Terms | None
-    most: int
-    limit: float
+    rows: Index  # their numbers
+    before: Index  # where each one's parent is in the part of the look before, or its length
+    terms: Terms | None  # of these assignments; None where there is nothing to test
+    most: int  # more than this have a statistic larger than those of all that were left out
+    limit: float  # p-values of assignments that the next part leaves out are larger, here and before
 
 
 @dataclass
 class ShiftedRuns:
-    """The test of a pair after the first algorithm's numbers are lowered by a shift.
+    """The test of a pair after the first algorithm's numbers are lowered by a shift."""
 
-    Attributes
-    ----------
-    terms : list of Terms or None
-        Those of the statistic at every look, None where there is nothing new to test.
-    spent : ndarray, shape (look,)
-        Share of the level spent by the last look before each at which there was something to test.
-    noise : ndarray, shape (look,)
-        By how many standard errors more random assignments may be rejected than enumerated ones at that look.
-    """
-
-    runs: Runs
+    runs: BatchedRuns
     looks: list[Look]
-    terms: list[Terms | None]
+    terms: list[Terms | None]  # at every look; None where there is nothing new to test
     share: Floats
     alpha: float
 
@@ -147,94 +92,89 @@ class ShiftedRuns:
         tested = np.array([terms is not None for terms in self.terms])
         last = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
         last = np.append(-1, last[:-1])
-        self.spent = np.where(last < 0, 0.0, self.share[last])
+        self.spent = np.where(last < 0, 0.0, self.share[last])  # by the last look with something to test
+        # By how many standard errors more random assignments may be rejected than enumerated ones at that look.
         self.noise = np.where((last >= 0) & exact[last] & ~exact, _NOISE, 0.0)
 
     @cached_property
     def enough(self) -> Floats:
         """Return up to which p-values usually have to be known at every look, less from look to look."""
-        n, share = np.array([look.n_total for look in self.looks]), self.share[: len(self.looks)]
+        n = np.array([look.n_total for look in self.looks])
+        share = self.share[: len(self.looks)]
         out = self.alpha + _FEW / (share * n)
         spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)  # less leaves none to spare
         out[:-1] = np.maximum(out[:-1], spare[1:])
         return np.maximum.accumulate(out[::-1])[::-1]
 
     def spare(self, k: int, known: float) -> int:
-        """Return how many assignments may reach a statistic at look `k` without any p-value above `known` deciding.
-
-        At most ``x s_{k-1} B`` assignments have ``q_{k-1} <= x``, which leaves ``x (s_k - s_{k-1}) B``.
-        """
+        """Return how many assignments may reach a statistic without any p-value above `known` deciding."""
         n = self.looks[k].n_total
         if np.isinf(known):
             return n
-        spent = known * float(self.spent[k]) * n
+        spent = known * float(self.spent[k]) * n  # as many at most have an earlier p-value up to `known`
         return math.floor(known * float(self.share[k]) * n - spent - float(self.noise[k]) * math.sqrt(spent))
 
-    def boundary(self, shift: float, parts: list[_Part]) -> SmallPvalues | None:
-        """Return which assignments are rejected at the look of the last part, None if that needs larger parts."""
-        found, alpha = SmallPvalues(np.full(1, np.inf), np.inf, -1, -1), self.alpha + LEVEL_TIE
-        for k, part in enumerate(parts):
-            q = np.append(found.q, np.inf)[part.before]
-            if part.terms is None:
-                found = found._replace(q=q)
-                continue
-            spare = self.spare(k, found.known)
-            if spare < 0 or found.known <= alpha:
-                return None
-            t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
-            budget = self.share[k] * self.looks[k].n_total
-            found = small_pvalues(t, q, found.known, budget, alpha, spare, part.most, part.limit)
-        if found.known <= alpha:
+    def after(self, found: SmallPvalues, shift: float, k: int, part: _Part) -> SmallPvalues | None:
+        """Return the p-values of look `k`, of its part, from those of the look before; None if parts are too small."""
+        q = np.append(found.q, np.inf)[part.before]
+        if part.terms is None:
+            return found._replace(q=q)
+        spare = self.spare(k, found.known)
+        if spare < 0:
             return None
-        below, above = (int(part.rows[place]) if place >= 0 else -1 for place in found[2:])
-        return found._replace(below=below, above=above)
+        t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
+        budget, alpha = self.share[k] * self.looks[k].n_total, self.alpha + LEVEL_TIE
+        found = small_pvalues(t, q, found.known, budget, alpha, spare, part.most, part.limit)
+        return found if found.known > alpha else None
 
 
 @dataclass
 class Nearby:
-    """Evaluates shifts near each other, with the assignments that matter for all of a window of shifts.
-
-    Attributes
-    ----------
-    low, high : float
-        The window.
-    growth : float
-        How many times the usual number of assignments is kept: more once that did not do.
-    parts : list of _Part
-        Until the last look asked for.
-    place, least : ndarray
-        Of all assignments at that look: where in the part each is, and a bound of its p-values until then.
-    """
+    """Evaluates shifts near each other, with the assignments that matter for all of a window of shifts."""
 
     test: ShiftedRuns
-    low: float = np.inf
+    low: float = np.inf  # of the window
     high: float = -np.inf
-    growth: float = 0.0
-    parts: list[_Part] = field(default_factory=list)
+    growth: float = 0.0  # times the usual number of assignments: more once that did not do
+    parts: list[_Part] = field(default_factory=list)  # until the last look asked for
+    # of all assignments at that look: where in the part each is
     place: Index = field(default_factory=lambda: np.zeros(1, np.intp))
-    least: Floats = field(default_factory=lambda: np.full(1, np.inf))
+    least: Floats = field(default_factory=lambda: np.full(1, np.inf))  # a bound of its p-values until then
+    # by shift: the number of looks evaluated, and what the last of them said
+    known: dict[float, tuple[int, SmallPvalues]] = field(default_factory=dict)
 
     def decide(self, shift: float, k: int, width: float) -> SmallPvalues:
         """Return which assignments are rejected at look `k`; a new window reaches `width` to both sides."""
         if not self.low <= shift <= self.high:
             self._move(shift - width, shift + width, growth=_GROWTH)
-        while (found := self.test.boundary(shift, self._until(k))) is None:
+        while (found := self._evaluate(shift, k)) is None:
             self._move(self.low, self.high, growth=2 * self.growth)
-        return found
+        below, above = (int(self.parts[k].rows[place]) if place >= 0 else -1 for place in found[2:])
+        return found._replace(below=below, above=above)
 
     def _move(self, low: float, high: float, *, growth: float) -> None:
-        self.low, self.high, self.growth, self.parts = low, high, growth, []
+        self.low, self.high, self.growth, self.parts, self.known = low, high, growth, [], {}
         self.place, self.least = np.zeros(1, np.intp), np.full(1, np.inf)
 
-    def _until(self, k: int) -> list[_Part]:
-        while len(self.parts) <= k:
-            self.parts.append(self._next())
-        return self.parts[: k + 1]
+    def _evaluate(self, shift: float, k: int) -> SmallPvalues | None:
+        """Go on from the look until which a shift is known."""
+        start, found = self.known.get(shift, (0, SmallPvalues(np.full(1, np.inf), np.inf, -1, -1)))
+        for number in range(start, k + 1):
+            if number == len(self.parts):
+                self.parts.append(self._next())
+            following = self.test.after(found, shift, number, self.parts[number])
+            if following is None:
+                return None
+            found = following
+        self.known[shift] = k + 1, found
+        return found
 
     def _next(self) -> _Part:
         """Return the assignments that matter at the next look, and the observed one."""
         k, test = len(self.parts), self.test
-        look, found, limit = test.looks[k], test.terms[k], self.growth * test.enough[k]
+        look = test.looks[k]
+        found = test.terms[k]
+        limit = self.growth * test.enough[k]
         before, least = self.place, self.least
         if look.parent is not None:
             before, least = before[look.parent], least[look.parent]
@@ -255,10 +195,7 @@ class Nearby:
         return _Part(rows, before[rows], found and found.take(rows), most, np.inf if whole else limit)
 
     def _tops(self, found: Terms, k: int, most: int) -> tuple[Index, Index]:
-        """Return assignments, and to each at least how many have a larger T at every shift of the window.
-
-        They are all those for which that is not more than `most`.
-        """
+        """Return assignments, and to each at least how many (up to `most`) have a larger T all over the window."""
         least, largest = squared_range(self.test.runs, found, k, self.low, self.high)
         place = max(len(least) - 1 - most, 0)
         tops = np.flatnonzero(largest >= (1 - _SAME) * np.partition(least, place)[place])
@@ -267,11 +204,7 @@ class Nearby:
 
 
 def sequential_limits(test: ShiftedRuns) -> Floats:
-    """Return the hull of the shifts not rejected by each look, shape (look, 2), NaN where all are.
-
-    The ends are searched between the interval of the look before and the shift at which T is 0. A look that rejects the
-    shift of the interval before that is nearest to this one leaves none.
-    """
+    """Return the hull of the shifts not rejected by each look and all before, (look, 2), NaN where all are."""
     out = np.full((len(test.looks), 2), np.nan)
     low, high = -np.inf, np.inf
     in_between, *outwards = (Nearby(test) for _ in range(3))
@@ -291,25 +224,15 @@ def sequential_limits(test: ShiftedRuns) -> Floats:
 
 @dataclass
 class _End:
-    """The search for one end at look `k`, between a shift that is not rejected and the end at the look before.
-
-    Attributes
-    ----------
-    inside, outside : float
-        The bracket.
-    shift : float
-        Where the test was evaluated last.
-    boundary : SmallPvalues
-        What it said.
-    """
+    """The search for one end at look `k`, between a shift that is not rejected and the end at the look before."""
 
     nearby: Nearby
     terms: Terms
     k: int
     inside: float
     outside: float
-    shift: float
-    boundary: SmallPvalues
+    shift: float  # where the test was evaluated last
+    boundary: SmallPvalues  # what it said
 
     def __post_init__(self) -> None:
         self.test, self.centre = self.nearby.test, self.inside
@@ -364,20 +287,19 @@ class _End:
         return abs(self.outside - self.inside)
 
     def _crossing(self, *, moving: bool = True) -> float | None:
-        """Return the shift nearest to the last one at which T equals that of the assignment next to the boundary.
-
-        That is a root of the quartic ``D_0² V_g - D_g² V_0``. Far from the boundary the assignment next to it is often
-        another one, but T there is nearly the same: then the T of this one is not `moving` with the shift.
-        """
+        """Return the shift nearest to the last one where T equals that of the assignment next to the boundary."""
         other = self.boundary.below if self.boundary.rejected else self.boundary.above
         if other < 1:
             return None
-        d, v, at = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]], self.shift
+        d = self.terms.d[:, [0, other]]
+        v = self.terms.v[:, [0, other]]
+        at = self.shift
         d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
-        if not moving:
+        if not moving:  # far from the boundary the assignment next to it is often another one, of nearly the same T
             d[1:, 1], v[1:, 1] = 0, 0
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
+        # of the quartic D_0² V_g - D_g² V_0
         roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
         roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
         low, high = sorted((self.inside, self.outside))

@@ -1,11 +1,7 @@
 """Statistics of a performance distribution: of a sample, of its bootstrap resamples, and bounds from a band.
 
-Mean, median, IQM and CVaR are means of the inverse CDF over a *span* of ranks; the others (but not the standard
-deviation) are means of a function of the scores. `Summaries` says which are wanted. Their order on the last axis:
-mean, median, standard deviation, IQM, CVaR of the best and of the worst share at each level, partial mean and share
-above each threshold, optimality gap.
-
-Trials may be +inf. A statistic that takes in such a trial is infinite, the standard deviation NaN; others stand.
+Mean, median, IQM and CVaR are means of F⁻¹ over a *span* of ranks. On the last axis: mean, median, standard deviation,
+IQM, CVaR of the best and of the worst share at each level, partial means, shares, optimality gap. Trials may be +inf.
 """
 
 from __future__ import annotations
@@ -19,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 _ROUNDING = 1e-13
 _AT_ONCE = 2**15
@@ -28,25 +25,13 @@ _DEVIATION = 2  # place of the standard deviation among the statistics
 
 @dataclass(frozen=True)
 class Summaries:
-    """Which statistics are wanted.
+    """Which statistics are wanted."""
 
-    Attributes
-    ----------
-    levels : ndarray
-        Of CVaR: at level α, the mean of the best and of the worst share 1 - α.
-    conditional : bool
-        CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial, instead of the mean of the tail.
-    thresholds, targets : ndarray
-        Of partial mean and share; of the optimality gap, one or none.
-    higher : bool
-        Whether higher scores are better.
-    """
-
-    levels: Floats
-    conditional: bool
-    thresholds: Floats
-    targets: Floats
-    higher: bool
+    levels: Floats  # of CVaR: at level α, the mean of the best and of the worst share 1 - α
+    conditional: bool  # CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial
+    thresholds: Floats  # of partial mean and share
+    targets: Floats  # of the optimality gap, one or none
+    higher: bool  # whether higher scores are better
 
     @property
     def length(self) -> int:
@@ -83,7 +68,7 @@ class Summaries:
         share = (n[:, np.newaxis] - met if self.higher else met) / per
         partial = (total - below if self.higher else below) / per + centre * share
         target = self.targets - centre
-        capped = self._capped(target, of_target, total, reached.astype(float), per, np.zeros_like(per))
+        capped = of_target + target * (per - reached) if self.higher else target * reached + total - of_target
         gap = np.abs(target - capped / per)
         found = self._in_order(means, sums.deviations(means[:, MEAN])[:, np.newaxis], partial, share, gap)
         return self._with_infinity(found, spans[..., 1] > n_finite[:, np.newaxis], (n > n_finite)[:, np.newaxis])
@@ -98,14 +83,6 @@ class Summaries:
         spans[:, lower, 1] = ecdf.count_up_to(x, x[rows, np.maximum(last - 1, 0)])
         spans[n == 0] = 0
 
-    def _capped(
-        self, target: Floats, of_target: Floats, total: Floats, reached: Floats, n: Floats, start: Floats
-    ) -> Floats:
-        """Return Σ min(x, target), or max if lower is better, over ranks `start` to `n`, up to `reached` below it."""
-        if self.higher:
-            return of_target + target * (n - reached)
-        return target * (reached - start) + total - of_target
-
     def _in_order(self, means: Floats, deviation: Floats, partial: Floats, share: Floats, gap: Floats) -> Floats:
         size = len(self.levels)
         tails = means[..., IQM + 1 :]
@@ -115,11 +92,7 @@ class Summaries:
         )
 
     def _with_infinity(self, found: Floats, tail: NDArray[np.bool_], some: NDArray[np.bool_]) -> Floats:
-        """Return statistics, infinite or NaN where they take in trials of +inf.
-
-        `tail`, shape (..., span), says of each span whether it reaches such a trial; `some`, shape (..., 1), whether
-        there is one. Not among them: partial means of low scores, shares, and the gap below a target.
-        """
+        """Return statistics, inf or NaN where their span or the sample has trials of +inf (`tail`, `some`)."""
         if not some.any():
             return found
         lead = np.broadcast_shapes(tail.shape[:-1], some.shape[:-1])
@@ -134,12 +107,7 @@ class Summaries:
         return found
 
     def resampled(self, x: Floats, cumulative: Floats) -> Floats:
-        """Return the statistics of resamples, shape (task, resample, statistic).
-
-        `x`, shape (task, trial), has sorted samples without gaps; `cumulative`, shape (task or 1, resample, trial),
-        how many trials of a resample are the first ones of `x`, up to each. The mean of F⁻¹ over ranks a to b is then
-        ``(b x_n - a x_1 - Σ clip(W_j, a, b) (x_{j+1} - x_j)) / (b - a)``.
-        """
+        """Return the statistics of resamples, (task, resample, statistic), of which trials are counted."""
         z = x
         x, n_finite = ecdf.finite(x, np.full(len(x), x.shape[-1]))
         centre = x.mean(axis=-1, keepdims=True)
@@ -155,10 +123,15 @@ class Summaries:
             below = inner if span == MEAN else np.clip(inner, low, high)
             whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (below @ step)[..., 0]
             means.append(whole / (high - low)[..., 0] + centre)
-        found = self._resampled_means(z, x, x + centre, inner, total[..., np.newaxis])
+        z, raised = z[..., np.newaxis], (x + centre)[..., np.newaxis]  # with numbers for infinite ones
+        met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
+        capped = np.minimum(z, self.targets) if self.higher else np.maximum(raised, self.targets)
+        functions = np.concatenate([x[..., np.newaxis] ** 2, np.where(met, raised, 0.0), met, capped], axis=-1)
+        found = functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total[..., np.newaxis]
         edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
         squares, partial, share, capped = np.split(found, edges, axis=-1)
-        mean, n = means[MEAN][..., np.newaxis] - centre[..., np.newaxis], total[..., np.newaxis]
+        mean = means[MEAN][..., np.newaxis] - centre[..., np.newaxis]
+        n = total[..., np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = squares - mean**2
             deviation = np.sqrt(np.where(variance > _ROUNDING * squares, variance, 0.0) * n / (n - 1))
@@ -172,17 +145,6 @@ class Summaries:
         return self._with_infinity(
             statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
         )
-
-    def _resampled_means(self, z: Floats, centred: Floats, finite: Floats, inner: Floats, total: Floats) -> Floats:
-        """Return the means of functions of the scores: squares about the centre, partial means, shares, capped.
-
-        `finite` are the scores `z` with numbers for those that are infinite.
-        """
-        z, finite = z[..., np.newaxis], finite[..., np.newaxis]
-        met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
-        capped = np.minimum(z, self.targets) if self.higher else np.maximum(finite, self.targets)
-        functions = np.concatenate([centred[..., np.newaxis] ** 2, np.where(met, finite, 0.0), met, capped], axis=-1)
-        return functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total
 
     def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
         size, n_tasks = len(self.levels), len(x)
@@ -200,12 +162,7 @@ class Summaries:
         return spans
 
     def bounds(self, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
-        """Return limits of the statistics from the band of F and scores between `low` and `high`.
-
-        `sums` are of samples of equal sizes, without gaps. Shape (task, statistic, 2): limits of means of F⁻¹ and of
-        the gap, NaN of the others. The lowest F⁻¹ that the band allows is the k-th trial between the k-th and the next
-        of its upper limits, and `low` below the first; the highest likewise.
-        """
+        """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
         spans = [(0.0, 1.0), (0.25, 0.75), *((level, 1.0) for level in self.levels)]
         spans += [(0.0, 1 - level) for level in self.levels]
         none = np.full((len(sums.x), max(1, len(self.thresholds))), np.nan)
@@ -233,10 +190,7 @@ class Summaries:
 def _means_between(
     sums: ecdf.CentredSums, alpha: float, spans: Sequence[tuple[float, float]], end: float, *, is_low: bool
 ) -> list[Floats]:
-    """Return means over spans of the lowest F⁻¹ that the band allows, or of the highest.
-
-    `end` is the score where no trial sets a limit. The integral of F⁻¹ up to p is linear between limits.
-    """
+    """Return means over spans of the lowest F⁻¹ that the band allows, or of the highest, `end` without trials."""
     x, centre, n = sums.x, sums.centre[:, 0], sums.x.shape[1]
     if n > ecdf.LARGEST:  # parallel to F: no array of limits, as 3,000,000 trials would take twice as long
         epsilon = ecdf.dkw(n, alpha)
@@ -264,7 +218,8 @@ def _means_between(
         total = above - below + (rest * (end - centre) if rest else 0.0)
         infinite = (sums.n_finite < n) & (last > sums.n_finite) & (first < n)
         mean = np.where(infinite & (total > -np.inf), np.inf, total / (stop - start) + centre)
-        least, most = x[:, min(int(first), n - 1)], x[:, max(int(np.ceil(last)) - 1, 0)]
+        least = x[:, min(int(first), n - 1)]
+        most = x[:, max(int(np.ceil(last)) - 1, 0)]
         lowest, highest = (end, most) if is_low else (least, end)
         ends = (lowest if rest else least, np.where(infinite, np.inf, highest if rest else most))
         means.append(np.clip(mean, *ends))  # rounding exceeds them
@@ -272,14 +227,10 @@ def _means_between(
 
 
 def weighted(values: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
-    """Return Σ weight (value - centre) + rest (end - centre), shape (task,), of values of shape (task, trial).
-
-    Opposite infinite ones give the end. Many trials are read in pieces that fit the cache.
-    """
+    """Return Σ weight (value - centre) + rest (end - centre), in pieces; opposite infinite ones give the end."""
     total = np.zeros(len(values))
     middle = np.reshape(centre, (-1, 1))
-    for start in range(0, values.shape[1], _AT_ONCE):
-        columns = slice(start, start + _AT_ONCE)
+    for columns in stretches(values.shape[1], _AT_ONCE):
         part, own = values[:, columns] - middle, weight[columns]
         infinite = np.isinf(part)
         if infinite.any():

@@ -1,13 +1,7 @@
-"""Sums of squares of the two-way ANOVA from the moments of the curves.
+"""Sums of squares of the two-way ANOVA from the means z̄ and co-moments C of curves, as in Piater & Cohen.
 
-Symbols as in Piater & Cohen: ``m`` algorithms, ``N`` curves, ``k`` training levels, ``l_i`` curves of algorithm
-``i``. With the means ``z̄_j`` of the level-centred curves and the co-moments ``C`` of the curve-centred ones::
-
-    SS_algorithm   = k Σ_i (Σ_{j∈i} z̄_j)² / l_i             of the total  k Σ_j z̄_j²
-    SS_interaction =   Σ_i (Σ_{j,j'∈i} C_jj') / l_i          of the total  trace C
-
-Neither total changes when whole curves change places, so a shuffle costs the same whatever ``k`` is.
-Arrays over effects have the order (algorithm, interaction), over error terms (pooled, split_plot).
+``SS_algorithm = k Σ_i (Σ_{j∈i} z̄_j)² / l_i`` of ``k Σ_j z̄_j²``, ``SS_interaction = Σ_i (Σ_{j,j'∈i} C_jj') / l_i`` of
+trace C: totals that no shuffle changes. Effects are (algorithm, interaction), error terms (pooled, split_plot).
 """
 
 from __future__ import annotations
@@ -21,51 +15,31 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.engine import Progress, n_rare, pvalue_fields, squared_sums, tally
 from xcurves.kernels.moments import Floats, is_factor, trace
-from xcurves.kernels.plans import TIE, RunPlan, rows_that_fit
+from xcurves.kernels.plans import TIE, RunPlan, in_stretches, rows_that_fit
 
 _TASKS = 64  # tested together
 
 
 class AnovaDesign(NamedTuple):
-    """What the shuffles need from tasks with the same number of levels and the same present runs.
+    """What the shuffles need from tasks with the same number of levels and the same present runs."""
 
-    Attributes
-    ----------
-    means : ndarray, shape (task, N)
-        Means of the level-centred curves; if paired, centred within runs too.
-    comoment : ndarray, shape (task, N, N) or (task, N, r)
-        Co-moments of the curve-centred curves, or a factor of these; if paired, centred within runs too.
-    n_levels : int
-        Number of training levels.
-    sizes : tuple of int
-        Number of curves of each algorithm, in the order of the curves.
-    paired : bool
-        Whether run ``j`` is matched over the algorithms.
-    totals : ndarray, shape (effect, task)
-        The total of each effect: its sum of squares plus that of its own error, the same for every assignment; 0
-        where it is only rounding error of the scores.
-    rest : ndarray, shape (task,)
-        Further terms of the pooled error: the sums of squares of runs, if paired.
-    """
-
-    means: Floats
-    comoment: Floats
+    means: Floats  # (task, curve), of level-centred curves; if paired, centred within runs too
+    comoment: Floats  # (task, curve, curve) of curve-centred curves, or a factor; paired as the means
     n_levels: int
-    sizes: tuple[int, ...]
-    paired: bool
-    totals: Floats
-    rest: Floats
+    sizes: tuple[int, ...]  # of the groups, in the order of the curves
+    paired: bool  # whether run j is matched over the algorithms
+    totals: Floats  # (effect, task): SS plus that of its own error; 0 where only rounding
+    rest: Floats  # (task,): further terms of the pooled error, of runs if paired
 
     @property
     def rounding(self) -> Floats:
         """Effects and errors up to this are rounding errors, shape (effect, task)."""
         return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.totals)
 
-    def panel(self, start: int, stop: int) -> AnovaDesign:
+    def panel(self, some: slice) -> AnovaDesign:
         """Return the design of some of the tasks."""
-        cut = slice(start, stop)
         return self._replace(
-            means=self.means[cut], comoment=self.comoment[cut], totals=self.totals[:, cut], rest=self.rest[cut]
+            means=self.means[some], comoment=self.comoment[some], totals=self.totals[:, some], rest=self.rest[some]
         )
 
 
@@ -77,12 +51,7 @@ def make_design(
     magnitude: Floats,
     within: tuple[Floats, Floats] | None = None,
 ) -> AnovaDesign:
-    """Find the invariants of the shuffles from the moments of the curves that are present.
-
-    `magnitude`, shape (task,), is the sum of squares of the pool's mean curve, counted once for each curve: offsets and
-    trends increase the rounding error of the scores. `within`, if paired, has the means and co-moments of the
-    differences of the curves from the mean of their run, computed before anything is squared.
-    """
+    """Find the invariants of the shuffles; `magnitude` of the scores says what rounds, `within` has centred runs."""
     all_totals = _effect_totals(means, comoment, n_levels)
     rounding = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_totals.sum(axis=0))
     if within is not None:
@@ -129,28 +98,27 @@ def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
 
 
 def shared_sums(design: AnovaDesign, sums: Floats) -> Floats:
-    """Return SS + error SS of every effect and error term, shape (effect, error_term, task[, shuffle]).
-
-    With the pooled error, the sum contains the error of the other effect too.
-    """
-    behind = (np.newaxis,) * (sums.ndim - 2)
-    own = np.broadcast_to(design.totals[(..., *behind)], sums.shape)
+    """Return SS + error SS, with the pooled error that of both effects: (effect, error_term, task[, shuffle])."""
+    own = np.broadcast_to(_behind(design.totals, sums.ndim), sums.shape)
     other = _residuals(design, sums)[::-1]
-    return np.stack([own + other + design.rest[(..., *behind)], own], axis=1)
+    return np.stack([own + other + _behind(design.rest, sums.ndim - 1), own], axis=1)
 
 
 def error_sums(design: AnovaDesign, sums: Floats) -> Floats:
     """Return the error SS of every effect and error term, shape (effect, error_term, task[, shuffle])."""
-    behind = (np.newaxis,) * (sums.ndim - 2)
     own = _residuals(design, sums)
-    return np.stack([own + own[::-1] + design.rest[(..., *behind)], own], axis=1)
+    return np.stack([own + own[::-1] + _behind(design.rest, sums.ndim - 1), own], axis=1)
 
 
 def _residuals(design: AnovaDesign, sums: Floats) -> Floats:
     """Return the totals less the effects, shape as `sums`."""
-    behind = (np.newaxis,) * (sums.ndim - 2)
-    left = design.totals[(..., *behind)] - sums
-    return np.where(left <= design.rounding[(..., *behind)], 0.0, left)
+    left = _behind(design.totals, sums.ndim) - sums
+    return np.where(left <= _behind(design.rounding, sums.ndim), 0.0, left)
+
+
+def _behind(values: Floats, ndim: int) -> Floats:
+    """Return an array with so many axes, new ones behind."""
+    return values.reshape(*values.shape, *[1] * (ndim - values.ndim))
 
 
 def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
@@ -163,40 +131,30 @@ def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
     return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
 
 
-def _value_counts(design: AnovaDesign) -> Floats:
-    """Return how many values every effect and error are of, shape (effect, error_term): scores, or means of curves."""
-    n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
-    return np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
-
-
 def f_ratios(design: AnovaDesign, sums: Floats) -> Floats:
     """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
-    behind = (np.newaxis,) * (sums.ndim - 1)
-    df, df_error = degrees_of_freedom(design)
+    df, df_error = (_behind(each, sums.ndim + 1) for each in degrees_of_freedom(design))
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean_square = sums[:, np.newaxis] / df[(..., *behind)]
-        return np.asarray(mean_square / (error_sums(design, sums) / df_error[(..., *behind)]))
+        return np.asarray(sums[:, np.newaxis] / df / (error_sums(design, sums) / df_error))
 
 
 def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Floats]:
-    """Return the ANOVA table as observed, every array with the tasks in front.
-
-    `level_ss` has the sum of squared deviations of the pool's mean curve, shape (task,).
-    """
+    """Return the ANOVA table as observed, tasks in front; `level_ss` is that of the pool's mean curve."""
     effect = effect_sums(design)
     error = error_sums(design, effect)
     f = f_ratios(design, effect)
     df, df_error = degrees_of_freedom(design)
-    n_curves, n_levels = sum(design.sizes), design.n_levels
+    n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
+    n_values = np.array([[n_scores, n_curves], [n_scores, n_scores]], float)  # of effects and errors
     training = n_curves * level_ss
     ss = np.stack([effect[1], effect[0], training, error[0, 0], effect.sum(axis=0) + training + error[0, 0]])
-    df_source = np.array([df[1, 0], df[0, 0], n_levels - 1, df_error[0, 0], n_curves * n_levels - 1])
+    df_source = np.array([df[1, 0], df[0, 0], design.n_levels - 1, df_error[0, 0], n_scores - 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
         generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])  # Olejnik & Algina, all error
         mean_square = error / df_error[..., np.newaxis]
         by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
-        others = (_value_counts(design) - df)[..., np.newaxis] * mean_square
+        others = (n_values - df)[..., np.newaxis] * mean_square
         omega = (effect[:, np.newaxis] - by_chance) / (effect[:, np.newaxis] + others)
     n_tasks = len(design.means)
     return {
@@ -221,28 +179,18 @@ def f_tests(
     batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
-    """Compare the observed F ratios with those of every reassignment of the plan.
+    """Compare the observed F with those of every reassignment: arrays of shape (task, effect, error_term)."""
 
-    Returns
-    -------
-    dict of ndarray, shape (task, effect, error_term)
-        `pvalue`, its Monte Carlo standard error, `critical_value`; with `keep` also `pvalue_rank` and
-        `null_distribution`, with reassignments as the last axis.
-    """
-    width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
-    starts = range(0, len(design.means), width)
-    panels = [_f_panel(design.panel(s, s + width), plan, alpha, keep, batch, progress) for s in starts]
-    return {name: np.concatenate([np.moveaxis(panel[name], 2, 0) for panel in panels]) for name in panels[0]}
+    def evaluate(some: slice) -> dict[str, Floats]:
+        return _f_panel(design.panel(some), plan, alpha, keep, batch, progress)
+
+    return in_stretches(evaluate, len(design.means), min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha))))
 
 
 def _f_panel(
     design: AnovaDesign, plan: RunPlan, alpha: float, keep: bool, batch: int | None, progress: Progress
 ) -> dict[str, Floats]:
-    """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite.
-
-    Two sums of squares are tied if they agree within `TIE` of the effect's total, plus, with the pooled error, the
-    rounding error of the other total. A reassignment with 0 / 0 counts as a tie.
-    """
+    """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite; 0 / 0 is a tie."""
     sums = effect_sums(design)
     observed = f_ratios(design, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -270,7 +218,7 @@ def _f_panel(
         found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
     for values in found.values():
         values[np.isnan(observed)] = np.nan
-    return found
+    return {name: np.moveaxis(values, 2, 0) for name, values in found.items()}
 
 
 def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:

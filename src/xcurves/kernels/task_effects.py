@@ -1,15 +1,7 @@
 """The difference of two algorithms over given tasks, by dealing whole runs anew within every task by itself.
 
-With ``d_t`` the difference of a task's means, ``v_t`` the squared standard error and weights that sum to one,
-
-    Δ = Σ w_t d_t,   T = Δ / sqrt(Σ w_t² v_t),   R = Σ w_t (d_t - Δ)² / Σ w_t v_t
-
-are recomputed for every deal: T of the numbers as they are, R of the numbers less Δ from the first algorithm's.
-Studentizing keeps the test asymptotically right when variances differ (Janssen 1997,
-doi:10.1016/S0167-7152(97)00043-6). All sums are quadratic in a common shift, so the interval of T comes from the same
-pass.
-
-Numbers are of shape (pair, task, run), a task's runs in front and NaN behind; all pairs have the same numbers of runs.
+``Δ = Σ w_t d_t, T = Δ / sqrt(Σ w_t² v_t), R = Σ w_t (d_t - Δ)² / Σ w_t v_t`` (Janssen 1997, see `contrasts`), R of
+numbers less Δ. Numbers are (pair, task, run), runs in front and NaN behind, as many of all pairs.
 """
 
 from __future__ import annotations
@@ -22,72 +14,41 @@ import numpy as np
 from xcurves.kernels import contrasts, margins
 from xcurves.kernels.engine import Progress, label_batches, may_leave_gaps, n_rare, ratio_reaches
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, Labels, rows_that_fit
-from xcurves.kernels.task_plans import Cells, DealPlan
+from xcurves.kernels.plans import TIE, Labels, in_stretches, rows_that_fit, stretches
+from xcurves.kernels.task_plans import DealPlan, TaskCells
 from xcurves.kernels.task_ranks import RankTest
 
 _ROUNDING = 64 * np.finfo(float).eps
 
 
 class TaskNumbers(NamedTuple):
-    """The numbers of tasks with the same numbers of runs, from which those of a deal follow.
+    """The numbers of tasks with the same numbers of runs, from which those of a deal follow."""
 
-    With ``z = u - δ shift``, ``s`` its sum over the curves dealt to the first algorithm (paired: over all runs, minus
-    those turned), ``q`` that of its squares and ``Q`` the sum of all squares, the difference of a task is ``of_sum s``
-    and its squared standard error ``of_all Q + of_squares q - of_square s²``.
-
-    Attributes
-    ----------
-    cells : Cells
-        Which tasks.
-    turned : float
-        What a label of 1 takes from the part of a curve in ``s``, which is 1 otherwise.
-    u : ndarray, shape (member, curve, pair)
-        Numbers less the estimate from the first algorithm's, centred within the task; paired: differences within runs.
-    shift : ndarray, shape (curve,)
-        What a shift of 1 takes from each.
-    weights : ndarray, shape (member,)
-        Of the tasks.
-    of_sum, of_all, of_squares, of_square : float
-        See above.
-    """
-
-    cells: Cells
-    turned: float
-    u: Floats
-    shift: Floats
-    weights: Floats
-    of_sum: float
-    of_all: float
+    cells: TaskCells
+    turned: float  # what a label of 1 takes from the part of a curve in s, which is 1 otherwise
+    u: Floats  # (member, curve, pair): less the estimate, centred within the task; paired: differences
+    shift: Floats  # (curve,): what a shift of 1 takes from each
+    weights: Floats  # (member,), of the tasks
+    of_sum: float  # d is of_sum s, s the sum of what is dealt to the first (paired: less those turned)
+    of_all: float  # v is of_all Q + of_squares q - of_square s²
     of_squares: float
     of_square: float
 
 
 class Sums(NamedTuple):
-    """What is needed of deals, each of shape (deal, pair), or (deal, 1) where it is the same for all pairs.
+    """What is needed of deals, each of shape (deal, pair), or (deal, 1) where it is the same for all pairs."""
 
-    Attributes
-    ----------
-    n, e, v0, v1, v2 : ndarray
-        Estimate and variance as functions of a further shift, see `contrasts.ShiftedContrast`.
-    spread, within : ndarray
-        Numerator and denominator of R.
-    """
-
-    n: Floats
+    n: Floats  # estimate, e its slope by a shift
     e: Floats
-    v0: Floats
+    v0: Floats  # variance, with v1 and v2 by a shift: see `contrasts.ShiftedContrast`
     v1: Floats
     v2: Floats
-    spread: Floats
-    within: Floats
+    spread: Floats  # numerator of R
+    within: Floats  # its denominator
 
 
-def differences(x: Floats, y: Floats, *, paired: bool) -> tuple[Floats, Floats]:
-    """Return the difference of the means of every task and its squared standard error, NaN where that is unknown.
-
-    A difference that rounding the scores can make is 0.
-    """
+def task_differences(x: Floats, y: Floats, *, paired: bool) -> tuple[Floats, Floats]:
+    """Return differences of means, 0 where they round, and squared standard errors of tasks, NaN if unknown."""
     (m, mean_x, var_x), (n, mean_y, var_y) = _moments(x), _moments(y)
     d, v = mean_x - mean_y, var_x / m + var_y / n
     if paired:
@@ -127,28 +88,16 @@ def task_effect_tests(
     sign: int = 1,
     ranks: bool = True,
 ) -> dict[str, Floats]:
-    """Test the difference over the tasks of every pair, each task with two runs or more of both algorithms.
-
-    `weights`, shape (task,), sum to one over the plan's tasks; `progress` wraps blocks of deals. With a `margin` test
-    that ``sign`` times the difference is at most ``-margin``, against more. Without alphas there are no intervals,
-    without `ranks` no P(X > Y).
-
-    Returns
-    -------
-    dict of ndarray, shape (pair,)
-        `difference`, `statistic`, `pvalue`, `difference_ci` (pair, 2), of several alphas (pair, alpha, 2),
-        `interaction` (R), `interaction_pvalue`; unless paired, `prob_greater`, `prob_greater_statistic`,
-        `prob_greater_pvalue`; and with a margin `margin_pvalue` and `margin_limit`, of the first alpha.
-    """
+    """Test the difference over tasks of every pair, with intervals at `alpha`, `ranks` and a `margin` if asked for."""
     width = rows_that_fit(max(16 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
-    parts = [
-        _evaluate(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
-        for some in (slice(start, start + width) for start in range(0, len(x), width))
-    ]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def evaluate(some: slice) -> dict[str, Floats]:
+        return _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
+
+    return in_stretches(evaluate, len(x), width)
 
 
-def _evaluate(
+def _effect_panel(
     x: Floats,
     y: Floats,
     weights: Floats,
@@ -159,11 +108,12 @@ def _evaluate(
     sign: int,
     with_ranks: bool,
 ) -> dict[str, Floats]:
-    d, v = differences(x, y, paired=plan.paired)
+    d, v = task_differences(x, y, paired=plan.paired)
     tasks = np.concatenate([cells.tasks for cells in plan.cells])
     w = weights[tasks]
-    estimate, error = weighted_sum(d[:, tasks], w), np.sqrt(v[:, tasks] @ w**2)
-    parts = [_part(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
+    estimate = weighted_sum(d[:, tasks], w)
+    error = np.sqrt(v[:, tasks] @ w**2)
+    parts = [_numbers_of(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
     observed = _sums(parts, plan.observed)
     tests = _Tests(parts, observed, estimate)
     ranks = RankTest(x, y, weights, plan) if with_ranks and not plan.paired else None
@@ -216,7 +166,9 @@ def weighted_sum(d: Floats, weights: Floats) -> Floats:
     return np.where(np.abs(total) <= _ROUNDING * np.abs(terms).sum(axis=-1), 0.0, total)
 
 
-def _part(x: Floats, y: Floats, weights: Floats, cells: Cells, estimate: Floats, *, paired: bool) -> TaskNumbers:
+def _numbers_of(
+    x: Floats, y: Floats, weights: Floats, cells: TaskCells, estimate: Floats, *, paired: bool
+) -> TaskNumbers:
     tasks, m, n, _ = cells
     w = weights[tasks]
     if paired:
@@ -237,7 +189,7 @@ def _sums(parts: Sequence[TaskNumbers], labels: Labels) -> Sums:
     for part in parts:
         mine = part.cells.of(labels)
         width = rows_that_fit(8 * len(labels) * mine.shape[-1])
-        for some in (slice(start, start + width) for start in range(0, mine.shape[1], width)):
+        for some in stretches(mine.shape[1], width):
             deals = np.subtract(1.0, part.turned * mine[:, some].swapaxes(0, 1), order="C", dtype=np.float64)
             by_part.append(_sums_of_part(part._replace(u=part.u[some], weights=part.weights[some]), deals))
     sums = Sums(*(sum(each[1:], start=each[0]) for each in zip(*by_part, strict=True)))
@@ -253,23 +205,23 @@ def _sums_of_part(part: TaskNumbers, deals: Floats) -> Sums:
     _, _, u, shift, w, of_sum, of_all, of_squares, of_square = part
     w2 = w**2
     s, c = deals @ u, deals @ shift
-    once, within, v0 = _over_tasks(w, s), -of_square * _over_tasks(w, s * s), -of_square * _over_tasks(w2, s * s)
+    once = _weigh(w, s)
+    within = -of_square * _weigh(w, s * s)
+    v0 = -of_square * _weigh(w2, s * s)
     v1 = 2 * of_square * np.einsum("tbp,tb->bp", s, w2[:, np.newaxis] * c)
     v2 = -of_square * (w2 @ c**2)
     products = u * u, -2 * u * shift[:, np.newaxis], np.broadcast_to((shift * shift)[:, np.newaxis], (*u.shape[:2], 1))
-    within += of_all * _over_tasks(w, products[0].sum(axis=1))
-    v0, v1 = (v + of_all * _over_tasks(w2, each.sum(axis=1)) for v, each in zip((v0, v1), products[:2], strict=True))
-    v2 = v2[:, np.newaxis] + of_all * _over_tasks(w2, products[2].sum(axis=1))
+    within += of_all * _weigh(w, products[0].sum(axis=1))
+    v0, v1 = (v + of_all * _weigh(w2, each.sum(axis=1)) for v, each in zip((v0, v1), products[:2], strict=True))
+    v2 = v2[:, np.newaxis] + of_all * _weigh(w2, products[2].sum(axis=1))
     if of_squares:
-        within += of_squares * _over_tasks(w, deals @ products[0])
-        v0, v1, v2 = (
-            v + of_squares * _over_tasks(w2, deals @ each) for v, each in zip((v0, v1, v2), products, strict=True)
-        )
-    spread = of_sum**2 * _over_tasks(w, s * s)
+        within += of_squares * _weigh(w, deals @ products[0])
+        v0, v1, v2 = (v + of_squares * _weigh(w2, deals @ each) for v, each in zip((v0, v1, v2), products, strict=True))
+    spread = of_sum**2 * _weigh(w, s * s)
     return Sums(of_sum * once, of_sum * (w @ c)[:, np.newaxis], v0, v1, v2, spread, within)
 
 
-def _over_tasks(weights: Floats, values: Floats) -> Floats:
+def _weigh(weights: Floats, values: Floats) -> Floats:
     """Return the weighted sum over the first axis."""
     return np.tensordot(weights, values, 1)
 

@@ -1,14 +1,7 @@
 """The mean difference over tasks like those at hand, by flipping the signs of whole tasks, or of families of tasks.
 
-Every family has a number ``x``, the sum of its tasks' weighted differences, and a weight ``W``. The test statistic is
-
-    T = Σ x / sqrt(F / (F - 1) (Σ x² - (Σ x)² / F)),
-
-which rises with ``R = (Σ x)² / (F Σ x²)``, whose denominator no flip changes. One vector of flips serves all pairs of
-algorithms and all levels. The test is exact for independent differences that are symmetric about 0. Its interval is
-that of the subset means (Hartigan 1969, doi:10.1080/01621459.1969.10501057).
-
-Numbers are of shape (member, family); a family that a member does not have is NaN.
+Of sums ``x`` of a family's weighted differences, (member, family), NaN if absent, T rises with R = (Σ x)² / (F Σ x²),
+whose denominator no flip changes. Intervals are those of subset means (Hartigan, doi:10.1080/01621459.1969.10501057).
 """
 
 from __future__ import annotations
@@ -22,6 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.ecdf import clopper_pearson
 from xcurves.kernels.engine import StepDown, label_batches, tally
+from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
 
@@ -33,14 +27,15 @@ ROUNDING = 64 * np.finfo(float).eps
 
 def flip_statistic(x: Floats) -> Floats:
     """Return T, shape (member,); infinite if all families have the same number, NaN of less than two families."""
-    n, total = np.count_nonzero(~np.isnan(x), axis=-1), np.nansum(x, axis=-1)
-    ratio = _ratio(total, _scale(x))
+    n = np.count_nonzero(~np.isnan(x), axis=-1)
+    total = np.nansum(x, axis=-1)
+    ratio = _ratio(total, _denominator(x))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sign(total) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - ROUNDING, 0.0, 1 - ratio))
     return np.where(n < 2, np.nan, np.where(ratio == 0, 0.0, t))
 
 
-def _scale(x: Floats) -> Floats:
+def _denominator(x: Floats) -> Floats:
     """Return the denominator of R, shape (..., member)."""
     return np.asarray(np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1))
 
@@ -59,13 +54,8 @@ def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
 
 
 def pvalues(x: Floats, plan: FlipPlan, family: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return p-values, and p-values adjusted by step-down max-|T| over the members numbered `family`.
-
-    `x` is of shape (..., member, family): further axes in front are benchmarks, each adjusted by itself, whose members
-    have the same families. Members of unlike numbers of families are compared by P(t > |T|). The p-value of a member of
-    less than two families is NaN, the adjusted one that of a member outside `family` too.
-    """
-    n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _scale(x)
+    """Return p-values, and adjusted ones by step-down max-|T| over the members in `family`; axes in front are alone."""
+    n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _denominator(x)
     of_member = n.reshape(-1, n.shape[-1])[0]
     family = family[of_member[family] > 1]
     few = of_member[family]
@@ -92,12 +82,8 @@ def _size(ratio: Floats, n: Floats, *, alike: bool) -> Floats:
 
 
 def directed_pvalues(x: Floats, plan: FlipPlan) -> Floats:
-    """Return the p-values of a positive and of a negative sum of every member, shape (2, member).
-
-    They are adjusted over both directions of all members by the step-down maximum: where one direction is shown, its
-    reverse stays among those that are left. All members have the same families.
-    """
-    scale = _scale(x)
+    """Return adjusted p-values of a positive and of a negative sum of every member, (2, member), by step-down."""
+    scale = _denominator(x)
     steps = StepDown(_directed(np.nansum(x, axis=-1), scale)[np.newaxis])
     for total in _flipped_sums(x, plan):
         steps.add(_directed(total, scale)[np.newaxis])
@@ -111,10 +97,7 @@ def _directed(total: Floats, scale: Floats) -> Floats:
 
 
 def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
-    """Return the intervals of every weighted mean, shape (alpha, member, 2), infinite where no p is so small.
-
-    `x` are sums of weighted differences, `weights` those of their weights, positive, both NaN for absent families.
-    """
+    """Return the intervals of weighted means, (alpha, member, 2), infinite where no p is so small."""
     if plan.exact:
         parts = [_exact_intervals(means, alphas) for means in subset_means(x, weights)]
     else:
@@ -132,7 +115,8 @@ def _exact_intervals(means: Floats, alphas: Sequence[float]) -> list[tuple[float
 def _drawn_intervals(means: Floats, n_total: int, alphas: Sequence[float]) -> list[tuple[float, float]]:
     """Return the intervals from random flips: of each the means of the flipped and of the other families."""
     none = ~np.isfinite(means).all(axis=0)
-    low, high = np.where(none, -np.inf, means.min(axis=0)), np.where(none, np.inf, means.max(axis=0))
+    low = np.where(none, -np.inf, means.min(axis=0))
+    high = np.where(none, np.inf, means.max(axis=0))
     rare = [int(np.floor(alpha * n_total + 1e-9)) for alpha in alphas]
     low.partition([each - 1 for each in rare if each] or 0)
     high.partition([len(high) - each for each in rare if each] or 0)
@@ -161,44 +145,19 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         present = ~np.isnan(own)
         if last is None or not np.array_equal(of_own[present], last):  # levels of a pair have the same weights
             last = of_own[present]
-            sums = _subset_sums(last)[1:]
-        yield _subset_sums(own[present])[1:] / sums
-
-
-def _subset_sums(numbers: Floats) -> Floats:
-    sums = np.zeros(2 ** len(numbers))
-    for place, number in enumerate(numbers):
-        np.add(sums[: 2**place], number, out=sums[2**place : 2 ** (place + 1)])
-    return sums
+            sums = subset_sums(last)[1:]
+        yield subset_sums(own[present])[1:] / sums
 
 
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
-    """Compare a pair at every level, with one vector of flips; p-values adjusted by step-down max-|T| over levels.
-
-    Intervals of a level by itself are those of the subset means. The simultaneous band is that of the residuals ``x - W
-    Δ`` under the same flips where families weigh alike; a heavy one pulls Δ towards itself, so that its residuals are
-    too small, and the band of unlike families is that of subset means at ``α / K`` for ``K`` levels.
-
-    Parameters
-    ----------
-    x : ndarray, shape (level, family)
-        Sums over families of weighted differences.
-    weights : ndarray, shape (family,)
-        Sums of their weights, of 1 in all; NaN where the pair lacks the family.
-
-    Returns
-    -------
-    dict of ndarray, shape (level,)
-        `difference`, `statistic`, `pvalue`, `pvalue_adjusted`; `difference_ci` of the level by itself, shape (level,
-        2), infinite where no p is so small; `difference_band`, shape (level, 2), NaN where families are too few; and
-        `band_method`, how it was made.
-    """
+    """Compare a pair at every level, `x` (level, family), with one vector of flips, and bands over all levels."""
     x = np.where(np.isnan(weights), np.nan, x)
     pvalue, adjusted = pvalues(x, plan, np.arange(len(x)))
     estimate, n = np.nansum(x, axis=-1), np.count_nonzero(~np.isnan(weights))
     pointwise, together = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, alpha, alpha / max(1, len(x)))
     together[~np.isfinite(together).all(axis=-1)] = np.nan
     made = SUBSET_MEANS if np.isfinite(together).any() else NO_BAND
+    # A heavy family pulls the estimate towards itself: its residuals are too small, and so would be their band.
     if n >= FEWEST_FAMILIES and np.nanmax(weights) <= ALIKE * np.nanmin(weights):
         residual = x - weights * estimate[:, np.newaxis]
         half = critical(residual, plan, alpha) * np.sqrt(n / (n - 1) * np.nansum(residual**2, axis=-1))
@@ -216,7 +175,7 @@ def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float)
 
 def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     """Return the value that the largest |T| over levels exceeds in a share of at most `alpha` of the flips."""
-    n, scale = np.count_nonzero(~np.isnan(residual[0])), _scale(residual)
+    n, scale = np.count_nonzero(~np.isnan(residual[0])), _denominator(residual)
     largest = (_ratio(total, scale).max(axis=0, initial=0.0) for total in _flipped_sums(residual, plan))
     ratio = float(tally(largest, np.zeros(()), plan, alpha)[1])
     rest = 1 - ratio
@@ -224,16 +183,12 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
 
 
 def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the standard deviation of true differences of every pair, and its interval, shape (pair, 2).
-
-    With ``S²`` the variance of the differences `d`, ``v̄`` the mean of their squared standard errors `v` and
-    `uncertainty` half the variance of their sum (see `task_effects.uncertainty`), the square of the
-    interval runs from ``S² / F_{1 - α/2} - v̄`` to ``max(S², v̄) / F_{α/2} - v̄``. NaN of a single task.
-    """
+    """Return the standard deviation of true differences of pairs, and its interval; NaN of a single task."""
     count = np.count_nonzero(~np.isnan(d), axis=-1)
     known = np.where(np.isnan(d), 0.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, noise = np.nansum(d, axis=-1) / count, np.where(known, v, 0.0).sum(axis=-1) / count
+        mean = np.nansum(d, axis=-1) / count
+        noise = np.where(known, v, 0.0).sum(axis=-1) / count
         square = np.where(known, d - mean[:, np.newaxis], 0.0)
         square = (square**2).sum(axis=-1) / np.where(count > 1, count - 1, np.nan)
         dof = (noise * count) ** 2 / uncertainty
@@ -252,31 +207,15 @@ def _f_quantile(share: float, dof: Floats, of_error: Floats) -> Floats:
 
 
 def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the share of positive numbers among those that are not 0, its interval (Clopper-Pearson), and the zeros.
-
-    NaN where all numbers are 0.
-    """
-    positive, n = np.count_nonzero(x > 0, axis=-1), np.count_nonzero((x > 0) | (x < 0), axis=-1)
+    """Return the share of positive numbers among those that are not 0, Clopper & Pearson's interval, and the zeros."""
+    positive = np.count_nonzero(x > 0, axis=-1)
+    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)
     ends = np.where(n[:, np.newaxis] > 0, np.stack(clopper_pearson(positive, n, alpha), axis=-1), np.nan)
     return positive / np.where(n > 0, n, np.nan), ends, np.count_nonzero(x == 0, axis=-1)
 
 
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
-    """Test all differences of mean ranks by flips of families, and say which places each algorithm can have.
-
-    Parameters
-    ----------
-    ranks : ndarray, shape (algorithm, family)
-        Sums over families of ranks, 1 the best, in tasks that have all algorithms.
-
-    Returns
-    -------
-    pvalue_adjusted : ndarray, shape (algorithm, algorithm)
-        Of "the first has the better mean rank", adjusted by step-down over all ordered pairs.
-    place_ci : ndarray, shape (algorithm, 2)
-        One more than the number of algorithms that are shown to be better, and the number of all less those shown to
-        be worse (Mogstad, Romano, Shaikh & Wilhelm 2024, doi:10.1093/restud/rdad006).
-    """
+    """Test differences of mean ranks, (algorithm, family), and return which places can be (Mogstad et al. 2024)."""
     first, second = np.triu_indices(len(ranks), 1)
     pvalues = np.ones((len(ranks), len(ranks)))
     pvalues[first, second], pvalues[second, first] = directed_pvalues(ranks[second] - ranks[first], plan)

@@ -1,8 +1,7 @@
 """Plans of tests over several tasks: whole runs of two algorithms dealt anew within tasks, or look after look.
 
-A deal has one label for each curve of each task, those of the first algorithm in front, 0 where the curve goes to the
-first algorithm; paired, one for each run, 1 where its two curves change places. `Cells` say which labels belong to
-which tasks.
+A deal has a label for each curve of each task, those of the first algorithm in front, 0 where the curve goes to the
+first; paired, one for each run, 1 where its curves change places. `TaskCells` say which labels belong to which tasks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from xcurves.kernels.plans import BLOCK, FEW, Index, Labels, Plan, RunPlan, bits
 TABLED = 20  # curves of which all deals are tabulated
 
 
-class Cells(NamedTuple):
+class TaskCells(NamedTuple):
     """Tasks in which two algorithms have `n_a` and `n_b` runs, and which labels are theirs, task after task."""
 
     tasks: Index
@@ -36,26 +35,19 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DealPlan(Plan):
-    """Whole runs of two algorithms dealt anew to both, within every task by itself.
+    """Whole runs of two algorithms dealt anew to both, within every task by itself."""
 
-    Attributes
-    ----------
-    runs : tuple of (int, int)
-        Numbers of runs of both algorithms in each task; a task in which either has none is left out.
-    paired : bool
-        Exchange the two curves of a run instead of dealing all curves.
-    """
-
-    runs: tuple[tuple[int, int], ...]
-    paired: bool = False
+    runs: tuple[tuple[int, int], ...]  # of both algorithms in each task; a task in which either has none is left out
+    paired: bool = False  # exchange the two curves of a run instead of dealing all curves
 
     @cached_property
-    def cells(self) -> list[Cells]:
+    def cells(self) -> list[TaskCells]:
         """The tasks, by their numbers of runs."""
-        found: list[Cells] = []
+        found: list[TaskCells] = []
         for pair in sorted({pair for pair in self.runs if min(pair) > 0}):
-            tasks, start = np.flatnonzero([each == pair for each in self.runs]), found[-1].units.stop if found else 0
-            found.append(Cells(tasks, *pair, slice(start, start + len(tasks) * self._n_labels_of(*pair))))
+            tasks = np.flatnonzero([each == pair for each in self.runs])
+            start = found[-1].units.stop if found else 0
+            found.append(TaskCells(tasks, *pair, slice(start, start + len(tasks) * self._n_labels_of(*pair))))
         return found
 
     def _n_labels_of(self, n_a: int, n_b: int) -> int:
@@ -65,11 +57,6 @@ class DealPlan(Plan):
     def n_units(self) -> int:
         """Number of curves, if paired of runs, of all tasks."""
         return self.cells[-1].units.stop if self.cells else 0
-
-    @property
-    def n_labels(self) -> int:
-        """The first algorithm or the second."""
-        return 2
 
     @property
     def rows(self) -> int:
@@ -106,10 +93,11 @@ class DealPlan(Plan):
         drawn = [self._draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
         return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
 
-    def _draw(self, cells: Cells, number: int, rows: int) -> Labels:
+    def _draw(self, cells: TaskCells, number: int, rows: int) -> Labels:
         """Draw the labels of alike tasks, shape (rows, task, unit)."""
         tasks, n_a, n_b, _ = cells
-        rng, shape = generator(self.entropy, self.paired, n_a, n_b, number), (len(tasks), rows)
+        rng = generator(self.entropy, self.paired, n_a, n_b, number)
+        shape = (len(tasks), rows)
         if self.paired:
             return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
         if n_a + n_b <= TABLED:
@@ -148,10 +136,7 @@ def every_deal(n_a: int, n_b: int) -> Labels:
 
 
 def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
-    """Draw rows with so many ones: bits with about their share, then the ones or zeros that are too many turned.
-
-    Which of them are turned is drawn from all of them, so that every row is as likely as any other.
-    """
+    """Draw rows with so many ones, all alike likely: bits, then drawn ones or zeros that are too many turned."""
     flags = (rng.integers(0, 256, (rows, n_curves), np.uint8) < round(256 * n_ones / n_curves)).view(np.int8)
     excess = flags.sum(axis=-1, dtype=np.int64) - n_ones
     todo = np.flatnonzero(excess)
@@ -168,20 +153,10 @@ def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) 
 
 @dataclass(frozen=True, kw_only=True)
 class Look(DealPlan):
-    """Deals of the runs of one batch, each of which extends an assignment of the batches before.
+    """Deals of the runs of one batch, each of which extends an assignment of the batches before."""
 
-    What is drawn for a batch depends on the seed, on the number of the look and on the numbers of runs only.
-
-    Attributes
-    ----------
-    number : int
-        Of the look, from 0.
-    parent : ndarray of int, shape (assignment,), or None
-        Number of the assignment at the look before that each extends; None where all have their own number.
-    """
-
-    number: int
-    parent: Index | None
+    number: int  # of the look, from 0
+    parent: Index | None  # number of the assignment before that each extends; None: their own
 
     @property
     def rows(self) -> int:
@@ -193,10 +168,11 @@ class Look(DealPlan):
         """The labels of all assignments, shape (assignment, unit), number 0 the observed one."""
         return np.concatenate([*([] if self.exact else [self.observed]), *self.blocks()])
 
-    def _draw(self, cells: Cells, _: int, rows: int) -> Labels:
+    def _draw(self, cells: TaskCells, _: int, rows: int) -> Labels:
         """Draw labels from the table of all, or where that is long, row by row."""
         tasks, n_a, n_b = cells[:3]
-        seed, ways = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b)), math.comb(n_a + n_b, n_a)
+        seed = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b))
+        ways = math.comb(n_a + n_b, n_a)
         if ways <= self.n_total:
             dtype = np.min_scalar_type(ways - 1)
             index = np.random.default_rng(seed).integers(0, ways, (len(tasks), self.n_total), dtype)
@@ -214,11 +190,7 @@ class Look(DealPlan):
 
 
 def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
-    """Plan the assignments of batches with `sizes` runs, shape (look, task, 2).
-
-    Exact up to the last look at which all assignments are at most `n_resamples`, then `n_resamples` random ones and the
-    observed one. A batch that lacks either algorithm in a task is left out there.
-    """
+    """Plan nested assignments of batches with `sizes` runs, (look, task, 2): exact as long as all fit, then random."""
     looks: list[Look] = []
     count, exact = 1, True
     for number, batch in enumerate(sizes):

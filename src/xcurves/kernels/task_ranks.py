@@ -1,12 +1,7 @@
-"""P(X > Y) over given tasks: the weighted mean of each task's, studentized, by dealing runs anew within every task.
+"""P(X > Y) over given tasks, θ = Σ w_t θ_t, studentized by placements, by dealing runs anew within every task.
 
-    θ = Σ w_t θ_t,   T = (θ - 1/2) / sqrt(Σ w_t² (s²(placements of a) / l_a + s²(placements of b) / l_b))
-
-The placement of a run is the share of the other algorithm's runs below it, ties half (Brunner & Munzel 2000,
-doi:10.1002/(SICI)1521-4036(200001)42:1<17::AID-BIMJ17>3.0.CO;2-U). Deals are taken of the runs in ascending order, so
-that pairs without ties share their null distribution. One sort of the runs of a task serves all deals: with ``R`` the
-number of runs of both below a place, and ``S`` that of the first algorithm, the placement of a run of the first is
-``R - S`` and that of one of the second ``S``.
+Placements: Brunner & Munzel 2000, doi:10.1002/(SICI)1521-4036(200001)42:1<17::AID-BIMJ17>3.0.CO;2-U. One sort of the
+runs of a task serves all deals: with R runs of both below a place and S of the first, they are R - S and S.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.engine import ratio_reaches
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, Index, Labels, rows_that_fit
-from xcurves.kernels.task_plans import TABLED, Cells, DealPlan, every_deal
+from xcurves.kernels.task_plans import TABLED, DealPlan, TaskCells, every_deal
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
@@ -46,10 +41,7 @@ class _Ties(NamedTuple):
 
 
 class RankTest:
-    """Counts of the deals whose T is at least the observed one, of pairs with the same numbers of runs.
-
-    `x` and `y` are of shape (pair, task, run), a task's runs in front; `weights` of shape (task,).
-    """
+    """Counts of the deals whose T is at least the observed one, of pairs (pair, task, run) alike in numbers of runs."""
 
     def __init__(self, x: Floats, y: Floats, weights: Floats, plan: DealPlan) -> None:
         self.plan = plan
@@ -96,11 +88,11 @@ class RankTest:
 
     def add(self, labels: Labels) -> None:
         """Count a block of deals."""
-        own = _square(self.theta)
-        deals: Deals = [(cells.of(labels), _places(cells, cells.of(labels))) for cells in self.plan.cells]
+        own = _squared_distance(self.theta)
+        deals: Deals = [(cells.of(labels), _places_of_deals(cells, cells.of(labels))) for cells in self.plan.cells]
         for ties, tables, pairs in self.patterns.values():
             theta, variance = self._over_tasks(deals, ties, tables)
-            square = _square(theta)[:, np.newaxis]
+            square = _squared_distance(theta)[:, np.newaxis]
             hits = ratio_reaches(square, variance[:, np.newaxis], own[pairs], self.variance[pairs])
             self.count[pairs] += np.count_nonzero(hits, axis=0)
 
@@ -108,7 +100,7 @@ class RankTest:
     def found(self) -> dict[str, Floats]:
         """The numbers of every pair, shape (pair,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(_square(self.theta) == 0, 0.0, (self.theta - 0.5) / np.sqrt(self.variance))
+            statistic = np.where(_squared_distance(self.theta) == 0, 0.0, (self.theta - 0.5) / np.sqrt(self.variance))
         return {
             "prob_greater": self.theta,
             "prob_greater_statistic": statistic,
@@ -127,7 +119,7 @@ def thetas(x: Floats, y: Floats) -> Floats:
         return np.asarray(wins / (m * n))
 
 
-def _square(theta: Floats) -> Floats:
+def _squared_distance(theta: Floats) -> Floats:
     """Return the square of the distance from 1/2, 0 where it is a rounding error."""
     distance = theta - 0.5
     return np.where(np.abs(distance) <= _ROUNDING, 0.0, distance**2)
@@ -164,7 +156,7 @@ def _place_of(m: int, n: int) -> NDArray[np.int32]:
     return place
 
 
-def _places(cells: Cells, labels: Labels) -> Index | None:
+def _places_of_deals(cells: TaskCells, labels: Labels) -> Index | None:
     """Return the places of deals in `every_deal`, shape (member, deal); None where there are too many."""
     n_curves = cells.n_a + cells.n_b
     if n_curves > TABLED:
@@ -176,24 +168,21 @@ def _places(cells: Cells, labels: Labels) -> Index | None:
 
 
 def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
-    """Return θ of every task and its variance, shape (member, deal), of labels of shape (deal, member, curve).
-
-    All sums are of quarters of whole numbers, so a variance of 0 is exactly 0.
-    """
+    """Return θ of tasks and its variance, (member, deal), of labels (deal, member, curve): 0 is exactly 0."""
     n_deals, n_members, n_curves = labels.shape
     found = np.empty((3, n_members, n_deals))
     rows = rows_that_fit(4 * n_curves, CACHE)
     for member in range(n_members):
         own = _Ties(ties.first[member], ties.last[member])
         for start in range(0, n_deals, rows):
-            found[:, member, start : start + rows] = _sums(1 - labels[start : start + rows, member], own)
+            found[:, member, start : start + rows] = _placement_sums(1 - labels[start : start + rows, member], own)
     wins, squares_a, squares_b = found
     of_a = (m * squares_a - wins**2) / (m * m * (m - 1) * n * n)
     of_b = (n * squares_b - (m * n - wins) ** 2) / (n * n * (n - 1) * m * m)
     return wins / (m * n), of_a + of_b
 
 
-def _sums(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
+def _placement_sums(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
     """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
     upto, first = deals.cumsum(axis=-1, dtype=np.int32), deals.astype(float)
     of_first = (upto[:, ties.last] + (upto - deals)[:, ties.first]) / 2  # how many firsts stand below, ties half

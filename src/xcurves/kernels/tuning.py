@@ -1,7 +1,6 @@
 """The best of k trials drawn independently, as random search draws them: its median, its mean, and trials to match.
 
-The best of k has the distribution function F^k, so its median is F⁻¹(2^(-1/k)). Samples are rows of shape
-(row, trial), sorted, missing trials NaN at the end; ``n``, shape (row,), counts the others.
+The best of k has the CDF F^k. Samples are rows, (row, trial), sorted, NaN at the end; ``n``, (row,), counts the others.
 """
 
 from __future__ import annotations
@@ -52,10 +51,7 @@ def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bo
 
 
 def trials_to_match(x: Floats, n: Ints, other: Medians, alpha: float) -> tuple[Floats, Floats]:
-    """Return how many trials of a sample have a median best as high as another one's, and the ends of its set.
-
-    The set, shape (row, k, 2), has all numbers of trials at which the bands of both allow it.
-    """
+    """Return how many trials have a median best as high as another's, and the ends that bands allow, (row, k, 2)."""
     below = np.stack([ecdf.count_up_to(x, each, "below") for each in other])
     reached = np.zeros(below.shape)
     for size in np.unique(n[n > 0]).tolist():
@@ -78,11 +74,9 @@ def _mean_shares(n: int, k: int) -> Floats:
 
 
 def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return the mean best of each number of trials, without bias, and limits for all of them together.
-
-    Limits, shape (row, k, 2), are means of F^k over the band of F, for scores between `low` and `high`.
-    """
-    means, ends = np.full((len(x), len(trials)), np.nan), np.full((len(x), len(trials), 2), np.nan)
+    """Return the mean best of each number of trials, without bias, and limits by the band of F for all together."""
+    means = np.full((len(x), len(trials)), np.nan)
+    ends = np.full((len(x), len(trials), 2), np.nan)
     for size in np.unique(n[n > 0]).tolist():
         rows = np.flatnonzero(n == size)
         own, limits = x[rows, :size], ecdf.band(size, alpha)
@@ -98,10 +92,7 @@ def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high:
 
 
 def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, Floats]:
-    """Return median and mean score of the trial that is best of k by another score, shape (row, k).
-
-    Trials, shape (row, trial), are not sorted; of trials tied in `selection` each is as likely to be taken.
-    """
+    """Return median and mean score of the trial that is best of k by another score, (row, k); ties are drawn."""
     found = np.full((2, len(scores), len(trials)), np.nan)
     for row, (score, by) in enumerate(zip(scores, selection, strict=True)):
         present = ~(np.isnan(score) | np.isnan(by))

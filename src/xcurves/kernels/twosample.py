@@ -5,7 +5,6 @@ Samples are rows of shape (task, trial), missing trials NaN; the first has ``m``
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,33 +14,20 @@ from numpy.typing import NDArray
 from xcurves.kernels import bootstrap
 from xcurves.kernels.ecdf import Ints, clopper_pearson, limits_at
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import Plan
+from xcurves.kernels.plans import Plan, halve, stretches
 
 EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
 
 _HELD = 2**20
-_HALVINGS = 60
 
 
 class Merged(NamedTuple):
-    """Both samples in one ascending order.
+    """Both samples in one ascending order, shape (task, trial)."""
 
-    Attributes
-    ----------
-    order : ndarray, shape (task, trial)
-        Indices of the trials in the concatenated samples.
-    first : ndarray of bool, shape (task, trial)
-        Whether a trial is of the first sample.
-    end : ndarray of bool, shape (task, trial)
-        Whether the next trial is greater: only there can distribution functions be compared.
-    m, n : ndarray, shape (task, 1)
-        Numbers of trials.
-    """
-
-    order: Ints
-    first: NDArray[np.bool_]
-    end: NDArray[np.bool_]
-    m: Ints
+    order: Ints  # indices of the trials in the concatenated samples
+    first: NDArray[np.bool_]  # whether a trial is of the first sample
+    end: NDArray[np.bool_]  # whether the next trial is greater: only there can distribution functions be compared
+    m: Ints  # (task, 1), as n: numbers of trials
     n: Ints
 
 
@@ -65,24 +51,21 @@ def select(merged: Merged, tasks: NDArray[np.intp], n_runs: int) -> Merged:
 
 
 def prob_greater(merged: Merged) -> Floats:
-    """Return P(X > Y) + P(X = Y) / 2, shape (task,), by the midranks of the first sample."""
-    place = np.arange(merged.order.shape[-1])
-    last = np.minimum.accumulate(np.where(merged.end, place, place[-1])[:, ::-1], axis=-1)[:, ::-1]
-    starts = np.concatenate([np.ones((len(merged.end), 1), bool), merged.end[:, :-1]], axis=-1)
-    start = np.maximum.accumulate(np.where(starts, place, 0), axis=-1)
-    midrank = (start + last) / 2 + 1
-    m, n = merged.m[:, 0].astype(float), merged.n[:, 0]
-    ranks = np.where(merged.first, midrank, 0.0).sum(axis=-1)
+    """Return P(X > Y) + P(X = Y) / 2, shape (task,): the area below the second's CDF over the first's."""
+    k, j = (np.maximum.accumulate(np.where(merged.end, each, 0), axis=-1) for each in _counts_up_to(merged))
+    wins = (np.diff(k, prepend=0) * (j - np.diff(j, prepend=0) / 2)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((ranks - m * (m + 1) / 2) / (m * n))
+        return np.asarray(wins / (merged.m * merged.n)[:, 0])
+
+
+def _counts_up_to(merged: Merged) -> tuple[Ints, Ints]:
+    """Return how many trials of the first and of the second sample are up to each place."""
+    k = np.cumsum(merged.first, axis=-1, dtype=np.int64)
+    return k, np.arange(1, k.shape[-1] + 1) - k
 
 
 def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
-    """Return Newcombe's (2006) interval by his method 5, shape (task, 2).
-
-    Its limits are the θ whose distance from the estimate is z standard errors, by Hanley & McNeil's variance at θ with
-    both sample sizes in the numerator at their mean.
-    """
+    """Return Newcombe's (2006) interval by his method 5, (task, 2): θ within z errors by Hanley & McNeil's variance."""
     z = -scipy.special.ndtri(alpha / 2)
     more = (m + n) / 2 - 1
 
@@ -90,17 +73,15 @@ def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
         variance = theta * (1 - theta) * (1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
         return np.asarray((theta - probability) ** 2 <= z**2 * variance)
 
-    ends = [np.where(probability == end, end, _furthest(near, probability, end)) for end in (0.0, 1.0)]
+    ends = [np.where(probability == end, end, halve(near, probability, end)[1]) for end in (0.0, 1.0)]
     return np.where(np.isnan(probability)[:, np.newaxis], np.nan, np.stack(ends, axis=-1))
 
 
 def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the share of runs in which the first is greater, ties half, and its interval.
-
-    Without ties it is Clopper & Pearson's, with ties that of Tango's score test of P(X > Y) - P(X < Y).
-    """
+    """Return the share of runs in which the first is greater and its interval: Clopper & Pearson's or Tango's."""
     n = np.count_nonzero(~np.isnan(x), axis=-1)
-    wins, ties = np.count_nonzero(x > y, axis=-1), np.count_nonzero(x == y, axis=-1)
+    wins = np.count_nonzero(x > y, axis=-1)
+    ties = np.count_nonzero(x == y, axis=-1)
     some = np.maximum(n, 1)
     probability = np.where(n > 0, (wins + ties / 2) / some, np.nan)
     exact = np.stack(clopper_pearson(wins, some, alpha), axis=-1)
@@ -109,58 +90,37 @@ def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floa
 
 
 def tango(wins: Ints, losses: Ints, n: Ints, alpha: float) -> Floats:
-    """Return Tango's (1998) interval of P(X > Y) + P(X = Y) / 2 from `n` pairs, shape (task, 2).
-
-    Its limits are the differences d = P(X > Y) - P(X < Y) that lie z standard errors from the observed one, by the
-    variance n (2 q + d - d²) with q the most likely P(X < Y) for that d.
-    """
+    """Return Tango's (1998) score interval of P(X > Y) + P(X = Y) / 2 from `n` pairs, shape (task, 2)."""
     z = -scipy.special.ndtri(alpha / 2)
     observed = (wins - losses) / n
 
     def near(d: Floats) -> NDArray[np.bool_]:
         b = (2 * n - wins + losses) * d - wins - losses
+        # the most likely P(X < Y) of a difference d
         q = (np.sqrt(np.maximum(b**2 + 8 * n * losses * d * (1 - d), 0.0)) - b) / (4 * n)
         return np.asarray((wins - losses - n * d) ** 2 <= z**2 * n * np.maximum(2 * q + d - d**2, 0.0))
 
-    return (1 + np.stack([_furthest(near, observed, end) for end in (-1.0, 1.0)], axis=-1)) / 2
-
-
-def _furthest(near: Callable[[Floats], NDArray[np.bool_]], inside: Floats, end: float) -> Floats:
-    """Return the value between `inside`, which is near, and `end` up to which values are near, by halving."""
-    outside = np.full_like(inside, end)
-    for _ in range(_HALVINGS):
-        middle = (inside + outside) / 2
-        kept = near(middle)
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return outside
+    return (1 + np.stack([halve(near, observed, end)[1] for end in (-1.0, 1.0)], axis=-1)) / 2
 
 
 def gaps(merged: Merged) -> tuple[Ints, Ints]:
     """Return m n times the greatest excess of the second's CDF over the first's, and of the first's."""
-    k = np.cumsum(merged.first, axis=-1)
-    j = np.arange(1, k.shape[-1] + 1) - k
+    k, j = _counts_up_to(merged)
     excess = np.where(merged.end, j * merged.m - k * merged.n, 0)
     return np.maximum(excess.max(axis=-1), 0), np.maximum(-excess.min(axis=-1), 0)
 
 
 def outside_bands(merged: Merged, alpha: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return whether the first, and the second, is higher at some score: its CDF's band lies below the other's there.
-
-    `alpha` is that of each band.
-    """
-    k = np.cumsum(merged.first, axis=-1)
-    j = np.arange(1, k.shape[-1] + 1) - k
+    """Return whether the first, and the second, is higher at some score: its CDF's band is below the other's."""
+    k, j = _counts_up_to(merged)
     x, y = (limits_at(np.minimum(count, n), n[:, 0], alpha) for count, n in ((k, merged.m), (j, merged.n)))
-    above, below = merged.end & (x.upper < y.lower), merged.end & (y.upper < x.lower)
+    above = merged.end & (x.upper < y.lower)
+    below = merged.end & (y.upper < x.lower)
     return np.asarray(above.any(axis=-1)), np.asarray(below.any(axis=-1))
 
 
 def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
-    """Return P(D >= D observed) when all assignments of the trials to samples are equally likely, shape (task,).
-
-    Exact, given the ties, up to 10,000 trials of both together, or 100,000 if one has at most 500; beyond by
-    Kolmogorov's limit.
-    """
+    """Return P(D >= D observed), (task,), all assignments being equally likely: exact, or of many Kolmogorov's."""
     pvalue = np.full(len(gap), np.nan)
     sizes = np.column_stack([merged.m, merged.n])
     for m, n in np.unique(sizes[(sizes > 0).all(axis=-1)], axis=0):
@@ -168,18 +128,14 @@ def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
         if int(m + n) * max(int(min(m, n)), FEW_TRIALS) > EXACT_WORK:
             pvalue[tasks] = scipy.special.kolmogorov(gap[tasks] / (m * n) * np.sqrt(m * n / (m + n)))
             continue
-        rows = max(1, int(_HELD // (min(m, n) + 1)))
-        for start in range(0, len(tasks), rows):
-            some = tasks[start : start + rows]
+        for part in stretches(len(tasks), max(1, int(_HELD // (min(m, n) + 1)))):
+            some = tasks[part]
             pvalue[some] = _lattice_paths(merged.end[some, : m + n], gap[some], int(min(m, n)), int(max(m, n)))
     return pvalue
 
 
 def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
-    """Add up the probabilities of the paths from (0, 0) to (m, n) that reach the gap at the end of a block of ties.
-
-    The cost is m + n steps along rows of m + 1 numbers, so `m` should be the smaller sample; the gap is two-sided.
-    """
+    """Add up the probabilities of paths from (0, 0) to (m, n), m <= n, that reach the gap at a block's end."""
     k = np.arange(m + 1)
     mass = np.zeros((len(gap), m + 1))
     mass[:, 0] = 1.0
@@ -198,13 +154,11 @@ def _lattice_paths(end: NDArray[np.bool_], gap: Ints, m: int, n: int) -> Floats:
 def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     """Return the p-value of D when the two trials of a run may change places, (task,), all of as many runs."""
     n_tasks, width = merged.order.shape
-    hits = np.full(n_tasks, plan.n_total - plan.n_resamples)
+    hits = np.full(n_tasks, plan.besides)
     n_runs = width // 2
     for labels in plan.blocks():
         sign = 2 * labels - 1
-        rows = max(1, _HELD // sign.size)
-        for start in range(0, n_tasks, rows):
-            part = slice(start, start + rows)
+        for part in stretches(n_tasks, max(1, _HELD // sign.size)):
             walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)  # (task, trial, shuffle)
             if not merged.end[part].all():
                 walk[~merged.end[part]] = 0
@@ -221,10 +175,7 @@ def stratified_probability(x: Floats, y: Floats) -> Floats:
 
 
 def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, alpha: float) -> Floats:
-    """Return the percentile bootstrap interval of that mean, trials resampled within strata, shape (task, 2).
-
-    All tasks have the same strata sizes; trials are sorted, missing ones last.
-    """
+    """Return the bootstrap interval of that mean, (task, 2), of sorted trials of strata of the same sizes."""
     x, y = (each[..., : np.count_nonzero(~np.isnan(each), axis=-1).max()] for each in (x, y))
     beats, m, n = _comparisons(x, y)
     beats = beats / (m * n)[..., np.newaxis, np.newaxis] / m.shape[-1]
@@ -235,9 +186,8 @@ def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, al
     ]
     rows = max(1, _HELD // (8 * places[0].size * beats.shape[-1]))
     drawn = []
-    for number, start in enumerate(range(0, n_resamples, rows)):
-        count = min(rows, n_resamples - start)
-        weights = []
+    for number, some in enumerate(stretches(n_resamples, rows)):
+        count, weights = some.stop - some.start, []
         for design, place in zip(designs, places, strict=True):
             weight = np.zeros((count, *place.shape))
             weight[:, place] = design.block(number, count)

@@ -1,12 +1,7 @@
-"""Welch's statistic under every reassignment of a plan: equal means, whatever the spreads of the groups.
+"""Welch's statistic under every reassignment: equal means, whatever the spreads (1951, doi:10.1093/biomet/38.3-4.330).
 
-With ``w_i = l_i / s_i²`` and the ``w``-mean ``ũ`` of the means ``ū_i`` of ``m`` groups,
-
-    W = Σ w_i (ū_i - ũ)² / (m - 1) / [1 + 2 (m - 2) / (m² - 1) Λ],    Λ = Σ (1 - w_i / Σ w)² / (l_i - 1)
-
-(Welch 1951, doi:10.1093/biomet/38.3-4.330), recomputed for each reassignment. If groups have no spread, W is
-the limit: ``ũ`` is their mean, and W is infinite if their means differ. Infinite values are ordered by the sum of
-squares between these groups.
+With ``w_i = l_i / s_i²``, W = Σ w_i (ū_i - ũ)² / (m - 1) / [1 + 2 (m - 2) / (m² - 1) Λ], Λ = Σ (1 - w_i / Σ w)² /
+(l_i - 1). If groups have no spread, W is the limit: infinite if their means differ, ordered by what is between them.
 """
 
 from __future__ import annotations
@@ -14,68 +9,48 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from xcurves.kernels.engine import group_sums, pvalue_fields, tally
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, RunPlan
+from xcurves.kernels.plans import TIE, RunPlan, in_stretches
 from xcurves.kernels.sums import rank_pvalue
 
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
+_NODES = 400  # of an integral
 _INFINITE = 1e200  # by which sums of squares between groups without spread are multiplied, to be ordered as W
 
 
-class Statistic(NamedTuple):
-    """Welch's statistic, shape (task, reassignment).
-
-    Attributes
-    ----------
-    w : ndarray
-        Where groups without spread have different means, `_INFINITE` times the sum of squares between them, up to a
-        factor; NaN where all numbers are equal.
-    df : ndarray
-        Degrees of freedom of the denominator in Welch's approximation.
-    """
-
-    w: Floats
-    df: Floats
-
-
 def welch_tests(u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
-    """Compare the observed W of numbers `u`, shape (task, curve), with that of every reassignment of the plan.
-
-    Returns
-    -------
-    dict of ndarray, shape (task,)
-        `f` (W), `pvalue`, `pvalue_stderr`, `critical_value`, `pvalue_parametric`, `error_df`; with `keep` also
-        `pvalue_rank` and `null_distribution`, shape (task, reassignment). All NaN if a group has one curve.
-    """
-    panels = [_evaluate(u[start : start + _PANEL], plan, alpha, keep) for start in range(0, len(u), _PANEL)]
-    return {name: np.concatenate([panel[name] for panel in panels]) for name in panels[0]}
+    """Compare the W of numbers `u`, (task, curve), with that of every reassignment; NaN if a group has one curve."""
+    return in_stretches(lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL)
 
 
-def _evaluate(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, Floats]:
+def _welch_panel(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, Floats]:
     u = u - u.mean(axis=-1, keepdims=True)
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
-    observed, df = (each[:, 0] for each in _observed(u, plan.sizes))
+    observed, df = np.full((2, len(u)), np.nan)
+    if min(plan.sizes) > 1:
+        starts = np.cumsum((0, *plan.sizes[:-1]))
+        first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
+        observed, df = (each[:, 0] for each in _welch_statistic(first, second, plan.sizes))
     kept: list[Floats] = []
 
     def shuffled() -> Iterator[Floats]:
         for found in _shuffled(u, plan) if min(plan.sizes) > 1 else ():
             if keep:
-                kept.append(_finite(found.w))
-            yield found.w
+                kept.append(_finite_w(found))
+            yield found
 
     count, critical = tally(shuffled(), observed * (1 - TIE), plan, alpha)
-    w = _finite(observed)
+    w = _finite_w(observed)
     found = pvalue_fields(count, plan) | {
         "f": w,
-        "critical_value": _finite(critical),
+        "critical_value": _finite_w(critical),
         "pvalue_parametric": scipy.special.fdtrc(len(plan.sizes) - 1, df, w),
         "error_df": df.copy(),
     }
@@ -88,17 +63,17 @@ def _evaluate(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, F
     return found
 
 
-def _finite(w: Floats) -> Floats:
+def _finite_w(w: Floats) -> Floats:
     """Return W, infinite where groups without spread differ."""
     return np.where(w >= _ROUNDING**2 * _INFINITE, np.inf, w)
 
 
-def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Statistic]:
+def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield W of the reassignments of a plan; of two groups it is the square of Welch's t, in fewer steps."""
     features = np.stack([u, u * u], axis=1)
     if len(plan.sizes) > 2:
         for sums in group_sums(features, plan):
-            yield _statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)
+            yield _welch_statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)[0]
         return
     sizes = np.array(plan.sizes, float)
     by_square = 1 / (sizes * (sizes - 1))
@@ -117,7 +92,7 @@ def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Statistic]:
         if nothing.any():
             between = squares * np.prod(sizes) / sizes.sum()
             w = np.where(nothing, _INFINITE * between, w)
-        yield Statistic(w, w)
+        yield w
 
 
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
@@ -129,16 +104,8 @@ def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
         return np.asarray(spreads.max(axis=-1) / spreads.min(axis=-1))
 
 
-def _observed(u: Floats, sizes: tuple[int, ...]) -> Statistic:
-    if min(sizes) < 2:
-        return Statistic(*np.full((2, len(u), 1), np.nan))
-    starts = np.cumsum((0, *sizes[:-1]))
-    first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
-    return _statistic(first, second, sizes)
-
-
-def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:
-    """Return W from sums of numbers and of their squares, shape (task, group, reassignment)."""
+def _welch_statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Return W and its error df from sums of numbers and of squares, (task, group, reassignment); of equal ones NaN."""
     size, m = np.array(sizes, float)[:, np.newaxis], len(sizes)
     total = uu.sum(axis=1, keepdims=True)
     mean = u / size
@@ -163,20 +130,13 @@ def _statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> Statistic:
     w = ratio / (1 + 2 * (m - 2) / (m * m - 1) * spread)
     w[constant.all(axis=1) & (between == 0)] = np.nan
     w[between > 0] = _INFINITE * between[between > 0]
-    return Statistic(w, df)
-
-
-_NODES = 400
+    return w, df
 
 
 @lru_cache(maxsize=1024)
 def ratio_quantile(sizes: tuple[int, ...], probability: float) -> float:
-    """Return a quantile of the ratio of the largest to the smallest standard deviation of normal samples.
-
-    Samples of `sizes` 2 or more come from normal distributions of equal spread. With ``F_i`` the distribution of the
-    variance of sample ``i``, the ratio of variances is at most ``r`` with probability
-    ``Σ_i ∫ Π_{j≠i} [F_j(r F_i⁻¹(p)) - F_j(F_i⁻¹(p))] dp`` over ``p`` from 0 to 1.
-    """
+    """Return a quantile of the ratio of the largest to the smallest standard deviation of normal samples."""
+    # With F_i of the variance of sample i, P(ratio <= r) = Σ_i ∫ Π_{j≠i} [F_j(r F_i⁻¹(p)) - F_j(F_i⁻¹(p))] dp.
     counts = Counter(size - 1 for size in sizes)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     p = (nodes + 1) / 2

@@ -1,9 +1,7 @@
 """Weighted least squares of learning curves: all exponents of the grid and all curves in matrix products.
 
-A curve is known by its sizes alone: how many folds each has, their mean error and sample variance. With the total
-weight ω_i of size i the objective is Σ ω_i (mean_i − e(n_i))² plus what does not depend on the curve.
-
-Covariances of fitted curves are with the exponent as estimated or as known.
+A curve is known by number of folds, mean error and sample variance of each size; with total weights ω_i the objective
+is Σ ω_i (mean_i − e(n_i))². Covariances are with the exponent as estimated or as known.
 """
 
 from __future__ import annotations
@@ -17,18 +15,16 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import stretches
 
 GAMMAS = -np.arange(99, 0, -1) / 100
-_BLOCK = 512  # curves at once
+BLOCK = 512  # curves at once
 _OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
 def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the number of folds, mean and sample variance (ddof 1) by size of errors of shape (curve, fold, size).
-
-    NaN marks absent folds. Absent sizes have the mean 0, those of one fold the sample variance NaN.
-    """
-    parts = [_measure(errors[start : start + _BLOCK]) for start in range(0, len(errors), _BLOCK)]
+    """Return folds, mean (or 0) and sample variance (or NaN) by size of errors, (curve, fold, size), NaN absent."""
+    parts = [_measure(errors[some]) for some in stretches(len(errors), BLOCK)]
     folds, means, spread = (np.concatenate(part) for part in zip(*parts, strict=True))
     return folds, means, spread
 
@@ -86,21 +82,11 @@ def search_exponents(
     nonnegative: bool = False,
     logarithmic: bool = False,
 ) -> Floats:
-    """Return the γ of the grid that fits best, shape (curve,): that with the least criterion + strength |γ + 0.5|.
-
-    Parameters
-    ----------
-    n : ndarray, shape (size,)
-    weights, means : ndarray, shape (curve, size)
-    nonnegative : bool
-        Fit α = 0 at each γ whose least-squares α is negative.
-    logarithmic : bool
-        The criterion is k ln S, with k sizes and the weighted sum of squares S, rather than S itself.
-    """
+    """Return the γ of the grid with the least criterion, S or k ln S, plus strength |γ + 0.5|, shape (curve,)."""
 
     def block(weights: Floats, means: Floats) -> Floats:
         centre, centred = _centre(weights, means)
-        reduction = _explained(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
+        reduction = _reductions(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
         prior = strength * np.abs(GAMMAS + 0.5)
         if not logarithmic:
             return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
@@ -112,12 +98,9 @@ def search_exponents(
     return in_blocks(block, weights, means, size=_OF_GRID)
 
 
-def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int = _BLOCK) -> Floats:
+def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int = BLOCK) -> Floats:
     """Apply a function to a block of curves (first axis) at a time."""
-    length = len(arrays[0])
-    if length <= size:
-        return function(*arrays)
-    blocks = [slice(start, start + size) for start in range(0, length, size)]
+    blocks = stretches(len(arrays[0]), size) or [slice(0)]
     return np.concatenate([function(*(each[some] for each in arrays)) for some in blocks])
 
 
@@ -127,13 +110,10 @@ def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
     return centre, means - centre
 
 
-def _explained(
+def _reductions(
     n: Floats, weights: Floats, centre: Floats, centred: Floats, *, quadratic: bool, nonnegative: bool
 ) -> Floats:
-    """Return by how much a curve of each γ of the grid lowers the sum of squares about the mean, shape (curve, γ).
-
-    Where least squares gives α < 0, imposing α = 0 raises the sum of squares by α² over the unscaled variance of α.
-    """
+    """Return by how much a curve of each γ of the grid lowers the sum of squares about the mean, shape (curve, γ)."""
     middle = np.exp(np.log(n).mean())
     v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), middle), GAMMAS).T)
     total = weights.sum(axis=1, keepdims=True)
@@ -202,11 +182,7 @@ def linear_operator(n: Floats, at: Floats, weights: Floats, gamma: Floats, *, qu
 
 
 def pseudo_inverse(columns: Sequence[Floats], weights: Floats) -> Floats:
-    """Return (W^½ A)⁺ W^½, shape (curve, column, size), for columns of A of shape (curve, size).
-
-    By Gram-Schmidt, the first column first: with ones there the others are centred before anything else. NaN for
-    a curve whose columns are dependent.
-    """
+    """Return (W^½ A)⁺ W^½, (curve, column, size), of columns (curve, size), by Gram-Schmidt; NaN if dependent."""
     root = np.sqrt(weights)
     rest = [column * root for column in columns]
     norms = [_dot(column, column) for column in rest]
@@ -262,11 +238,7 @@ def covariance(
     quadratic: bool,
     at_bound: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """Return M Σ Mᵀ, shape (curve, 4, 4), `variance` being that of the mean errors; 0 for what is not fitted.
-
-    With `gamma_free` M linearises in γ too (a sandwich); without it this is the paper's covariance given γ. Curves
-    `at_bound` vary with α = 0 only.
-    """
+    """Return M Σ Mᵀ, (curve, 4, 4), given γ as the paper's or linear in it; `at_bound` with α = 0 only."""
     used = [powerlaw.ERROR, powerlaw.RELIANCE]
     used += [powerlaw.GAMMA] * gamma_free + [powerlaw.DELTA] * quadratic
     known = np.where(weights > 0, variance, 0.0)

@@ -15,24 +15,11 @@ from xcurves.core.run_checks import Context
 from xcurves.kernels import compare, powerlaw
 from xcurves.kernels.learning import Model
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import Curves, t_quantile
+from xcurves.kernels.powerlaw import Curves
+from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.curvefit import far
-from xcurves.learning_curves.fit_result import rate_units
+from xcurves.learning_curves.error_rates import bare, check_n, on_dims
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
-from xcurves.learning_curves.options import bare, check_n, spread
-from xcurves.learning_curves.read_fit import (
-    N_PARTS,
-    THETA,
-    check_fit,
-    curves_of,
-    curves_of_fit,
-    label_of,
-    model_of,
-    place_of,
-    task_coords,
-    unit_of,
-    variances_known,
-)
 
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
 
@@ -109,35 +96,28 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     [1.58]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    check_fit(fit)
+    curves.check_fit(fit)
     if reference is None and "algorithm" in fit.indexes:
         reference = fit.indexes["algorithm"][0]
-    place = place_of(fit, reference)
+    chosen, against = curves.beside_reference(fit, reference)
     if "delta" in fit.data_vars:
         raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
-    others = [i for i in range(fit.sizes["algorithm"]) if i != place]
-    chosen, against = fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
     where = _size_of(chosen, against, at)
-    lead = {dim: chosen.sizes[dim] for dim in FIT_POWER_LAW.task_dims(fit)}
-    comparison = _LearnerComparison(model_of(fit), provenance.alpha_of(fit), known=variances_known(fit))
-    arrays = [*curves_of(chosen), *curves_of(against), spread(where, lead)]
+    known = fit.attrs["variances"] == "known"
+    comparison = _LearnerComparison(curves.model_of(fit), provenance.alpha_of(fit), known)
+    own = on_dims(where, curves.task_sizes(chosen))
+    arrays = [*curves.curves_of(chosen), *curves.curves_of(against), own]
     job = Job(
         name="compare_learners",
         kernel=comparison,
-        context=Context.of(arrays[0], core=(THETA,)),
+        context=Context.of(arrays[0], core=(curves.THETA,)),
         layout=COMPARE_LEARNERS.layout({"param": len(COMPARED), "ci_bound": 2, "crossing": 2}),
-        core=(THETA,),
+        core=(curves.THETA,),
     )
-    attrs = COMPARE_LEARNERS.attrs(
-        fit,
-        0,
-        1 - comparison.alpha,
-        reference=label_of(reference),
-        at=at,
-        units=unit_of(fit),
-    )
-    units = rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
-    coords = {**task_coords(chosen), "at": where.variable}
+    given = {"reference": reference, "at": at, "units": fit.attrs["units"]}
+    attrs = COMPARE_LEARNERS.attrs(fit, 0, 1 - comparison.alpha, **given)
+    units = curves.rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
+    coords = {**curves.task_coords(chosen), "at": where.variable}
     return COMPARE_LEARNERS.dataset(compute(job, *arrays), coords, attrs, fit["error_at_n"], units)
 
 
@@ -168,12 +148,12 @@ class _LearnerComparison:
         """Compare, given what `curves_of` returns for the learners, then for the reference, and N."""
         *parts, at = group.data
         ours, theirs = (
-            curves_of_fit(part, self.model, known=self.known) for part in (parts[:N_PARTS], parts[N_PARTS:])
+            curves.curves_of_fit(part, self.model, known=self.known)
+            for part in (parts[: curves.N_PARTS], parts[curves.N_PARTS :])
         )
-        low, high = np.full((2, len(at)), [[0.0], [np.inf]])
-        for folds in (ours.folds, theirs.folds):
-            low = np.maximum(low, np.where(folds > 0, self.model.n, np.inf).min(axis=1))
-            high = np.minimum(high, np.where(folds > 0, self.model.n, -np.inf).max(axis=1))
+        has = np.stack([ours.folds, theirs.folds]) > 0
+        low = np.where(has, self.model.n, np.inf).min(axis=-1).max(axis=0)
+        high = np.where(has, self.model.n, -np.inf).max(axis=-1).min(axis=0)
         unknown = np.isnan(ours.curves.theta[:, powerlaw.GAMMA] + theirs.curves.theta[:, powerlaw.GAMMA])
         beyond = ~(at <= high)
         learner, reference = (compare.restated(each.curves, at) for each in (ours, theirs))
@@ -226,4 +206,6 @@ class _LearnerComparison:
     def _half_width(self, variances: Floats, degrees: Floats) -> Floats:
         """Return half the width of intervals of differences, variances of shape (2, ...)."""
         degrees = np.broadcast_to(degrees, variances.shape)
-        return np.asarray(t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0)))
+        return np.asarray(
+            powerlaw.t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0))
+        )

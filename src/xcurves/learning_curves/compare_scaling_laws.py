@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import xarray as xr
 
+from xcurves.core import labels
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.powerlaw import around
 from xcurves.kernels.scaling_intervals import Known
-from xcurves.learning_curves import scaling_points as points
 from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
-from xcurves.learning_curves.scaling_answers import FLAGS, laws_of, of_laws, widths
+from xcurves.learning_curves.scaling_laws import FLAGS, SIZES, check_flop, check_pairs, laws_of, of_laws, widths
 
 
 def compare_scaling_laws(
@@ -76,28 +75,22 @@ def compare_scaling_laws(
     if at is None and compute is None:
         raise ValueError("at and compute are both missing. Give one: at=(model_size, tokens), or compute=1e21")
     dim = _suites(fit)
-    where = np.full((1, 2), np.nan) if at is None else points.check_pairs("at", at)
+    where = np.full((1, 2), np.nan) if at is None else check_pairs("at", at)
     if len(where) > 1:
         raise ValueError(f"at must be one pair of model size and tokens; got {len(where)}. Call once for each")
-    budgets = np.empty(0) if compute is None else points.check_flop("compute", compute)
-    names = fit[dim].to_numpy()
-    both = np.array(list(combinations(range(len(names)), 2))).T
-    coords = {
-        "pair": [f"{names[a]} - {names[b]}" for a, b in both.T],
-        **{f"algorithm_{side}": ("pair", names[each]) for side, each in zip("ab", both, strict=True)},
-    }
-    own = [name for name, each in fit.coords.items() if dim in each.dims and name not in (*points.SIZES, *FLAGS)]
+    budgets = np.empty(0) if compute is None else check_flop("compute", compute)
+    suites = xr.DataArray(fit[dim].to_numpy(), {"algorithm": fit[dim].to_numpy()}, ["algorithm"])
+    both, coords = np.array(labels.algorithm_pairs(suites)).T, labels.pair_coords(suites)
+    own = [name for name, each in fit.coords.items() if dim in each.dims and name not in (*SIZES, *FLAGS)]
     pairs = [fit.isel({dim: each}).drop_vars(own).rename({dim: "pair"}).assign_coords(coords) for each in both]
-    given = {} if at is None else {"model_size": float(where[0, 0]), "tokens": float(where[0, 1])}
-    asked = {"at": at is not None, "compute": compute is not None}
     return of_laws(
         COMPARE_SCALING_LAWS,
         _compare,
         fit,
         *(array for each in pairs for array in laws_of(each)),
         compute=budgets,
-        when=[name for name, is_asked in asked.items() if is_asked],
-        attrs=given,
+        when=[name for name, each in (("at", at), ("compute", compute)) if each is not None],
+        attrs={} if at is None else {"model_size": float(where[0, 0]), "tokens": float(where[0, 1])},
         at=where[0],
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,28 @@ from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.powerlaw import t_quantile
 from xcurves.learning_curves import error_rates
+from xcurves.learning_curves.error_rates import Unit, turn_accuracy
 
+_CLEAR_RISE = 5.0  # standard errors
+_RELIABLE = 5  # degrees of freedom of a noise that is relied on
+_NAMED = 3  # curves named for a reason
 PARAMETERS = ("error_at_n", "data_reliance", "gamma", "alpha", "eta", "delta")
-_FLAGS = ("gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated", "n_cuts", "n_sizes_used")
+_FLAGS = {"gamma_at_edge", "asymptote_at_bound", "at_extrapolated", "extrapolated", "n_cuts", "n_sizes_used"}
 _PREDICTED = ("prediction", "prediction_ci", "prediction_ci_given_law")
 _ALPHA = PARAMETERS.index("alpha")
 _BLOCK = 1024  # curves at once, which bounds the memory
 FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
+FITTED, NO_ERRORS, FEW_SIZES, ONE_FOLD, NO_SPREAD, BAD_STANDARD_ERROR, ZERO_ERROR, RISING, BEYOND = range(9)
+REASONS = {
+    NO_ERRORS: "no errors",
+    FEW_SIZES: "too few sizes",
+    ONE_FOLD: "one fold at every size",
+    NO_SPREAD: "no spread between folds",
+    BAD_STANDARD_ERROR: "standard error not positive",
+    ZERO_ERROR: "error not positive",
+    RISING: "rising errors",
+    BEYOND: "at is beyond the largest size",
+}
 
 
 def parameters_of(model: Model) -> tuple[str, ...]:
@@ -37,7 +52,7 @@ class Fitter:
     model: Model
     by_curve: bool  # curves with one fold at every size have relative weights
     eager: bool  # refuse errors of which no curve can be fitted
-    unit: error_rates.Unit
+    unit: Unit
     known: bool
     predict_at: Floats
     n_resamples: int
@@ -54,20 +69,13 @@ class Fitter:
             given = [each[some] for each in aggregates]
             parts.append(self._tasks(errors[some], at[some], given, group.names[some], group.layout))
         out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        if self.eager:
-            self._refuse_none(errors, aggregates, out["unfit"].astype(np.int8), group.names)
-        return out
-
-    def _refuse_none(
-        self, errors: Floats, aggregates: Sequence[Floats], reasons: NDArray[np.int8], names: Sequence[str]
-    ) -> None:
-        """Refuse errors of which no curve can be fitted."""
-        if (reasons != error_rates.FITTED).all():
-            sizes = self._sizes(errors, aggregates, names)
+        reasons = out["unfit"].astype(np.int8)
+        if self.eager and (reasons != FITTED).all():
+            sizes = self._sizes(errors, aggregates, group.names)
             for model, tasks in self._models(sizes):
-                theirs = [names[task] for task in tasks]
                 used = sizes.where(refits.used_sizes(model.n, sizes.folds > 0, self.octaves)).take(tasks)
-                error_rates.refuse_unfit(model, used, self.unit, theirs, reasons[tasks])
+                refuse_unfit(model, used, self.unit, [group.names[task] for task in tasks], reasons[tasks])
+        return out
 
     def _tasks(
         self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: Sequence[str], layout: Layout
@@ -76,18 +84,17 @@ class Fitter:
         error_rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
         out = layout.blank(len(names))
-        for name in _FLAGS:
-            if name in out:
-                out[name][:] = 0
+        for name in out.keys() & _FLAGS:
+            out[name][:] = 0
         has = sizes.folds > 0
         out["n_folds"] = sizes.folds
         out["mean_error"] = np.where(has, sizes.means, np.nan) / self.unit.percent
         used = sizes.where(refits.used_sizes(self.model.n, has, self.octaves))
         for model, tasks in self._models(sizes):
-            beyond = at[tasks] > largest_size(sizes.folds[tasks], model.n)
-            reasons = error_rates.unfit(model, used.take(tasks), known=self._known(model), beyond=beyond)
+            beyond = at[tasks] > np.where(has[tasks], model.n, -np.inf).max(axis=1)
+            reasons = unfit(model, used.take(tasks), known=self._known(model), beyond=beyond)
             out["unfit"][tasks] = reasons
-            fitted = tasks[reasons == error_rates.FITTED]
+            fitted = tasks[reasons == FITTED]
             found = self._fit(model, at[fitted], used.take(fitted), sizes.take(fitted)) if fitted.size else {}
             for name in out.keys() & found.keys():
                 out[name][fitted] = found[name]
@@ -108,8 +115,10 @@ class Fitter:
             return Sizes(*wls.size_statistics(errors * self.unit.percent))
         given, counted = aggregates
         means = errors[:, 0]
-        error_rates.check_folds(counted, means, names)
         has = ~np.isnan(means)
+        for task, size in np.argwhere(has & ~((counted >= 1) & (counted % 1 == 0)))[:1]:
+            got = f"{counted[task, size]:g}"
+            raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {got}. Correct it")
         folds = np.where(has, counted, 0.0)
         variance = np.where(has, folds * (given * self.unit.percent) ** 2, 1.0)
         variance = np.where(has & ~(given > 0), np.nan, variance)
@@ -150,10 +159,10 @@ class Fitter:
         if len(self.predict_at):
             fall = powerlaw.last_fall(model.n, sizes.means, sizes.folds > 0)
             degrees = model.degrees(sizes.folds, known=known, at_bound=fit.at_bound)
-            rho, rho_law = (refits.spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
+            rho, rho_law = (refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
             curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
             options: dict[str, Any] = {"method": "combined", "nonnegative": model.nonnegative, "cap": self.unit.cap}
-            found |= powerlaw.predict(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
+            found |= powerlaw.predict_errors(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
             found["extrapolated"] = far(self.predict_at, sizes.folds, model.n).astype(float)
         if model.nonnegative:
             rates = [0, _ALPHA]  # error_at_n and alpha
@@ -186,17 +195,14 @@ class Fitter:
         by_parameter = np.array([1.0 if name == "gamma" else percent for name in PARAMETERS])
         divisors: dict[str, Any] = dict(zip(PARAMETERS, by_parameter, strict=True))
         divisors |= dict.fromkeys(("fitted", "error_sd", *_PREDICTED), percent)
-        divisors |= dict.fromkeys(("stderr", "stderr_given_gamma"), by_parameter)
-        divisors |= {
-            "estimate_ci": by_parameter[:, np.newaxis],
-            "covariance": np.multiply.outer(by_parameter, by_parameter),
-        }
-        kept = slice(len(parameters_of(self.model)))
-        cuts: dict[str, Any] = dict.fromkeys(("stderr", "stderr_given_gamma", "estimate_ci"), np.s_[:, kept])
-        cuts["covariance"] = np.s_[:, kept, kept]
-        return {
-            name: np.asarray(values / divisors.get(name, 1.0))[cuts.get(name, ...)] for name, values in found.items()
-        }
+        found = {name: np.asarray(values / divisors.get(name, 1.0)) for name, values in found.items()}
+        n_parameters = len(parameters_of(self.model))
+        for name in ("stderr", "stderr_given_gamma"):
+            found[name] = (found[name] / by_parameter)[:, :n_parameters]
+        found["estimate_ci"] = (found["estimate_ci"] / by_parameter[:, np.newaxis])[:, :n_parameters]
+        covariance = found["covariance"] / np.multiply.outer(by_parameter, by_parameter)
+        found["covariance"] = covariance[:, :n_parameters, :n_parameters]
+        return found
 
 
 def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
@@ -207,7 +213,105 @@ def far(n: Floats, folds: Floats, sizes: Floats) -> NDArray[np.bool_]:
     return np.asarray(has.any(axis=1, keepdims=True) & ((n > FAR * high) | (n < low / FAR)))
 
 
-def largest_size(folds: Floats, sizes: Floats) -> Floats:
-    """Return the largest measured size, shape (curve,); NaN where there is none."""
-    has = folds > 0
-    return np.where(has.any(axis=1), np.where(has, sizes, -np.inf).max(axis=1), np.nan)
+def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None) -> NDArray[np.int8]:
+    """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
+    has = sizes.folds > 0
+    n_sizes = has.sum(axis=1)
+    variance = model.known_variance(sizes)
+    by_variance = model.weights in ("variance-folds", "variance")
+    cases = {
+        NO_ERRORS: n_sizes == 0,
+        FEW_SIZES: n_sizes < model.n_sizes_needed,
+        BAD_STANDARD_ERROR: (has & ~((variance > 0) & (variance < np.inf))).any(axis=1) & (sizes.variance is not None),
+        ONE_FOLD: np.isnan(variance).any(axis=1) & by_variance,
+        NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
+        ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
+        RISING: _rising(model, sizes, variance, known=known),
+        BEYOND: np.zeros(len(has), dtype=bool) if beyond is None else beyond,
+    }
+    return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
+
+
+def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDArray[np.bool_]:
+    """Return which curves clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
+
+    A noise estimated from hardly any folds is not relied on alone: there the curve must rise at every size as well.
+    """
+    has = sizes.folds > 0
+    before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
+    rises = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
+    first, last = _ends(has)
+    task = np.arange(len(has))
+    of_mean = variance / np.maximum(sizes.folds, 1)
+    with np.errstate(invalid="ignore"):
+        noise = np.sqrt(of_mean[task, first] + of_mean[task, last])
+    rise = sizes.means[task, last] - sizes.means[task, first]
+    reliable = model.degrees(sizes.folds, known=known) >= _RELIABLE
+    reliable &= model.weights != "relative"
+    clear = (rise > _CLEAR_RISE * noise) & (reliable | rises)
+    return np.asarray((first < last) & (clear | (np.isnan(noise) & rises)))
+
+
+def _ends(has: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of the first and the last measured size."""
+    return has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
+
+
+def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], reasons: NDArray[np.int8]) -> None:
+    """Refuse the first curve that cannot be fitted, if there is one, and say why and what helps."""
+    for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
+        raise ValueError(names[task] + _explain(model, sizes.take(np.array([task])), unit, int(reasons[task])))
+
+
+def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
+    """Return why the one curve cannot be fitted, and what helps."""
+    has = sizes.folds[0] > 0
+    (first,), (last,) = _ends(has[np.newaxis])
+    if reason == FEW_SIZES:
+        fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
+        return f"errors has {has.sum()} training sizes; this curve needs {model.n_sizes_needed}. {fewer}"
+    if reason == ONE_FOLD:
+        return (
+            f"errors has one fold at every size, so weights={model.weights!r} has no variance to go by. "
+            "Give sigma_hat_sq, or fit with weights='relative'"
+        )
+    if reason == NO_SPREAD:
+        return (
+            "errors do not vary between folds and sigma0_sq is 0: weights are infinite. "
+            "Give a positive sigma0_sq, or fit with weights='relative'"
+        )
+    if reason == BAD_STANDARD_ERROR:
+        return (
+            "standard_error must be positive and finite where errors are. "
+            "Mask errors where it is not, or leave standard_error out"
+        )
+    if reason == ZERO_ERROR:
+        place = int(np.flatnonzero(has & (sizes.means[0] <= 0))[0])
+        return (
+            f"errors has {sizes.means[0, place] / unit.percent:.4g} at size {model.n[place]:g}; relative weights need "
+            "errors above 0. Mask it, or fit with asymptote='free', weights='uniform'"
+        )
+    if reason == BEYOND:
+        return (
+            f"at is beyond the largest size, {model.n[last]:g}; a law alone says too little there. "
+            "Fit with at='largest' and call predict(fit, n), which widens its intervals"
+        )
+    begin, end = sizes.means[0, [first, last]] / unit.percent
+    turned = f". If this is accuracy, turn it: {turn_accuracy(unit)}" if unit.name != "loss" else ". A loss must fall"
+    return f"errors rise with training, from {begin:.4g} to {end:.4g}{turned}"
+
+
+def say_unfit(unfit: NDArray[np.int8], names: Sequence[str], reasons: Mapping[int, str], thing: str) -> list[str]:
+    """Return how many curves or laws are not fitted, and which ones for which reason."""
+    count = int((unfit != FITTED).sum())
+    if not count:
+        return []
+    if len(unfit) == 1:
+        return [f"{reasons[int(unfit[0])]}; the result is NaN"]
+    said = []
+    for code, reason in reasons.items():
+        theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
+        if theirs:
+            more = f" and {len(theirs) - _NAMED} more" if len(theirs) > _NAMED else ""
+            said.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")
+    return [f"{count} of {len(unfit)} {thing}s are not fitted and NaN: {', '.join(said)}"]

@@ -1,27 +1,23 @@
-"""Checks of errors: their unit, their values, and which curves cannot be fitted.
-
-Messages name the task. Rates are fitted in percent whatever comes in, since the paper's constants are in percent.
-"""
+"""Checks of errors, of their unit and of the options of fits: every `check_*` returns what it checked."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import run_checks, validation
+from xcurves.core import labels, run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
-from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.learning import Model
 from xcurves.kernels.moments import Floats
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
 _UNITS |= dict.fromkeys(("1", "fraction", "proportion", "ratio"), "fraction")
-_CLEAR_RISE = 5.0  # standard errors
-_RELIABLE = 5  # degrees of freedom of a noise that is relied on
 
 
 class Unit(NamedTuple):
@@ -61,7 +57,7 @@ def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
     called = {"name": errors.name, **{key: errors.attrs.get(key) for key in ("long_name", "standard_name")}}
     accuracies = {key: str(words) for key, words in called.items() if words is not None and says_accuracy(str(words))}
     for words in accuracies.values():
-        cure = _turn(unit, standard_name="standard_name" in accuracies)
+        cure = turn_accuracy(unit, standard_name="standard_name" in accuracies)
         raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {cure}")
 
 
@@ -71,7 +67,7 @@ def says_accuracy(words: str) -> bool:
     return turned is None and re.search(r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", words.lower()) is not None
 
 
-def _turn(unit: Unit, *, standard_name: bool = False) -> str:
+def turn_accuracy(unit: Unit, *, standard_name: bool = False) -> str:
     """Return the code that makes errors of accuracies, and calls them so: xarray keeps the name and attrs."""
     whole = 1 if unit.name == "fraction" else 100
     more = ', standard_name="error"' * standard_name
@@ -102,6 +98,11 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
         raise ValueError(
             f"{names[task]}errors must not be negative; got {least[task]:.4g}. Give error rates, not scores"
         )
+    for task in np.flatnonzero((largest > 100) & (not unit.stated))[:1]:
+        raise ValueError(
+            f"{names[task]}errors are up to {largest[task]:.4g} and have no units, but percent end at 100. "
+            "Give error rates, not scores; of losses say units='loss'"
+        )
     for task in np.flatnonzero((largest <= 1) & (not unit.stated))[:1]:
         raise ValueError(
             f"{names[task]}errors are at most {largest[task]:.3g} and have no units: percent or fractions? "
@@ -114,113 +115,6 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
         )
 
 
-def check_folds(folds: Floats, means: Floats, names: Sequence[str]) -> None:
-    """Refuse numbers of folds, shape (task, size), that cannot be those of means."""
-    for task, size in np.argwhere(~np.isnan(means) & ~((folds >= 1) & (folds % 1 == 0)))[:1]:
-        raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {folds[task, size]:g}. Correct it")
-
-
-FITTED, NO_ERRORS, FEW_SIZES, ONE_FOLD, NO_SPREAD, BAD_STANDARD_ERROR, ZERO_ERROR, RISING, BEYOND = range(9)
-REASONS = {
-    NO_ERRORS: "no errors",
-    FEW_SIZES: "too few sizes",
-    ONE_FOLD: "one fold at every size",
-    NO_SPREAD: "no spread between folds",
-    BAD_STANDARD_ERROR: "standard error not positive",
-    ZERO_ERROR: "error not positive",
-    RISING: "rising errors",
-    BEYOND: "at is beyond the largest size",
-}
-
-
-def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None) -> NDArray[np.int8]:
-    """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
-    has = sizes.folds > 0
-    n_sizes = has.sum(axis=1)
-    variance = model.known_variance(sizes)
-    by_variance = model.weights in ("variance-folds", "variance")
-    cases = {
-        NO_ERRORS: n_sizes == 0,
-        FEW_SIZES: n_sizes < model.n_sizes_needed,
-        BAD_STANDARD_ERROR: (has & ~((variance > 0) & (variance < np.inf))).any(axis=1) & (sizes.variance is not None),
-        ONE_FOLD: np.isnan(variance).any(axis=1) & by_variance,
-        NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
-        ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
-        RISING: _rising(model, sizes, variance, known=known),
-        BEYOND: np.zeros(len(has), dtype=bool) if beyond is None else beyond,
-    }
-    return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
-
-
-def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDArray[np.bool_]:
-    """Return which curves clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
-
-    A noise estimated from hardly any folds is not relied on alone: there the curve must rise at every size as well.
-    """
-    has = sizes.folds > 0
-    before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
-    rises = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
-    first, last = _ends(has)
-    task = np.arange(len(has))
-    of_mean = variance / np.maximum(sizes.folds, 1)
-    with np.errstate(invalid="ignore"):
-        noise = np.sqrt(of_mean[task, first] + of_mean[task, last])
-    rise = sizes.means[task, last] - sizes.means[task, first]
-    reliable = model.degrees(sizes.folds, known=known) >= _RELIABLE
-    reliable &= model.weights != "relative"
-    clear = (rise > _CLEAR_RISE * noise) & (reliable | rises)
-    return np.asarray((first < last) & (clear | (np.isnan(noise) & rises)))
-
-
-def _ends(has: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the first and the last measured size."""
-    return has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
-
-
-def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], reasons: NDArray[np.int8]) -> None:
-    """Refuse the first curve that cannot be fitted, if there is one, and say why and what helps."""
-    for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
-        raise ValueError(names[task] + _explain(model, sizes.take(np.array([task])), unit, int(reasons[task])))
-
-
-def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
-    """Return why the one curve cannot be fitted, and what helps."""
-    has = sizes.folds[0] > 0
-    (first,), (last,) = _ends(has[np.newaxis])
-    if reason == FEW_SIZES:
-        fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
-        return f"errors has {has.sum()} training sizes; this curve needs {model.n_sizes_needed}. {fewer}"
-    if reason == ONE_FOLD:
-        return (
-            f"errors has one fold at every size, so weights={model.weights!r} has no variance to go by. "
-            "Give sigma_hat_sq, or fit with weights='relative'"
-        )
-    if reason == NO_SPREAD:
-        return (
-            "errors do not vary between folds and sigma0_sq is 0: weights are infinite. "
-            "Give a positive sigma0_sq, or fit with weights='relative'"
-        )
-    if reason == BAD_STANDARD_ERROR:
-        return (
-            "standard_error must be positive and finite where errors are. "
-            "Mask errors where it is not, or leave standard_error out"
-        )
-    if reason == ZERO_ERROR:
-        place = int(np.flatnonzero(has & (sizes.means[0] <= 0))[0])
-        return (
-            f"errors has {sizes.means[0, place] / unit.percent:.4g} at size {model.n[place]:g}; relative weights need "
-            "errors above 0. Mask it, or fit with asymptote='free', weights='uniform'"
-        )
-    if reason == BEYOND:
-        return (
-            f"at is beyond the largest size, {model.n[last]:g}; a law alone says too little there. "
-            "Fit with at='largest' and call predict(fit, n), which widens its intervals"
-        )
-    begin, end = sizes.means[0, [first, last]] / unit.percent
-    turned = f". If this is accuracy, turn it: {_turn(unit)}" if unit.name != "loss" else ". A loss must fall"
-    return f"errors rise with training, from {begin:.4g} to {end:.4g}{turned}"
-
-
 def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves that are called an error and have the unit of a rate."""
     if not is_error(curves):
@@ -230,3 +124,161 @@ def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any
     if not check_unit(curves, None).stated:
         raise NotApplicableError("errors have no units; say attrs['units'] = '%' or '1'")
     return curves, {}, {}
+
+
+Gamma = float | Literal["search"]
+Weighting = Literal["variance-folds", "variance", "relative", "uniform"]
+Asymptote = Literal["nonnegative", "free"]
+At = float | Sequence[float] | Floats | xr.DataArray
+
+WEIGHTS = ("variance-folds", "variance", "relative", "uniform")
+ASYMPTOTES = ("nonnegative", "free")
+_OCTAVES = 3.0  # up to 2 and 4 are at most 4 % worse on published curves
+
+
+def check_model(
+    n: Floats,
+    *,
+    gamma: Gamma,
+    quadratic: bool,
+    asymptote: str,
+    weights: str,
+    sigma0_sq: float,
+    sigma_hat_sq: float | None,
+    prior_strength: float,
+) -> Model:
+    """Return the model of curves of sizes `n`."""
+    validation.check_choice("weights", weights, WEIGHTS)
+    validation.check_choice("asymptote", asymptote, ASYMPTOTES)
+    searched = isinstance(gamma, str)
+    if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
+        raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
+    numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
+    for name, value in numbers.items():
+        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= validation.LARGEST
+        if value is not None and not fits:
+            most, got = f"{validation.LARGEST:g}", labels.shown(value)
+            raise ValueError(f"{name} must be a number from 0 to {most}; got {got}. Leave it out for the default")
+    exponent = None if searched else float(gamma)
+    bounded = asymptote == "nonnegative"
+    return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength, bounded)
+
+
+def check_octaves(octaves: object, asymptote: str) -> float | None:
+    """Return how many last octaves a law is fitted to, None for all sizes."""
+    if octaves is None:
+        return None
+    if isinstance(octaves, str) and octaves == "auto":
+        return _OCTAVES if asymptote == "nonnegative" else None
+    if not isinstance(octaves, Real) or isinstance(octaves, bool) or not 0 < float(octaves) < np.inf:
+        raise ValueError(f"octaves must be a positive number, or None for all sizes; got {labels.shown(octaves)}")
+    return float(octaves)
+
+
+def check_n(name: str, n: object, what: str = "a size", many: str = "sizes", example: str = "[800, 1600]") -> Floats:
+    """Return training sizes, or other positive numbers that are labels, shape (size,)."""
+    given = np.atleast_1d(array_of(n))
+    if given.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{name} must be {what} or a list of {many}; got {labels.shown(n)}. For example {name}={example}"
+        )
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"{name} must be {what} or a list of {many}; got shape {given.shape}")
+    values = check_positive(name, given, "A curve has no value there")
+    if len(np.unique(values)) < len(values):
+        raise ValueError(f"{name} has {many} twice; got {values.tolist()}. Give each once")
+    return values
+
+
+def array_of(given: object) -> NDArray[Any]:
+    """Return an array; an object of lists of different lengths."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.array(None)
+
+
+def check_positive(name: str, given: NDArray[Any], cure: str) -> Floats:
+    """Return numbers as floats, all of which must be positive and finite."""
+    values: Floats = given.astype(np.float64)
+    bad = values[~(np.isfinite(values) & (values > 0))]
+    if bad.size:
+        raise ValueError(f"{name} must be positive and finite; got {bad[0]:g}. {cure}")
+    return values
+
+
+def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
+    """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
+    if isinstance(at, str) and at == "largest":
+        return xr.DataArray(
+            xr.apply_ufunc(
+                _largest,
+                errors.variable,
+                kwargs={"sizes": errors["training"].to_numpy(), "folds": "run" in errors.dims},
+                input_core_dims=[[dim for dim in errors.dims if dim not in extra]],
+                dask="parallelized",
+                output_dtypes=[np.float64],
+                dask_gufunc_kwargs={"allow_rechunk": True},
+            )
+        )
+    where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
+    if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
+        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
+    like(errors, where, "at")
+    check_n("at", np.unique(where.to_numpy()))
+    return bare(where.astype(np.float64))
+
+
+def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
+    """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
+    has = ~np.isnan(errors)
+    measured = np.asarray(has.any(axis=-2) if folds else has)
+    return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
+
+
+def bare(array: xr.DataArray) -> xr.DataArray:
+    """Return an array without coordinates that are no dims."""
+    return array.drop_vars([name for name in array.coords if name not in array.dims])
+
+
+def check_aggregates(
+    errors: xr.DataArray,
+    standard_error: xr.DataArray | None,
+    n_folds: int | xr.DataArray | None,
+    sigma_hat_sq: float | None,
+    unit: Unit,
+) -> list[xr.DataArray]:
+    """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
+    if standard_error is None:
+        if n_folds is not None:
+            raise ValueError("n_folds belongs to means with standard_error; folds themselves are counted. Leave it out")
+        return []
+    if sigma_hat_sq is not None:
+        raise ValueError(f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out")
+    if "run" in errors.dims:
+        raise ValueError("standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')")
+    if not isinstance(standard_error, xr.DataArray):
+        got = type(standard_error).__name__
+        raise TypeError(f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)")
+    theirs = check_unit(standard_error, None, "standard_error")
+    if theirs.stated and theirs.name != unit.name:
+        raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
+    counts = xr.DataArray(1 if n_folds is None else n_folds)
+    return [like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
+
+
+def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
+    """Return an array with the dims of errors."""
+    if not set(array.dims) <= set(errors.dims):
+        raise ValueError(f"{name} must have dims of errors, {errors.dims}; got {array.dims}")
+    for dim in array.dims:
+        shared = dim in array.indexes and dim in errors.indexes
+        equal = array.indexes[dim].equals(errors.indexes[dim]) if shared else array.sizes[dim] == errors.sizes[dim]
+        if not equal:
+            raise ValueError(f"{name} must have the labels of errors; its {dim!r} differs. Select the same ones")
+    return on_dims(array.astype(np.float64), dict(errors.sizes))
+
+
+def on_dims(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:
+    """Return an array without coordinates on dims of these sizes."""
+    return xr.DataArray(array.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # xarray has no annotation

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
+from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Job, compute, is_lazy
 from xcurves.core.run_checks import Context
-from xcurves.core.validation import check_curves
-from xcurves.learning_curves import error_rates, fit_result
-from xcurves.learning_curves.curvefit import Fitter
+from xcurves.kernels import wls
+from xcurves.learning_curves import error_rates as checks
+from xcurves.learning_curves.curvefit import FITTED, REASONS, Fitter, parameters_of, say_unfit
+from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
+from xcurves.learning_curves.fitted_curves import rate_units, size_units
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
-from xcurves.learning_curves.options import (
-    Asymptote,
-    At,
-    Gamma,
-    Weighting,
-    check_aggregates,
-    check_at,
-    check_model,
-    check_n,
-    check_octaves,
-    is_one,
-    spread,
-)
 
 _RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()  # a fit is their argument
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
+_EDGE = "the edge of the grid"
+_CHECK_VARIANCES = (
+    "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
+    "Compare errors.std('run') with error_sd, and set sigma0_sq"
+)
 
 
 def fit_power_law(
@@ -186,14 +182,17 @@ def fit_power_law(
     [19.81]
     """
     core = core_dims(errors)
-    errors = check_curves(errors, core=core, name="errors", reserved=_RESERVED)
-    unit = error_rates.check_unit(errors, units)
-    error_rates.refuse_accuracy(errors, unit)
-    aggregates = check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
+    errors = validation.check_curves(errors, core=core, name="errors", reserved=_RESERVED)
+    unit = checks.check_unit(errors, units)
+    checks.refuse_accuracy(errors, unit)
+    aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
-    where = check_at(errors, list(extra), at)
-    known = standard_error is not None and (n_folds is None or is_one(n_folds))
-    scheme = weights or _default_weights(errors, unit, standard_error, n_folds, sigma_hat_sq)
+    where = checks.check_at(errors, list(extra), at)
+    one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
+    known = standard_error is not None and one_fold
+    by_folds = unit.name != "loss" and (sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1)
+    scheme: str = "variance-folds" if by_folds or n_folds is not None else "relative"
+    scheme = weights or ("variance" if standard_error is not None and n_folds is None else scheme)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
@@ -203,30 +202,33 @@ def fit_power_law(
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
-    model = check_model(error_rates.check_sizes(errors, unit), **given)
-    last_octaves = check_octaves(octaves, asymptote)
-    predicted = np.empty(0) if predict_at is None else check_n("predict_at", predict_at)
+    model = checks.check_model(checks.check_sizes(errors, unit), **given)
+    last_octaves = checks.check_octaves(octaves, asymptote)
     fitter = Fitter(
         model=replace(model, rescaled=known),
         by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
         eager=not is_lazy(errors),
         unit=unit,
         known=sigma_hat_sq is not None or known,
-        predict_at=predicted,
+        predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),
         n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
         entropy=validation.check_rng(0 if rng is None and not n_resamples else rng),
         alpha=validation.check_confidence_level(confidence_level),
         octaves=last_octaves,
     )
-    folded = errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)
+    sizes = dict.fromkeys(("param", "cov_param"), len(parameters_of(model)))
+    sizes |= {"ci_bound": 2, "training": len(model.n), "n": len(fitter.predict_at)}
     job = Job(
         name="fit_power_law",
         kernel=fitter,
         context=Context.of(errors, core=core),
-        layout=fit_result.layout_of(model, len(predicted)),
+        layout=FIT_POWER_LAW.layout(
+            sizes, *["quadratic"] * model.quadratic, *["predict_at"] * (predict_at is not None)
+        ),
         core=("_fold", "training"),
     )
-    variables = compute(job, folded.rename(run="_fold"), spread(where, extra), *aggregates)
+    folded = errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)
+    variables = compute(job, folded.rename(run="_fold"), checks.on_dims(where, extra), *aggregates)
     attrs = FIT_POWER_LAW.attrs(
         errors,
         fitter.entropy,
@@ -238,28 +240,58 @@ def fit_power_law(
         variances="known" if fitter.known and scheme != "relative" else "estimated",
         n_resamples=n_resamples,
     )
-    result = fit_result.assemble(variables, fitter, errors, where, attrs)
+    result = _assemble(variables, fitter, errors, where, attrs)
     if not is_lazy(errors):
-        by_folds = not (aggregates or fitter.known) and scheme != "relative"
-        fit_result.warn_of_fits(result, job.context.names, folded if by_folds else None)
+        estimated = not (aggregates or fitter.known) and scheme != "relative"
+        _warn_of_fits(result, job.context.names, folded if estimated else None)
     return result
-
-
-def _default_weights(
-    errors: xr.DataArray,
-    unit: error_rates.Unit,
-    standard_error: xr.DataArray | None,
-    n_folds: int | xr.DataArray | None,
-    sigma_hat_sq: float | None,
-) -> Weighting:
-    """Return the weights that what is known of the errors allows."""
-    if standard_error is not None:
-        return "variance" if n_folds is None else "variance-folds"
-    if unit.name == "loss":
-        return "relative"
-    return "variance-folds" if sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1 else "relative"
 
 
 def core_dims(errors: object) -> tuple[str, ...]:
     """Return the core dims of errors: the folds too, where there are any."""
     return ("run", "training") if "run" in getattr(errors, "dims", ()) else ("training",)
+
+
+def _assemble(
+    variables: Mapping[str, xr.Variable],
+    fitter: Fitter,
+    errors: xr.DataArray,
+    where: xr.DataArray,
+    attrs: dict[str, Any],
+) -> xr.Dataset:
+    """Return the result of a fit from its variables; `where` is N."""
+    params = list(parameters_of(fitter.model))
+    coords: dict[Hashable, Any] = {
+        **{name: each for name, each in errors.coords.items() if not {"run", "training"} & set(each.dims)},
+        "training": errors["training"],
+        "param": params,
+        "cov_param": params,
+        "at": xr.Variable(where.dims, where.data),
+    }
+    if fitter.predict_at.size:
+        coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
+    units = rate_units(fitter.unit.written, errors)
+    units["objective"] = "percent^2" if fitter.model.weights == "uniform" else "1"
+    result = FIT_POWER_LAW.dataset(variables, coords, attrs, errors, units)
+    return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
+
+
+def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
+    """Give one warning of all in a computed result that a reader would not expect."""
+    gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
+    fitted = unfit == FITTED
+    said = say_unfit(unfit, names, REASONS, "curve")
+    cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
+        (np.isnan(gamma) & fitted, lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
+        (edge != 0, lambda task: f"gamma is {gamma[task]:g}, {_EDGE}: the curve may not be a power law"),
+    ]
+    if folded is not None:
+        folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
+        pvalue = wls.variance_pvalue(folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2)
+        cases.append(((pvalue < 0.001 / len(folds)) & fitted, lambda _: _CHECK_VARIANCES))
+    for affected, say in cases:
+        if affected.any():
+            first, count = int(affected.argmax()), int(affected.sum())
+            said.append(names[first] + say(first) + (f" (in {count} curves)" if count > 1 else ""))
+    if said:
+        provenance.warn("; ".join(said))

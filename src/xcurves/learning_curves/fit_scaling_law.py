@@ -16,11 +16,15 @@ from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.powerlaw import around, t_quantile
 from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
-from xcurves.learning_curves import scaling_points as points
-from xcurves.learning_curves.fit_result import say_unfit
+from xcurves.learning_curves import scaling_laws as laws
+from xcurves.learning_curves.curvefit import say_unfit
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW
-from xcurves.learning_curves.scaling_answers import FLAGS, allocations, at_each, flop_coords, prediction, widths
-from xcurves.learning_curves.scaling_points import FITTED, FLOPS, PARAMS, REASONS
+
+_CURES = {
+    laws.TOGETHER: "Vary tokens at one model size, or fit compute alone: losses as a curve over training",
+    laws.NOT_POSITIVE: "Give losses above 0, or mask the others: losses.where(losses > 0)",
+    laws.EQUAL: "Check which losses were given",
+}
 
 
 def fit_scaling_law(
@@ -29,7 +33,7 @@ def fit_scaling_law(
     delta: float | None = None,
     predict_at: Sequence[tuple[float, float]] | Floats | None = None,
     compute: float | Sequence[float] | Floats | None = None,
-    flops_per_token_and_parameter: float = FLOPS,
+    flops_per_token_and_parameter: float = laws.FLOPS,
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
     r"""Fit loss as a law of model size and tokens: what more of both would give, and how to divide compute.
@@ -118,21 +122,21 @@ def fit_scaling_law(
     >>> bool(fit.n_opt_ci[0, 0] < fit.n_opt[0] < fit.n_opt_ci[0, 1])
     True
     """
-    found = points.check_losses(losses)
+    found = laws.check_losses(losses)
     found = check_curves(found, core=["run"], name="losses", reserved=FIT_SCALING_LAW.reserved() - {"run"})
-    cost = points.check_cost(flops_per_token_and_parameter)
+    cost = laws.check_cost(flops_per_token_and_parameter)
     if delta is not None and (isinstance(delta, bool) or not isinstance(delta, int | float) or not delta > 0):
         raise ValueError(f"delta must be a positive number, or None; got {labels.shown(delta)}. Hoffmann's is 0.001")
-    at = np.empty((0, 2)) if predict_at is None else points.check_pairs("predict_at", predict_at)
-    budgets = np.empty(0) if compute is None else points.check_flop("compute", compute)
+    at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
+    budgets = np.empty(0) if compute is None else laws.check_flop("compute", compute)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
     asked = {"predict_at": len(at), "compute": len(budgets)}
     result = per_task(
         FIT_SCALING_LAW,
         _fit_laws,
-        points.with_sizes(found),
+        laws.with_sizes(found),
         context=context,
-        core=[points.WHAT, "run"],
+        core=[laws.WHAT, "run"],
         sizes={"param": 5, "cov_param": 5, "ci_bound": 2, "n": len(at), "flop": len(budgets)},
         when=[option for option, count in asked.items() if count],
         options={
@@ -143,32 +147,33 @@ def fit_scaling_law(
             "eager": not is_lazy(losses),
         },
         coords={
-            "param": list(PARAMS),
-            "cov_param": list(PARAMS),
-            **{name: found[name].variable for name in points.SIZES},
+            "param": list(laws.PARAMS),
+            "cov_param": list(laws.PARAMS),
+            **{name: found[name].variable for name in laws.SIZES},
             **({"at_model_size": ("n", at[:, 0]), "at_tokens": ("n", at[:, 1])} if len(at) else {}),
-            **flop_coords(budgets),
+            **laws.flop_coords(budgets),
         },
-        attrs={"delta": delta, "flops_per_token_and_parameter": cost},
+        attrs={"delta": delta, laws.COST: cost},
     )
-    result = result.set_coords([name for name in FLAGS if name in result])
+    result = result.set_coords([name for name in laws.FLAGS if name in result])
     if not is_lazy(losses):
-        for said in say_unfit(result["unfit"].to_numpy().ravel(), context.names, REASONS, "law"):
+        for said in say_unfit(result["unfit"].to_numpy().ravel(), context.names, laws.LAW_REASONS, "law"):
             provenance.warn(said)
     return result
 
 
 def _fit_laws(group: Group, *, eager: bool, **options: Any) -> dict[str, Any]:
     """Return the variables of laws, NaN for those that cannot be fitted."""
-    runs, losses = points.runs_of(group.data[0], group.names)
-    reasons = points.unfit(runs, losses)
-    fitted = np.flatnonzero(reasons == FITTED)
+    runs, losses = laws.runs_of(group.data[0], group.names)
+    reasons = laws.unfit_laws(runs, losses)
+    fitted = np.flatnonzero(reasons == laws.FITTED)
     if eager and not fitted.size:
         why = int(reasons[0])
-        raise ValueError(f"{group.names[0]}no law can be fitted: {REASONS[why]}. {_CURES[why]}")
+        cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
+        raise ValueError(f"{group.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}")
     out: dict[str, Any] = {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
     for name, values in (_fit(runs, losses[fitted], **options) if fitted.size else {}).items():
-        nothing = 0.0 if name in FLAGS[:1] + FLAGS[-2:] else np.nan
+        nothing = 0.0 if name in laws.FLAGS[:1] + laws.FLAGS[-2:] else np.nan
         out[name] = np.full((len(losses), *values.shape[1:]), nothing)
         out[name][fitted] = values
     return out
@@ -187,7 +192,7 @@ def _fit(
     interval[:, E] = np.maximum(interval[:, E], 0.0)
     coefficients = known.estimate[:, [A, B]]
     with np.errstate(divide="ignore", invalid="ignore"):
-        interval[:, [A, B]] = widths(coefficients, half[:, [A, B]] / coefficients)
+        interval[:, [A, B]] = laws.widths(coefficients, half[:, [A, B]] / coefficients)
     exponents = known.estimate[:, ALPHA:]
     ends = (exponents <= LOWEST * (1 + 1e-12)) | (exponents >= HIGHEST * (1 - 1e-12))
     return {
@@ -203,12 +208,6 @@ def _fit(
         "objective": law.objective,
         "fitted": fitted,
         "backtest_prediction": predicted,
-        **at_each(prediction, known, alpha, *at.T),
-        **allocations(known, alpha, products),
+        **laws.at_each(laws.prediction, known, alpha, *at.T),
+        **laws.allocations(known, alpha, products),
     }
-
-
-_CURES = dict.fromkeys(REASONS, "Add runs of other sizes and amounts of tokens")
-_CURES[points.TOGETHER] = "Vary tokens at one model size, or fit compute alone: losses as a curve over training"
-_CURES[points.NOT_POSITIVE] = "Give losses above 0, or mask the others: losses.where(losses > 0)"
-_CURES[points.EQUAL] = "Check which losses were given"

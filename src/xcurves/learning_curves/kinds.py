@@ -1,4 +1,4 @@
-"""The kinds of results of learning curves."""
+"""The kinds of results of learning curves and of scaling laws."""
 
 from __future__ import annotations
 
@@ -7,74 +7,100 @@ import numpy as np
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import Part, ResultKind, Var, View, captioned
-from xcurves.learning_curves import plots, tables, text
-from xcurves.learning_curves.error_rates import REASONS, applicable_errors
-from xcurves.learning_curves.scaling_kinds import COMPARE_SCALING_LAWS as COMPARE_SCALING_LAWS
-from xcurves.learning_curves.scaling_kinds import FIT_SCALING_LAW as FIT_SCALING_LAW
-from xcurves.learning_curves.scaling_kinds import OPTIMAL_ALLOCATION as OPTIMAL_ALLOCATION
-from xcurves.learning_curves.scaling_kinds import PREDICT_LOSS as PREDICT_LOSS
+from xcurves.learning_curves import plots, scaling_text, tables, text
+from xcurves.learning_curves.curvefit import REASONS
+from xcurves.learning_curves.error_rates import applicable_errors
+from xcurves.learning_curves.scaling_laws import LAW_REASONS
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
+_TASK = ("task",)
 _SIZE = ("task", "training")
 _PARAM = ("task", "param")
+_RUN = ("task", "run")
 _N = ("task", "n")
+_FLOP = ("task", "flop")
 _CROSSING = ("task", "crossing")
+_OF_PARAM = "that of param"
+_OF_BOTH = "that of param times that of cov_param"
+_AT = {"at": Var(_TASK, "the size N", "training")}
 _HOIEM = (
     "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, ICML, PMLR 139, "
     "4287-4296",
 )
-_PREDICTION = Var(_N, "predicted error", "rate")
-_PREDICTION_CI = Var((*_N, "ci_bound"), "confidence interval of the predicted error", "rate")
-_GIVEN_LAW = Var((*_N, "ci_bound"), "confidence interval of the predicted error, if it is a power law", "rate")
-_EXTRAPOLATED = Var(_N, "1 where the size lies far outside the measured ones", dtype=np.int8)
-_OF_PARAM = "that of param"
-_AT = {"at": Var(("task",), "the size N", "training")}
+_HOFFMANN = (
+    "Hoffmann et al. (2022), Training Compute-Optimal Large Language Models, doi:10.48550/arXiv.2203.15556",
+    "Besiroglu, Erdil, Barnett & You (2024), Chinchilla Scaling: A Replication Attempt, doi:10.48550/arXiv.2404.10102",
+)
+
+
+def _one_where(dims: tuple[str, ...], words: str, when: str | None = None) -> Var:
+    return Var(dims, f"1 where {words}", dtype=np.int8, when=when)
+
+
+def _unfit(thing: str, reasons: dict[int, str]) -> Var:
+    codes = ", ".join(f"{code} {why}" for code, why in reasons.items())
+    return Var(_TASK, f"why the {thing} is not fitted: 0 fitted, {codes}", dtype=np.int8)
+
+
+def _with_interval(
+    name: str, dims: tuple[str, ...], words: str, units: str = "1", when: str | None = None
+) -> dict[str, Var]:
+    """Return a variable and its interval."""
+    interval = Var((*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when)
+    return {name: Var(dims, words, units, when=when), f"{name}_ci": interval}
+
+
+def _predicted(
+    dims: tuple[str, ...], words: str, units: str, given: str, far: str, when: str | None = None
+) -> dict[str, Var]:
+    """Return the variables of predicted errors or losses: with intervals, also if the law is `given`."""
+    of_law = Var((*dims, "ci_bound"), f"confidence interval of the {words}, {given}", units, when=when)
+    both = _with_interval("prediction", dims, words, units, when)
+    return {**both, "prediction_ci_given_law": of_law, "extrapolated": _one_where(dims, far, when)}
+
+
+_ERRORS = (_N, "predicted error", "rate", "if it is a power law", "the size lies far outside the measured ones")
+_LOSSES = ("predicted loss of a run", "score", "given the law", "the size is far outside those of the runs")
+
 
 FIT_POWER_LAW = ResultKind(
     name="fit_power_law",
     question="What would more data buy?",
     argument="errors",
     variables={
-        "error_at_n": Var(("task",), "error at the size N", "rate"),
-        "data_reliance": Var(("task",), "data-reliance at the size N", "rate"),
-        "gamma": Var(("task",), "exponent of the learning curve"),
-        "alpha": Var(("task",), "asymptotic error", "rate"),
-        "eta": Var(("task",), "factor of n^gamma", "eta"),
-        "delta": Var(("task",), "factor of n^(2 gamma)", "delta", when="quadratic"),
+        "error_at_n": Var(_TASK, "error at the size N", "rate"),
+        "data_reliance": Var(_TASK, "data-reliance at the size N", "rate"),
+        "gamma": Var(_TASK, "exponent of the learning curve"),
+        "alpha": Var(_TASK, "asymptotic error", "rate"),
+        "eta": Var(_TASK, "factor of n^gamma", "eta"),
+        "delta": Var(_TASK, "factor of n^(2 gamma)", "delta", when="quadratic"),
         "backtest_error": Var(
-            ("task",), "root mean squared log error, per root octave, of predicting the curve's own last octaves"
+            _TASK, "root mean squared log error, per root octave, of predicting the curve's own last octaves"
         ),
-        "backtest_error_law": Var(("task",), "the same of the power law alone"),
-        "backtest_error_last_fall": Var(("task",), "the same of the last fall alone"),
-        "n_cuts": Var(("task",), "number of cuts at which the curve was backtested", dtype=np.int64),
-        "fitted_from": Var(("task",), "smallest size that the power law is fitted to", "training"),
-        "n_sizes_used": Var(("task",), "number of sizes that the power law is fitted to", dtype=np.int64),
-        "asymptote_at_bound": Var(("task",), "1 where the asymptotic error is 0, its lower bound", dtype=np.int8),
+        "backtest_error_law": Var(_TASK, "the same of the power law alone"),
+        "backtest_error_last_fall": Var(_TASK, "the same of the last fall alone"),
+        "n_cuts": Var(_TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
+        "fitted_from": Var(_TASK, "smallest size that the power law is fitted to", "training"),
+        "n_sizes_used": Var(_TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
+        "asymptote_at_bound": _one_where(_TASK, "the asymptotic error is 0, its lower bound"),
         "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
         "stderr": Var(_PARAM, "standard error of the parameter, the exponent's uncertainty included", _OF_PARAM),
         "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
         "covariance": Var(
             (*_PARAM, "cov_param"),
             "covariance of the parameters, the exponent's uncertainty included",
-            "that of param times that of cov_param",
+            _OF_BOTH,
         ),
         "fitted": Var(_SIZE, "error by the learning curve", "rate"),
-        "r_squared": Var(("task",), "share of the variance of the mean errors that the curve explains"),
-        "objective": Var(("task",), "weighted sum of squares (Eq. 2), errors in percent", "objective"),
+        "r_squared": Var(_TASK, "share of the variance of the mean errors that the curve explains"),
+        "objective": Var(_TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
-        "gamma_at_edge": Var(("task",), "1 where the exponent is -0.99 or -0.01, an end of the grid", dtype=np.int8),
-        "unfit": Var(
-            ("task",),
-            "why the curve is not fitted: 0 fitted, " + ", ".join(f"{code} {why}" for code, why in REASONS.items()),
-            dtype=np.int8,
-        ),
-        "at_extrapolated": Var(("task",), "1 where N lies far outside the measured sizes", dtype=np.int8),
+        "gamma_at_edge": _one_where(_TASK, "the exponent is -0.99 or -0.01, an end of the grid"),
+        "unfit": _unfit("curve", REASONS),
+        "at_extrapolated": _one_where(_TASK, "N lies far outside the measured sizes"),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate"),
-        "prediction": Var(_N, _PREDICTION.long_name, "rate", when="predict_at"),
-        "prediction_ci": Var((*_N, "ci_bound"), _PREDICTION_CI.long_name, "rate", when="predict_at"),
-        "prediction_ci_given_law": Var((*_N, "ci_bound"), _GIVEN_LAW.long_name, "rate", when="predict_at"),
-        "extrapolated": Var(_N, _EXTRAPOLATED.long_name, dtype=np.int8, when="predict_at"),
+        **_predicted(*_ERRORS, when="predict_at"),
     },
     coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": (), **_AT},
     core=("run", "training"),
@@ -120,10 +146,8 @@ PREDICT = ResultKind(
     question="Which errors are predicted?",
     argument="fit_power_law",
     variables={
-        "prediction": _PREDICTION,
-        "prediction_ci": _PREDICTION_CI,
+        **_predicted(*_ERRORS),
         "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
-        "prediction_ci_given_law": _GIVEN_LAW,
         "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
         "prediction_ci_given_gamma": Var(
             (*_N, "ci_bound"), "confidence interval of the predicted error, given the exponent", "rate"
@@ -134,7 +158,6 @@ PREDICT = ResultKind(
         "change_ratio_ci": Var((*_N, "ci_bound"), "confidence interval of the ratio of errors"),
         "difference": Var(_N, "difference to the prediction for the reference", "rate", when="reference"),
         "difference_ci": Var((*_N, "ci_bound"), "confidence interval of the difference", "rate", when="reference"),
-        "extrapolated": _EXTRAPOLATED,
     },
     coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
     rows=("n",),
@@ -166,7 +189,7 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
             ("task", "variant"), "share of the variance of the mean errors that the curve explains, all sizes fitted"
         ),
         "pvalue": Var(("task", "variant"), "p-value of the paired t-test against the first variant"),
-        "n_curves": Var(("task",), "number of curves", dtype=np.int64),
+        "n_curves": Var(_TASK, "number of curves", dtype=np.int64),
     },
     coords={"variant": ()},
     rows=("variant",),
@@ -196,10 +219,10 @@ COMPARE_LEARNERS = ResultKind(
         "crossing_size": Var(
             _CROSSING, "training size at which the curves cross, opposite differences being shown around it", "training"
         ),
-        "data_multiplier": Var(("task",), "times the data that the reference needs for the same error"),
+        "data_multiplier": Var(_TASK, "times the data that the reference needs for the same error"),
         "data_multiplier_ci": Var(("task", "ci_bound"), "confidence interval of the data multiplier"),
-        "data_multiplier_extrapolated": Var(
-            ("task",), "1 where the multiplied data lie far outside the reference's measured sizes", dtype=np.int8
+        "data_multiplier_extrapolated": _one_where(
+            _TASK, "the multiplied data lie far outside the reference's measured sizes"
         ),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
@@ -216,4 +239,155 @@ COMPARE_LEARNERS = ResultKind(
         "shown and at which the curves cross, and how many times the data the difference is worth.",
     ),
     statements=text.learner_statements,
+)
+
+
+def _allocated(when: str | None = None) -> dict[str, Var]:
+    """Return the variables of an allocation of compute."""
+    return {
+        **_with_interval("n_opt", _FLOP, "best number of parameters", when=when),
+        **_with_interval("d_opt", _FLOP, "best number of tokens", when=when),
+        **_with_interval("tokens_per_parameter", _FLOP, "best number of tokens for each parameter", when=when),
+        **_with_interval("loss_at_optimum", _FLOP, "loss at the best division of compute", "score", when=when),
+        "ratio_extrapolated": _one_where(_FLOP, "tokens per parameter are outside those of the runs", when),
+    }
+
+
+_EXPONENT = _with_interval("allocation_exponent", _TASK, "exponent of compute in the best number of parameters")
+_METHOD = (
+    "Loss was modelled as E + A N^-alpha + B D^-beta of parameters N and tokens D, by Huber's loss of log residuals; "
+    "intervals of runs are widened by how badly the law predicts its own later runs."
+)
+
+FIT_SCALING_LAW = ResultKind(
+    name="fit_scaling_law",
+    question="What would more compute buy?",
+    argument="losses",
+    variables={
+        **_allocated("compute"),
+        **_EXPONENT,
+        "estimate": Var(_PARAM, "parameter of the law", _OF_PARAM),
+        "estimate_ci_given_law": Var(
+            (*_PARAM, "ci_bound"), "confidence interval of the parameter, given the law", _OF_PARAM
+        ),
+        "stderr": Var(_PARAM, "standard error of the parameter, given the law", _OF_PARAM),
+        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH),
+        "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted"),
+        "backtest_error": Var(
+            _TASK, "root mean squared log error, per root octave, of predicting the law's own later runs"
+        ),
+        "exponent_backtest_error": Var(_TASK, "root mean squared drift of the allocation exponent, per root octave"),
+        "n_opt_backtest_error": Var(
+            _TASK, "root mean squared drift of the log of the best model size, per root octave"
+        ),
+        "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
+        "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
+        "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
+        **_predicted(_N, *_LOSSES, when="predict_at"),
+        "loss": Var(_RUN, "loss", "score"),
+        "fitted": Var(_RUN, "loss by the law", "score"),
+        "backtest_prediction": Var(_RUN, "loss as the runs below the last cut before predict it", "score"),
+        "unfit": _unfit("law", LAW_REASONS),
+    },
+    coords={
+        "param": (),
+        "cov_param": (),
+        "ci_bound": CI_BOUNDS,
+        "n": (),
+        "flop": (),
+        "at_model_size": Var(("n",), "parameters of the model"),
+        "at_tokens": Var(("n",), "tokens"),
+    },
+    core=("run",),
+    references=_HOFFMANN,
+    table=captioned(
+        scaling_text.law_table,
+        "Scaling laws: the parameters, by how much each law misses its own later runs (as a share of the loss for one "
+        "octave), and the exponent a of compute in the best model size.",
+    ),
+    statements=scaling_text.law_statements,
+    views={
+        "isoflop": View(
+            plots.draw_isoflop,
+            "Loss against model size. Dots are runs, curves the law at equal compute, both coloured by compute.",
+            panels={"algorithm": 1},
+        ),
+        "fitted": View(
+            plots.draw_fitted,
+            "Measured loss against loss by the law. Crosses are later runs as the runs below a cut predict them.",
+            default=False,
+            panels={"algorithm": 1},
+        ),
+        "allocation": View(
+            plots.draw_allocation,
+            "Best model size against compute, with the interval shaded. Dots are runs; the largest run is at the "
+            "dashed line.",
+            default=False,
+            panels={"algorithm": 1},
+        ),
+    },
+    method=(_METHOD, "runs"),
+    overlaid=("algorithm",),
+)
+
+PREDICT_LOSS = ResultKind(
+    name="predict_loss",
+    question="Which losses are predicted?",
+    argument="fit_scaling_law",
+    variables=_predicted(_TASK, *_LOSSES),
+    coords={"ci_bound": CI_BOUNDS},
+    core=(),
+    references=_HOFFMANN,
+    table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
+    statements=scaling_text.loss_statements,
+    method=(_METHOD, "runs"),
+)
+
+OPTIMAL_ALLOCATION = ResultKind(
+    name="optimal_allocation",
+    question="How is compute best divided?",
+    argument="fit_scaling_law",
+    variables={**_allocated(), **_EXPONENT},
+    coords={"flop": (), "ci_bound": CI_BOUNDS},
+    rows=("flop",),
+    core=(),
+    references=_HOFFMANN,
+    table=captioned(
+        scaling_text.allocation_table,
+        "Best division of compute: parameters, tokens, tokens per parameter and loss, with intervals.",
+    ),
+    statements=scaling_text.allocation_statements,
+    method=(_METHOD, "runs"),
+)
+
+COMPARE_SCALING_LAWS = ResultKind(
+    name="compare_scaling_laws",
+    question="Which suite needs less compute?",
+    argument="fit_scaling_law",
+    variables={
+        **_with_interval("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
+        **_with_interval("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
+        **_with_interval(
+            "compute_multiplier",
+            _FLOP,
+            "times the compute that the second suite needs for the same loss",
+            when="compute",
+        ),
+    },
+    coords={
+        "flop": (),
+        "ci_bound": CI_BOUNDS,
+        "algorithm_a": Var(("pair",), "first suite of the pair"),
+        "algorithm_b": Var(("pair",), "second suite of the pair"),
+    },
+    rows=("flop",),
+    core=(),
+    references=_HOFFMANN,
+    table=captioned(
+        scaling_text.suite_table,
+        "Pairs of suites: the loss of the second over that of the first, and how many times the compute it needs for "
+        "the same loss, with intervals.",
+    ),
+    statements=scaling_text.suite_statements,
+    method=(_METHOD, "runs"),
 )

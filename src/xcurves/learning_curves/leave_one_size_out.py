@@ -17,11 +17,11 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves import error_rates
-from xcurves.learning_curves.error_rates import FITTED, RISING
+from xcurves.learning_curves import curvefit, error_rates
+from xcurves.learning_curves.curvefit import FITTED, RISING
+from xcurves.learning_curves.error_rates import check_model
 from xcurves.learning_curves.fit_power_law import core_dims
 from xcurves.learning_curves.kinds import LEAVE_ONE_SIZE_OUT
-from xcurves.learning_curves.options import check_model
 
 Variants = Mapping[str, Mapping[str, Any]]
 
@@ -124,8 +124,7 @@ def leave_one_size_out(
     )
     kept = {name: each for name, each in errors.coords.items() if not {"algorithm", "run", "training"} & set(each.dims)}
     coords = {**kept, "variant": list(models), "training": errors["training"]}
-    given = {"variants": str({name: dict(options) for name, options in named.items()}), "units": unit.name, **numbers}
-    attrs = LEAVE_ONE_SIZE_OUT.attrs(errors, 0, 0.95, **given)
+    attrs = LEAVE_ONE_SIZE_OUT.attrs(errors, 0, 0.95, variants=str(named), units=unit.name, **numbers)
     return LEAVE_ONE_SIZE_OUT.dataset(compute(job, shaped), coords, attrs, errors, {"rate": unit.written})
 
 
@@ -160,20 +159,23 @@ class _TriedVariants:
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Predict, given errors, shape (task, learner, fold, size)."""
         errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
-        names = [_name_of(task, learner) for task in group.names for learner in self.learners]
+        parts = [[task.removesuffix(": "), learner] for task in group.names for learner in self.learners]
+        names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
         error_rates.check_values(errors, self.unit, names)
         sizes = Sizes(*wls.size_statistics(errors * self.unit.percent))
         curves = np.flatnonzero(sizes.folds.any(axis=1))
         kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
         first = next(iter(self.models.values()))
-        reasons = error_rates.unfit(first, kept, known=first.sigma_hat_sq is not None)
-        error_rates.refuse_unfit(first, kept, self.unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
+        reasons = curvefit.unfit(first, kept, known=first.sigma_hat_sq is not None)
+        curvefit.refuse_unfit(first, kept, self.unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
         shape = (len(group.names), len(self.learners))
         residual = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
         explained = np.full((len(self.models), len(names)), np.nan)
         for i, (variant, model) in enumerate(self.models.items()):
             residual[i, curves] = self._left_out(variant, model, kept, kept_names)
-            explained[i, curves] = _explained(model, kept)
+            at = np.full(len(curves), model.n[-1])
+            fitted = powerlaw.curve(model.fit(at, kept).theta, model.n, at)
+            explained[i, curves] = wls.r_squared(kept.folds, kept.means, fitted)
         by_task = np.abs(residual).reshape(len(self.models), *shape, -1).swapaxes(0, 1)
         return {
             "rmse": np.sqrt(_mean(by_task**2, axis=2)) / self.unit.percent,
@@ -195,23 +197,11 @@ class _TriedVariants:
         for size in range(len(model.n)):
             without = sizes.without(size)
             left = [f"{name}without size {model.n[size]:g}: " for name in names]
-            reasons = error_rates.unfit(model, without, known=model.sigma_hat_sq is not None)
-            error_rates.refuse_unfit(model, without, self.unit, left, np.where(reasons == RISING, FITTED, reasons))
+            reasons = curvefit.unfit(model, without, known=model.sigma_hat_sq is not None)
+            curvefit.refuse_unfit(model, without, self.unit, left, np.where(reasons == RISING, FITTED, reasons))
             theta = model.fit(at, without).theta
             residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
         return np.where(sizes.folds > 0, residual, np.nan)
-
-
-def _name_of(task: str, learner: str) -> str:
-    """Return the prefix of messages about one curve."""
-    said = ", ".join(filter(None, (task.removesuffix(": "), learner)))
-    return said and f"{said}: "
-
-
-def _explained(model: Model, sizes: Sizes) -> Floats:
-    """Return R² of the mean errors, all sizes fitted."""
-    at = np.full(len(sizes.means), model.n[-1])
-    return wls.r_squared(sizes.folds, sizes.means, powerlaw.curve(model.fit(at, sizes).theta, model.n, at))
 
 
 def _mean(values: Floats, axis: int) -> Floats:

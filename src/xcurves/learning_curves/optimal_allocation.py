@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import xarray as xr
 
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves import scaling_points as points
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, OPTIMAL_ALLOCATION
-from xcurves.learning_curves.scaling_answers import allocations, laws_of, of_laws
+from xcurves.learning_curves.scaling_laws import allocations, check_flop, laws_of, of_laws
 
 
 def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Floats) -> xr.Dataset:
@@ -58,5 +57,4 @@ def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Float
     [18.2, 16.5]
     """
     FIT_SCALING_LAW.check(fit, "fit")
-    budgets = points.check_flop("compute", compute)
-    return of_laws(OPTIMAL_ALLOCATION, allocations, fit, *laws_of(fit), compute=budgets)
+    return of_laws(OPTIMAL_ALLOCATION, allocations, fit, *laws_of(fit), compute=check_flop("compute", compute))

@@ -1,4 +1,4 @@
-"""Pictures of learning curves."""
+"""Pictures of learning curves and of scaling laws."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.core import labels
-from xcurves.core.axes import Style, fill_band, scale_training, short_level, style_in
-from xcurves.core.wording import label_of, with_units
+from xcurves.core import labels, provenance
+from xcurves.core.axes import SHADE, Style, fill_band, scale_training, short_level, style_in
+from xcurves.core.wording import label_of, number, with_units
+from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves.error_rates import REASONS
-from xcurves.learning_curves.prediction_kernel import predicted_curves
+from xcurves.learning_curves.curvefit import REASONS
+from xcurves.learning_curves.fitted_curves import predicted_curves
+from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, allocations, known_of, laws_of
+from xcurves.learning_curves.scaling_text import amount
 from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 _POINTS = 200
 _FARTHER = 4.0  # times the largest size: how far curves are drawn
+_FARTHER_COMPUTE = 100.0  # times the largest compute of the runs
+_BUDGETS = 6
 _DECADE, _NARROW = 30.0, 3.0  # ratios of errors below which the axis has more ticks than powers of ten
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _LONG = 14  # letters of a name beside which error and data-reliance have no room
@@ -29,7 +33,8 @@ _LONG = 14  # letters of a name beside which error and data-reliance have no roo
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors, fitted curves with intervals and predictions against training size, both axes logarithmic."""
-    levels = fit["training"].to_numpy()[_measured(fit)]
+    has = (fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"])
+    levels = fit["training"].to_numpy()[has.to_numpy()]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
@@ -113,29 +118,20 @@ def _legend(curve: xr.Dataset, *, short: bool) -> str:
     return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}{star}"
 
 
-def _measured(fit: xr.Dataset) -> NDArray[np.bool_]:
-    """Return which sizes have errors of any curve."""
-    return np.asarray((fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"]))
-
-
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
     """Draw error against data-reliance, with intervals, a point for each fitted curve."""
     fitted = [(style, curve, name) for style, curve, name in _curves(fit) if not curve["unfit"].item()]
     for style, curve, name in fitted:
-        x, y = curve["data_reliance"].item(), curve["error_at_n"].item()
-        widths = [_arms(curve, "data_reliance"), _arms(curve, "error_at_n")]
+        names = ["data_reliance", "error_at_n"]
+        x, y = (curve[each].item() for each in names)
+        ends = curve["estimate_ci"].sel(param=names).transpose("param", "ci_bound").to_numpy()
+        x_arms, y_arms = np.abs(ends - [[x], [y]])[..., np.newaxis]
         look: dict[str, Any] = {"color": style.color, "fmt": style.marker, "capsize": 3}
-        ax.errorbar(x, y, xerr=widths[0], yerr=widths[1], label=name.removesuffix(": ") or None, **look)
+        ax.errorbar(x, y, xerr=x_arms, yerr=y_arms, label=name.removesuffix(": ") or None, **look)
     sizes = np.unique([curve["at"].item() for _, curve, _ in fitted])
     where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
         setter(label_of(fit[name]).replace("at the size N", where))
-
-
-def _arms(curve: xr.Dataset, name: str) -> Floats:
-    """Return the lengths of an error bar below and above."""
-    bounds = curve["estimate_ci"].sel(param=name).to_numpy()
-    return np.asarray(np.abs(bounds - curve[name].item())[:, np.newaxis])
 
 
 def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
@@ -147,3 +143,90 @@ def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
         curve = fit.isel(algorithm=place)
         if curve["n_folds"].any():
             yield style_in(curve), curve, f"{label}: "
+
+
+def draw_isoflop(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw losses against model size, with curves of the law at equal compute, coloured by compute."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LogNorm
+
+    fit = _one(fit)
+    if _without_law(fit, ax):
+        return
+    n, d, loss, cost = *_runs(fit), fit.attrs[COST]
+    flop = cost * n * d
+    first, last = np.floor(np.log10(flop.min())), np.ceil(np.log10(flop.max()))
+    colours = LogNorm(10**first, 10**last)
+    colour_map = colormaps["viridis"]
+    estimate = fit["estimate"].to_numpy()
+    x = np.geomspace(n.min() / 2, n.max() * 2, _POINTS)
+    for power in np.arange(first, last + 1, np.ceil((last - first + 1) / _BUDGETS)):
+        budget = 10**power
+        y = scaling_intervals.predicted_losses(np.tile(estimate, (len(x), 1)), x, budget / cost / x)
+        near = y <= loss.max() * 1.1
+        ax.plot(x[near], y[near], color=colour_map(colours(budget)), label=f"{number(budget)} FLOP")
+    ax.scatter(n, loss, c=flop, norm=colours, cmap=colour_map, edgecolors="black", linewidths=0.5, zorder=3)
+    ax.set_xscale("log")
+    ax.set_xlabel("parameters of the model")
+    ax.set_ylabel(label_of(fit["loss"]))
+
+
+def draw_fitted(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw measured against fitted losses; later runs against what earlier ones predicted for them."""
+    fit = _one(fit)
+    if _without_law(fit, ax):
+        return
+    loss = fit["loss"]
+    later = fit["backtest_prediction"]
+    ax.plot(fit["fitted"], loss, "o", markersize=4, label="fitted, all runs")
+    ax.plot(later, loss, "x", markersize=5, label="predicted by the runs before")
+    drawn = np.concatenate([fit["fitted"], later.dropna("run"), loss.dropna("run")])
+    ends = np.nanmin(drawn), np.nanmax(drawn)
+    ax.plot(ends, ends, color="black", linewidth=0.8)
+    ax.set_xlabel("loss by the law")
+    ax.set_ylabel("measured loss")
+
+
+def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
+    """Draw the best model size against compute with its interval; sizes of the runs as dots."""
+    fit = _one(fit)
+    if _without_law(fit, ax) or fit["allocation_exponent"].isnull():
+        _without_law(fit, ax, "the loss depends on one of model size and tokens only")
+        return
+    n, d, _, cost = *_runs(fit), fit.attrs[COST]
+    flop = cost * n * d
+    budgets = fit["flop"].to_numpy() if "flop" in fit.dims else np.empty(0)
+    x = np.geomspace(flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS)
+    known = known_of(*(each.to_numpy()[np.newaxis] for each in laws_of(fit)))
+    found = allocations(known, provenance.alpha_of(fit), x / cost)
+    (line,) = ax.plot(x, found["n_opt"][0], label="best model size")
+    ax.fill_between(x, *found["n_opt_ci"][0].T, color=line.get_color(), alpha=SHADE, linewidth=0)
+    ax.plot(flop, n, "o", color="grey", markersize=3, label="runs")
+    ax.axvline(flop.max(), color="black", linewidth=0.8, linestyle="--")
+    for budget, size in zip(budgets, fit["n_opt"].to_numpy() if budgets.size else [], strict=True):
+        ax.plot(budget, size, "s", color=line.get_color())
+        ax.annotate(f" {amount(size)}", (budget, size), va="top")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("compute (FLOP)")
+    ax.set_ylabel("parameters of the model")
+
+
+def _one(fit: xr.Dataset) -> xr.Dataset:
+    """Return the one law that is drawn, without dims of one label."""
+    return fit.squeeze(list(fit["backtest_error"].dims))
+
+
+def _runs(fit: xr.Dataset) -> tuple[Floats, Floats, Floats]:
+    """Return sizes, tokens and losses of the runs that a law has."""
+    here = fit["loss"].notnull().to_numpy()
+    n, d, loss = (fit[name].to_numpy()[here] for name in ("model_size", "tokens", "loss"))
+    return n, d, loss
+
+
+def _without_law(fit: xr.Dataset, ax: Axes, why: str = "") -> bool:
+    """Say in the panel why there is nothing to draw."""
+    reason = LAW_REASONS.get(int(fit["unfit"].item()), why)
+    if reason:
+        ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", wrap=True)
+    return bool(reason)

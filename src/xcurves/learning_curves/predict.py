@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core import provenance, validation
+from xcurves.core import validation
 from xcurves.kernels import powerlaw
-from xcurves.learning_curves.fit_result import rate_units, size_units
+from xcurves.learning_curves import fitted_curves as curves
+from xcurves.learning_curves.error_rates import At, bare, check_n, like, on_dims
 from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT
-from xcurves.learning_curves.options import At, bare, check_n, like, spread
-from xcurves.learning_curves.prediction_kernel import Predictor, predict_curves
-from xcurves.learning_curves.read_fit import (
-    asymptote_of,
-    cap_of,
-    check_fit,
-    curves_of,
-    label_of,
-    model_of,
-    place_of,
-    task_coords,
-    unit_of,
-    variances_known,
-)
 
 Rule = Literal["combined", "power-law", "last-fall", "linear"]
 
@@ -111,54 +97,45 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     [0, 0, 1]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    check_fit(fit)
+    curves.check_fit(fit)
     validation.check_choice("method", method, powerlaw.RULES)
-    bounded = asymptote_of(fit) == "nonnegative"
-    rule = method if bounded or method == "linear" else "power-law"
-    against = None if reference is None else place_of(fit, reference)
-    dims = FIT_POWER_LAW.task_dims(fit)
-    sizes = check_sizes_of(fit, dims, n) if isinstance(n, xr.DataArray) else check_n("n", n)
-    by_curve = isinstance(sizes, xr.DataArray)
-    chosen = fit if against is None else fit.isel(algorithm=[i for i in range(fit.sizes["algorithm"]) if i != against])
-    parts = curves_of(chosen)
-    if against is not None:
-        parts += curves_of(fit.isel(algorithm=[against] * chosen.sizes["algorithm"]))
-    if isinstance(sizes, xr.DataArray):
-        parts.append(spread(at_labels(sizes, chosen), {dim: chosen.sizes[dim] for dim in dims}))
-    fixed = None if isinstance(sizes, xr.DataArray) else sizes
-    asked = ["reference"] * (against is not None)
-    layout = PREDICT.layout({"n": 1 if fixed is None else len(fixed), "ci_bound": 2}, *asked)
-    predictor = Predictor(model_of(fit), fixed, rule, provenance.alpha_of(fit), variances_known(fit), cap_of(fit))
-    variables = predict_curves(predictor, layout, parts)
-    about = {"long_name": "training size", **size_units(fit)}
-    own = at_labels(sizes, chosen).variable if isinstance(sizes, xr.DataArray) else ("n", sizes)
-    coords = {**task_coords(chosen), "n": own}
+    sizes = None if isinstance(n, xr.DataArray) else check_n("n", n)
+    own = _check_sizes_of(fit, n) if isinstance(n, xr.DataArray) else None
+    chosen, parts = fit, []
+    if reference is not None:
+        chosen, against = curves.beside_reference(fit, reference)
+        parts = curves.curves_of(against)
+    parts = curves.curves_of(chosen) + parts
+    if own is not None:
+        own = own.sel(algorithm=chosen["algorithm"]) if "algorithm" in own.indexes else own
+        parts.append(on_dims(own, curves.task_sizes(chosen)))
+    predictor = curves.Predictor.of(fit, sizes, method)
+    asked = ["reference"] * (reference is not None)
+    layout = PREDICT.layout({"n": 1 if sizes is None else len(sizes), "ci_bound": 2}, *asked)
+    variables = predictor.predict(layout, parts)
+    if own is not None:
+        variables = {name: variable.isel(n=0) for name, variable in variables.items()}
+    coords = {**curves.task_coords(chosen), "n": ("n", sizes) if own is None else own.variable}
     attrs = PREDICT.attrs(
         fit,
         0,
         1 - predictor.alpha,
-        method=rule,
-        units=unit_of(fit),
-        asymptote=asymptote_of(fit),
-        reference=None if reference is None else label_of(reference),
+        method=predictor.method,
+        units=fit.attrs["units"],
+        asymptote=fit.attrs["asymptote"],
+        reference=reference,
     )
-    units = rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
-    if by_curve:
-        variables = {name: variable.isel(n=0) for name, variable in variables.items()}
+    units = curves.rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
     result = PREDICT.dataset(variables, coords, attrs, fit["error_at_n"], units)
-    result["n"].attrs = about
+    result["n"].attrs = {"long_name": "training size", **curves.size_units(fit)}
     return result
 
 
-def at_labels(sizes: xr.DataArray, chosen: xr.Dataset) -> xr.DataArray:
-    """Return sizes of those learners that are left beside a reference."""
-    return sizes.sel(algorithm=chosen["algorithm"]) if "algorithm" in sizes.indexes else sizes
-
-
-def check_sizes_of(fit: xr.Dataset, dims: Sequence[Hashable], n: xr.DataArray) -> xr.DataArray:
+def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
     """Return a size for each curve, on some of the dims of tasks."""
+    dims = tuple(curves.task_sizes(fit))
     if n.dtype.kind not in "iuf" or not set(n.dims) <= set(dims):
-        raise ValueError(f"n must be sizes on further dims of the fit, {tuple(dims)}; got dims {n.dims}. Select one")
+        raise ValueError(f"n must be sizes on further dims of the fit, {dims}; got dims {n.dims}. Select one")
     like(fit["error_at_n"], n, "n")
     values = n.to_numpy()
     check_n("n", np.unique(values[~np.isnan(values)]))  # NaN: a curve without errors

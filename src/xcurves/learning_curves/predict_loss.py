@@ -6,10 +6,9 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves import scaling_points as points
+from xcurves.learning_curves.error_rates import array_of
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
-from xcurves.learning_curves.options import array_of
-from xcurves.learning_curves.scaling_answers import laws_of, of_laws, prediction
+from xcurves.learning_curves.scaling_laws import SIZES, check_amounts, laws_of, of_laws, prediction
 
 Size = float | list[float] | Floats | xr.DataArray
 
@@ -58,7 +57,7 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     both = xr.broadcast(*sizes)
     estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(..., "param")
     result = of_laws(PREDICT_LOSS, prediction, fit, estimate, *others, *both)
-    for (name, words), each in zip(points.LONG_NAMES.items(), sizes, strict=True):
+    for (name, words), each in zip(SIZES.items(), sizes, strict=True):
         result = result.assign_coords({name: each.variable})
         result[name].attrs = {"long_name": words}
     return result
@@ -78,7 +77,7 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     if not array.size:
         raise ValueError(f"{name} must be one number at least; got {labels.shown(given)}. For example {name}=7e9")
     if array.chunks is None:
-        points.check_sizes(name, array.to_numpy())
+        check_amounts(name, array.to_numpy())
     for dim in set(array.dims) & set(estimate.dims):
         if dim in array.indexes and dim in estimate.indexes and not array.indexes[dim].equals(estimate.indexes[dim]):
             raise ValueError(f"{name} must have the labels of the fit; its {dim!r} differs. Select the same ones")

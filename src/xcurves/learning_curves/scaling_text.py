@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import named_tasks
+from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
-from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, quantity, units_of
-from xcurves.learning_curves.scaling_points import REASONS
+from xcurves.core.wording import ends_of, interval, joined, listed, number, percent
+from xcurves.learning_curves.scaling_laws import LAW_REASONS, SIZES
+from xcurves.learning_curves.text import between
 
 MISSED = 0.02  # backtest error from which a law is named
 _WORDS = 52  # of an answer
@@ -22,6 +23,7 @@ _OF_RUNS = (
     "Intervals are those of single runs, widened by how badly the law predicts its own later runs; it holds for the "
     "measured recipe only."
 )
+_ONE_SIDED = "the loss depends on one of model size and tokens only"
 _CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
 
 
@@ -33,35 +35,23 @@ def amount(value: float) -> str:
     return number(value)
 
 
-def amounts(bounds: xr.DataArray) -> str:
-    """Return an interval of parameters or tokens."""
-    low, high = ends_of(bounds)
-    return f"{amount(low)} to {amount(high)}" if np.isfinite([low, high]).all() else interval(low, high)
-
-
-def _flop(here: xr.Dataset) -> str:
-    return f"{number(here['flop'].item())} FLOP"
-
-
-def _allocation(here: xr.Dataset) -> str:
+def _say_allocation(here: xr.Dataset) -> str:
     """Return how one budget is best divided."""
     if here["n_opt"].isnull():
-        return f"at {_flop(here)} nothing can be said: the loss depends on one of model size and tokens only"
+        return f"at {number(here['flop'].item())} FLOP nothing can be said: {_ONE_SIDED}"
     far = "; this ratio is outside those of the runs" if here["ratio_extrapolated"].item() else ""
+    low, high = ends_of(here["n_opt_ci"])
+    size = f"{amount(low)} to {amount(high)}" if np.isfinite([low, high]).all() else interval(low, high)
     ratio = f"{number(here['tokens_per_parameter'].item(), 2)} tokens a parameter"
     return (
-        f"at {_flop(here)} the best model has {amount(here['n_opt'].item())} parameters "
-        f"({amounts(here['n_opt_ci'])}) and {ratio} ({interval(*ends_of(here['tokens_per_parameter_ci']), 2)}), "
-        f"with a loss of {_value(here['loss_at_optimum'], here['loss_at_optimum_ci'])}{far}"
+        f"at {number(here['flop'].item())} FLOP the best model has {amount(here['n_opt'].item())} parameters "
+        f"({size}) and {ratio} ({interval(*ends_of(here['tokens_per_parameter_ci']), 2)}), "
+        f"with a loss of {between(here['loss_at_optimum'], here['loss_at_optimum_ci'])}{far}"
     )
 
 
-def _value(value: xr.DataArray, bounds: xr.DataArray) -> str:
-    return f"{quantity(value.item(), units_of(value), 4)} ({interval(*ends_of(bounds), 4)})"
-
-
 def _budgets(law: xr.Dataset) -> list[str]:
-    return [_allocation(law.isel(flop=i)) for i in range(law.sizes["flop"])] if "flop" in law.dims else []
+    return [_say_allocation(here) for here in each_of(law, "flop")] if "flop" in law.dims else []
 
 
 def _brief(said: Sequence[str], most: int = _WORDS) -> str:
@@ -72,14 +62,14 @@ def _brief(said: Sequence[str], most: int = _WORDS) -> str:
     return f"{said[0][0].upper()}{'; '.join(said[:kept])[1:]}{more}."
 
 
-def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
+def law_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what compute buys, the law, and how it misses its own later runs."""
     answers: list[str] = []
     details: list[str] = []
     cautions: dict[str, list[str]] = {}
     for law, name in named_tasks(result, "backtest_error"):
         if law["unfit"].item():
-            details.append(f"{name}not fitted: {REASONS[int(law['unfit'].item())]}.")
+            details.append(f"{name}not fitted: {LAW_REASONS[int(law['unfit'].item())]}.")
             continue
         share = _exponent(law)
         answers += [f"{name}{each}" for each in _budgets(law) or [share]]
@@ -96,7 +86,7 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def _exponent(law: xr.Dataset) -> str:
     if law["allocation_exponent"].isnull():
-        return "the loss depends on one of model size and tokens only"
+        return _ONE_SIDED
     ends = interval(*ends_of(law["allocation_exponent_ci"]))
     return f"the best model size grows as compute to the power {number(law['allocation_exponent'].item())} ({ends})"
 
@@ -106,10 +96,9 @@ def _law(law: xr.Dataset) -> str:
     e, a, b, alpha, beta = (estimate.sel(param=name).item() for name in ("E", "A", "B", "alpha", "beta"))
     terms = [number(e, 4)] * (e > 0)
     terms += [f"{number(a, 4)} N^−{number(alpha)}"] * (a > 0) + [f"{number(b, 4)} D^−{number(beta)}"] * (b > 0)
-    missed = law["backtest_error"].item()
-    later = "no cut leaves later runs" if np.isnan(missed) else f"it misses its own later runs by {percent(missed, 2)}"
-    octave = "" if np.isnan(missed) else " an octave"
-    return f"loss = {' + '.join(terms)} from {law['n_runs'].item():,.0f} runs; {later}{octave}"
+    later = f"it misses its own later runs by {percent(law['backtest_error'].item(), 2)} an octave"
+    later = "no cut leaves later runs" if law["backtest_error"].isnull() else later
+    return f"loss = {' + '.join(terms)} from {law['n_runs'].item():,.0f} runs; {later}"
 
 
 def _cautions(law: xr.Dataset) -> Iterator[str]:
@@ -125,21 +114,18 @@ def _cautions(law: xr.Dataset) -> Iterator[str]:
 
 def _predicted(here: xr.Dataset) -> str:
     n, d = amount(here["at_model_size"].item()), amount(here["at_tokens"].item())
-    return f"at {n} parameters and {d} tokens a run has a loss of {_value(here['prediction'], here['prediction_ci'])}"
+    return f"at {n} parameters and {d} tokens a run has a loss of {between(here['prediction'], here['prediction_ci'])}"
 
 
-def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
+def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predicted losses."""
     said = []
     for here, name in named_tasks(result, "prediction"):
         size = f"{amount(here['model_size'].item())} parameters and {amount(here['tokens'].item())} tokens"
-        name = joined(
-            [part for part in name.removesuffix(": ").split(", ") if not part.startswith(("model_size", "tokens"))]
-        )
-        known = (
-            "nothing can be said" if here["prediction"].isnull() else _value(here["prediction"], here["prediction_ci"])
-        )
-        said.append(f"{name}{': ' * bool(name)}{size}, {known}")
+        parts = [each for each in name.removesuffix(": ").split(", ") if not each.startswith(tuple(SIZES))]
+        known = between(here["prediction"], here["prediction_ci"])
+        known = "nothing can be said" if here["prediction"].isnull() else known
+        said.append(f"{joined(parts)}{': ' * any(parts)}{size}, {known}")
     yield from statements(_brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS])
 
 
@@ -149,10 +135,10 @@ def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from statements(_brief(said), [], [_OF_RUNS])
 
 
-def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
+def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
     said: list[str] = []
-    pairs = [result.isel(pair=i) for i in range(result.sizes["pair"])] if "pair" in result.dims else [result]
+    pairs = each_of(result, "pair") if "pair" in result.dims else [result]
     for pair, rest in (each for one in pairs for each in named_tasks(one, "exponent_difference")):
         a, b = (str(pair[f"algorithm_{side}"].item()) for side in "ab")
         if "loss_ratio" in pair:
@@ -161,12 +147,11 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
             shown = "" if ends[0] > 1 or ends[1] < 1 else ", no difference is shown"
             ratio = number(pair["loss_ratio"].item(), 4)
             said.append(f"{rest}at {where} {b} has {ratio} ({interval(*ends, 4)}) times the loss of {a}{shown}")
-        for i in range(pair.sizes.get("flop", 0)):
-            here = pair.isel(flop=i)
+        for here in each_of(pair, "flop") if "flop" in pair.dims else []:
             times = here["compute_multiplier"]
-            there = f"{rest}for the loss of {a} at {_flop(here)} {b} needs"
+            there = f"{rest}for the loss of {a} at {number(here['flop'].item())} FLOP {b} needs"
             worth = f"{number(times.item())} ({interval(*ends_of(here['compute_multiplier_ci']))})"
-            never = f"the law of {b} never reaches the loss of {a} at {_flop(here)}"
+            never = f"the law of {b} never reaches the loss of {a} at {number(here['flop'].item())} FLOP"
             said.append(f"{there} {worth} times the compute" if times.notnull() else rest + never)
         if not {"loss_ratio", "compute_multiplier"} & set(pair.data_vars):
             within = interval(*ends_of(pair["exponent_difference_ci"]))
@@ -175,7 +160,7 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from statements(_brief(said), ["Suites are taken to be trained separately."])
 
 
-def fit_table(result: xr.Dataset) -> pd.DataFrame:
+def law_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each law."""
     columns = {str(name): result["estimate"].sel(param=name, drop=True) for name in result["param"].to_numpy()}
     columns |= {"backtest": result["backtest_error"], "a": result["allocation_exponent"]}
@@ -183,7 +168,7 @@ def fit_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of({**columns, "runs": result["n_runs"]})
 
 
-def prediction_table(result: xr.Dataset) -> pd.DataFrame:
+def loss_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each size."""
     given = {name: result[name] for name in ("model_size", "tokens") if name not in result["prediction"].dims}
     columns = {"prediction": result["prediction"], **bounds(result["prediction_ci"])}
@@ -192,16 +177,21 @@ def prediction_table(result: xr.Dataset) -> pd.DataFrame:
 
 def allocation_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each budget."""
-    columns: dict[str, xr.DataArray] = {}
-    for name, short in (("n_opt", "n"), ("d_opt", "d"), ("tokens_per_parameter", "ratio"), ("loss_at_optimum", "loss")):
-        columns |= {name: result[name], **bounds(result[f"{name}_ci"], f"{short}_")}
-    return frame_of(columns, ["flop"])
+    return _with_intervals(
+        result, {"n_opt": "n", "d_opt": "d", "tokens_per_parameter": "ratio", "loss_at_optimum": "loss"}
+    )
 
 
-def comparison_table(result: xr.Dataset) -> pd.DataFrame:
+def suite_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair of suites and budget."""
+    return _with_intervals(
+        result, {"loss_ratio": "ratio", "compute_multiplier": "multiplier", "exponent_difference": "exponent"}
+    )
+
+
+def _with_intervals(result: xr.Dataset, shorts: dict[str, str]) -> pd.DataFrame:
+    """Return columns of the variables that a result has, with their intervals by short names."""
     columns: dict[str, xr.DataArray] = {}
-    shorts = {"loss_ratio": "ratio", "compute_multiplier": "multiplier", "exponent_difference": "exponent"}
     for name, short in shorts.items():
         if name in result:
             columns |= {name: result[name], **bounds(result[f"{name}_ci"], f"{short}_")}

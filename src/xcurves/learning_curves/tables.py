@@ -7,22 +7,15 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.tables import bounds, frame_of
-from xcurves.learning_curves.error_rates import REASONS
-from xcurves.learning_curves.text import MISSED, edge_word
+from xcurves.learning_curves.curvefit import PARAMETERS, REASONS
+from xcurves.learning_curves.text import MISSED, STRETCH, edge_word
 
-_FITTED = {
-    "error_at_n": "e_N",
-    "data_reliance": "beta_N",
-    "gamma": "gamma",
-    "alpha": "alpha",
-    "eta": "eta",
-    "delta": "delta",
-}
+_SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
 
 
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the paper's table, a row for each curve; of bounded asymptotes also backtest errors and notes."""
-    columns = {column: result[name] for name, column in _FITTED.items() if name in result}
+    columns = {_SHORT.get(name, name): result[name] for name in PARAMETERS if name in result}
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
     with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
@@ -68,9 +61,8 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
         here = result.sel(param=parameter, drop=True)
         columns |= {str(parameter): here["difference"], **bounds(here["difference_ci"], f"{parameter}_")}
     for i in range(result.sizes["crossing"]):
-        stretch = result[["equal_from", "equal_to", "crossing_size"]].isel(crossing=i, drop=True)
-        named = zip(("equal_from", "equal_to", "crossing"), stretch.data_vars.values(), strict=True)
-        columns |= {f"{name}_{i + 1}": sizes for name, sizes in named}
+        stretch = result.isel(crossing=i)
+        columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
     columns |= {"multiplier": result["data_multiplier"], **bounds(result["data_multiplier_ci"], "multiplier_")}
     columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
     return frame_of(columns, ["algorithm"])

@@ -1,9 +1,8 @@
-"""One answer for a benchmark: the difference of algorithms over all tasks."""
+"""One answer for a benchmark: the difference of algorithms over all tasks; p-values of many data sets at once."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -15,11 +14,16 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.kernels import plans, task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels.engine import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import UNLIKE, TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
-from xcurves.preprocessing.budgets import within_budget
+from xcurves.multi_task.options import TaskGroups, TaskWeights, few_carry, task_spread_ratio
+from xcurves.multi_task.text import TASK_CLAIMS
+from xcurves.preprocessing.alignment import within_budget
+
+PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
 
 
 def across_tasks(
@@ -177,18 +181,20 @@ def across_tasks(
     context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
     comparison = Comparison.of(
         curves,
-        replace(context, names=[]),
+        context,
         task,
         reference,
-        groups.numbers,
+        groups,
         weights=weights or [1.0] * curves.sizes[task],
         all_pairs=reference is None,
-        higher_is_better=validation.check_flag("higher_is_better", higher_is_better),
+        sign=1 if validation.check_flag("higher_is_better", higher_is_better) else -1,
         margin=validation.check_margin(margin),
         correction=correction,
         progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
     )
     given = {} if weights is None else {"task_weights": xr.Variable(task, weights)}
+    given |= {} if levels is None else {"training_weights": levels.variable}
+    of_levels = {} if levels is None else {"training": curves["training"].variable}
     result = per_task(
         ACROSS_TASKS,
         comparison,
@@ -209,34 +215,60 @@ def across_tasks(
             "correction": correction,
             "n_resamples": n_resamples,
         },
-        coords=labels.pair_coords(curves, reference)
-        | groups.coord
-        | ({} if levels is None else {"training": curves["training"].variable}),
-        given=given | ({} if levels is None else {"training_weights": levels.variable}),
+        coords=labels.pair_coords(curves, reference) | groups.coord | of_levels,
+        given=given,
     )
     if not is_lazy(curves):
-        _warn(result)
+        _warn_of_benchmarks(result)
     return result
 
 
-def _warn(result: xr.Dataset) -> None:
+def _warn_of_benchmarks(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
-    names = ACROSS_TASKS.task_names(result.isel({result.attrs["task"]: 0}, drop=True))
-    ratios = np.atleast_1d(task_spread_ratio(result)).ravel()
-    every = list(labels.tasks_of(result, "difference"))
-    carried = [len(carrying_tasks(one)) <= one.sizes[result.attrs["task"]] / 4 for one in every]
-    for place in np.flatnonzero((ratios > UNLIKE) & carried)[:1]:
-        if "normalize(" not in result.attrs["history"]:
-            provenance.warn(
-                f"{names[place]}runs differ {ratios[place]:.0f} times as much in one {result.attrs['task']} as in "
-                "another, so that the mean difference is that of few. Bring scores to one scale: .curves.normalize(), "
-                "or read prob_greater, which has no scale"
-            )
-    known = result["difference"].notnull()
-    none = known.any("pair") & ~(known & result["pvalue_adjusted"].sel(task_effect="random").notnull()).any("pair")
-    for place in np.flatnonzero(np.atleast_1d(none).ravel())[:1]:
-        alpha = provenance.alpha_of(result)
+    task, every = result.attrs["task"], list(labels.named_tasks(result, "difference"))
+    unlike = [(name, task_spread_ratio(one).item()) for one, name in every if few_carry(one)]
+    for name, ratio in unlike[:1]:
         provenance.warn(
-            f"{names[place]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add tasks, or "
-            "read the claim for these tasks (fixed)"
+            f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference is "
+            "that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no scale"
         )
+    alpha, known = provenance.alpha_of(result), result["difference"].notnull()
+    none = known.any("pair") & ~(known & result["pvalue_adjusted"].sel(task_effect="random").notnull()).any("pair")
+    for place in np.flatnonzero(none.to_numpy())[:1]:
+        provenance.warn(
+            f"{every[place][1]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add tasks, "
+            "or read the claim for these tasks (fixed)"
+        )
+
+
+def many_pvalues(
+    scores: xr.DataArray, *, task: str, name: str, n_resamples: int, rng: validation.Rng = None
+) -> xr.DataArray:
+    """Return one of the `PVALUES` of each data set, dims (..., pair, task_effect): those of `across_tasks`.
+
+    `scores` have the dims (..., task, algorithm, run) and all runs, two at least; other options are the defaults.
+    """
+    core = (task, "algorithm", "run")
+    ordered = labels.in_label_order(scores.transpose(..., *core), core)
+    first, second = labels.pairs_in_label_order(scores).T
+    lead, (n_tasks, _, n_runs) = ordered.shape[:-3], ordered.shape[-3:]
+    by_algorithm = ordered.to_numpy().swapaxes(-3, -2)
+    x, y = (by_algorithm[..., each, :, :].reshape(-1, n_tasks, n_runs) for each in (first, second))
+    weights, entropy = np.full(n_tasks, 1 / n_tasks), validation.check_rng(rng)
+    of_ranks, adjusted = name.startswith("prob_greater"), name.endswith("_adjusted")
+
+    deals = task_plans.plan_deals(((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy)
+    found = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=of_ranks)
+    fixed = found[name.removesuffix("_adjusted")].reshape(*lead, len(first))
+
+    of_tasks = task_ranks.thetas(x, y) - 0.5 if of_ranks else task_effects.task_differences(x, y, paired=False)[0]
+    flips = plans.plan_flips(n_tasks, n_resamples, entropy)
+    enough = 2.0 ** (1 - n_tasks) <= 0.05
+    random = task_flips.pvalues(
+        (weights * of_tasks).reshape(*lead, len(first), n_tasks), flips, np.arange(len(first) if enough else 0)
+    )[int(adjusted)]
+
+    values = np.stack([holm(fixed) if adjusted else fixed, random], axis=-1)
+    coords = {dim: each for dim, each in scores.coords.items() if not set(each.dims) & set(core)}
+    coords |= labels.pair_coords(scores) | {"task_effect": list(TASK_CLAIMS)}
+    return xr.DataArray(values, coords, (*ordered.dims[:-3], "pair", "task_effect"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -16,58 +16,31 @@ from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.kernels import contrasts, margins, plans, task_effects, task_flips, task_plans, task_ranks
-from xcurves.kernels.engine import benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.engine import Progress, benjamini_hochberg, holm, may_be_best
 from xcurves.kernels.moments import Floats
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 FIXED, RANDOM = 0, 1  # places of the claims
 
 
-class Pairs(NamedTuple):
-    """The scores of all pairs of one benchmark.
+class PairScores(NamedTuple):
+    """The scores of all pairs of one benchmark, shape (pair, task, ...)."""
 
-    Attributes
-    ----------
-    x, y : ndarray, shape (pair, task, run)
-        Of the first and of the second algorithm, a task's runs in front and NaN behind.
-    runs : ndarray of int, shape (pair, task, 2)
-        Numbers of runs; 0 for both where either has none.
-    weights : ndarray, shape (pair, task)
-        Of the tasks, of sum one in every pair, 0 where a pair lacks the task.
-    infinite : ndarray of bool, shape (pair, task)
-        Whether a run of either scores +inf, which `x` and `y` replace by a number above all others of the task: ranks
-        stand, differences do not.
-    d, v : ndarray, shape (pair, task)
-        Differences of means and their squared standard errors, NaN where there is none.
-    """
-
-    x: Floats
-    y: Floats
-    runs: NDArray[np.int64]
-    weights: Floats
+    x: Floats  # of the first algorithm, a task's runs in front and NaN behind
+    y: Floats  # of the second
+    runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
+    weights: Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
+    # Whether a run scores +inf, in `x` and `y` a number above all others of the task: ranks stand, differences do not.
     infinite: NDArray[np.bool_]
-    d: Floats
-    v: Floats
-
-    @property
-    def here(self) -> NDArray[np.bool_]:
-        """Whether the pair has the task."""
-        return np.asarray(self.runs[..., 0] > 0)
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Whether the pair has a mean difference."""
-        return np.asarray(self.here.any(axis=-1) & ~self.infinite.any(axis=-1))
-
-    @property
-    def varies(self) -> NDArray[np.bool_]:
-        """Whether anything varies, runs within a task or differences over tasks; else no interval says anything."""
-        d = np.where(self.here, self.d, np.nan)
-        alike = np.all(~self.here | (self.v == 0), axis=-1) & (np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1))
-        return np.asarray(~alike)
+    d: Floats  # differences of means, NaN where there is none
+    v: Floats  # their squared standard errors
+    here: NDArray[np.bool_]  # whether the pair has the task
+    known: NDArray[np.bool_]  # whether the pair has a mean difference
+    # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
+    varies: NDArray[np.bool_]
 
 
-def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool) -> Pairs:
+def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool) -> PairScores:
     """Return the pairs of scores of shape (task, algorithm, run)."""
     present, never = ~np.isnan(scores), np.isposinf(scores)
     front = np.argsort(~present, axis=-1, kind="stable")
@@ -88,44 +61,29 @@ def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool)
     of_algorithm = np.asarray(never.any(axis=-1)).T
     infinite = (of_algorithm[first] | of_algorithm[second]) & here
     x, y = compact[first] + absent, compact[second] + absent
-    d, v = (np.where(infinite, np.nan, each) for each in task_effects.differences(x, y, paired=paired))
-    return Pairs(x, y, runs, own, infinite, d, v)
+    d, v = (np.where(infinite, np.nan, each) for each in task_effects.task_differences(x, y, paired=paired))
+    some = np.where(here, d, np.nan)
+    alike = np.all(~here | (v == 0), axis=-1) & (np.fmax.reduce(some, axis=-1) == np.fmin.reduce(some, axis=-1))
+    known = here.any(axis=-1) & ~infinite.any(axis=-1)
+    return PairScores(x, y, runs, own, infinite, d, v, here, known, ~alike)
 
 
 @dataclass(frozen=True)
 class JoinedTasks(ABC):
-    """What all methods over several tasks need to know.
+    """What all methods over several tasks need to know."""
 
-    Attributes
-    ----------
-    context : Context
-        That of the block of benchmarks in which they are computed.
-    pairs : ndarray, shape (pair, 2)
-        Indices of the algorithms, in the order of their labels.
-    tasks : list of str
-        Names of tasks, for messages.
-    groups : list of int
-        The family of each task.
-    """
-
-    context: Context
-    pairs: Indices
-    tasks: list[str]
-    groups: list[int]
+    context: Context  # of the block of benchmarks in which they are computed
+    pairs: Indices  # of the algorithms, in the order of their labels
+    tasks: list[str]  # in messages
+    groups: list[int]  # the family of each task
 
     @classmethod
     def of(
-        cls,
-        curves: xr.DataArray,
-        context: Context,
-        task: str,
-        reference: Hashable | None,
-        groups: list[int],
-        **more: Any,
+        cls, curves: xr.DataArray, context: Context, task: str, reference: Hashable | None, groups: Any, **more: Any
     ) -> Self:
-        """Return what is known of curves with a dim of tasks in so many families."""
+        """Return what is known of curves with a dim of tasks in families."""
         names = [f"{task} {label}" for label in labels.words(curves[task])]
-        return cls(context=context, pairs=pairs_in_label_order(curves, reference), tasks=names, groups=groups, **more)
+        return cls(replace(context, names=[]), pairs_in_label_order(curves, reference), names, groups.numbers, **more)
 
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Return the variables of benchmarks, each computed by itself, data of shape (benchmark, task, ...)."""
@@ -146,10 +104,10 @@ class JoinedTasks(ABC):
             return
         present = np.asarray(~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1))
         for task, here in zip(self.tasks, present, strict=True):
-            if np.count_nonzero(here.any(axis=1)) > 1 and here.any(axis=1).sum() * here.any(axis=0).sum() != here.sum():
-                run_checks.check_groups(
-                    here, f"{name}{task}: ", self.context.algorithms, self.context.runs, paired=True
-                )
+            n_algorithms, n_runs = (np.count_nonzero(here.any(axis=axis)) for axis in (1, 0))
+            if n_algorithms > 1 and n_algorithms * n_runs != here.sum():
+                words = self.context.algorithms, self.context.runs
+                run_checks.check_groups(here, f"{name}{task}: ", *words, paired=True)
 
     def family_sums(self, values: Floats) -> Floats:
         """Sum values of tasks, shape (..., task), over families; NaN where a family has none."""
@@ -174,15 +132,10 @@ class Comparison(JoinedTasks):
 
     weights: list[float]
     all_pairs: bool
-    higher_is_better: bool
+    sign: int  # of a difference in which the first is better
     margin: float | None
     correction: str
-    progress: Callable[..., Iterable[Any]]
-
-    @property
-    def sign(self) -> int:
-        """Of a difference in which the first is better."""
-        return 1 if self.higher_is_better else -1
+    progress: Progress
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
@@ -195,9 +148,11 @@ class Comparison(JoinedTasks):
             fill(pairs, out)
         self._means(scores, out)
         self._ranks(scores, out)
-        self._best(out)
+        for claim in (FIXED, RANDOM) if self.all_pairs else ():
+            given = self.sign * out["difference"], out["pvalue_adjusted"][:, claim]
+            out["may_be_best"][:, claim] = may_be_best(self.pairs, *given, scores.shape[1], self.context.alpha)
 
-    def _by_task(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+    def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
         out["task_difference"][:], out["task_stderr"][:] = pairs.d, np.sqrt(pairs.v)
         pvalues = np.full(pairs.d.shape, np.nan)
@@ -207,39 +162,30 @@ class Comparison(JoinedTasks):
                 continue
             u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
             design = contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), self.context.paired)
-            found = contrasts.contrast_tests(design, self._plan_of_task(sizes), "two-sided", self.context.alpha)
+            plan = self.context.plan(sizes, labelled=True)
+            if plan.exact and sizes[0] == sizes[1] and not self.context.paired:
+                plan = self.context.plan(sizes)  # of all deals, each and its mirror have the same |T|
+            found = contrasts.contrast_tests(design, plan, "two-sided", self.context.alpha)
             pvalues[where], out["task_difference_ci"][where] = found["pvalue"], found["estimate_ci"]
         out["task_pvalue_adjusted"][:] = CORRECTIONS[self.correction](pvalues)
 
-    def _plan_of_task(self, sizes: tuple[int, ...]) -> plans.RunPlan:
-        """Plan the test of one task; of all deals to equal numbers, each and its mirror have the same |T|."""
-        plan = self.context.plan(sizes, labelled=True)
-        return self.context.plan(sizes) if plan.exact and len(set(sizes)) == 1 and not self.context.paired else plan
-
-    def _between_tasks(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+    def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in how much true differences vary over tasks, or families, and in which share the first is better."""
         here, known = pairs.here, pairs.known & ~np.isnan(np.where(pairs.here, pairs.v, 0.0)).any(axis=-1)
         size = self.family_sums(np.where(here, 1.0, np.nan))[:, self.groups]
         d, v = (np.where(here, each, np.nan) for each in (pairs.d / size, pairs.v / size**2))
-        uncertainty = np.where(
-            here, task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired) / size**4, 0.0
-        )
-        spread = task_flips.spread_of_truth(
-            self.family_sums(d), self.family_sums(v), uncertainty.sum(axis=-1), self.context.alpha
-        )
-        turned = pairs.weights * self.sign * pairs.d
-        share = task_flips.share_positive(self.family_sums(turned), self.context.alpha)
-        for where, names, values in (
-            (known & pairs.varies, ("task_sd", "task_sd_ci"), spread),
-            (pairs.known, ("share_better", "share_better_ci", "n_ties"), share),
-        ):
-            for name, each in zip(names, values, strict=True):
-                out[name][where] = each[where]
+        alpha, paired = self.context.alpha, self.context.paired
+        error = np.where(here, task_effects.uncertainty(pairs.x, pairs.y, paired=paired) / size**4, 0.0)
+        spread = task_flips.spread_of_truth(self.family_sums(d), self.family_sums(v), error.sum(axis=-1), alpha)
+        share = task_flips.share_positive(self.family_sums(pairs.weights * self.sign * pairs.d), alpha)
+        names = ("task_sd", "task_sd_ci", "share_better", "share_better_ci", "n_ties")
+        for name, each in zip(names, (*spread, *share), strict=True):
+            where = known & pairs.varies if name.startswith("task") else pairs.known
+            out[name][where] = each[where]
 
-    def _fixed(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+    def _fixed(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
-        enough = (np.where(pairs.runs == 0, 2, pairs.runs) > 1).all(axis=(-2, -1))
-        several = np.logical_and(enough, pairs.here.any(axis=-1))
+        several = (pairs.runs != 1).all(axis=(-2, -1)) & pairs.here.any(axis=-1)
         alphas = self.context.alpha, self.context.alpha / max(1, int((several & pairs.known).sum()))
         kinds, kind = np.unique(pairs.runs, axis=0, return_inverse=True)
         least = np.full(len(several), np.nan)
@@ -248,18 +194,14 @@ class Comparison(JoinedTasks):
             if not own.size:
                 continue
             sizes = tuple((int(a), int(b)) for a, b in runs)
-            plan = task_plans.plan_deals(
-                sizes, self.context.n_resamples, paired=self.context.paired, entropy=self.context.entropy
-            )
-            given = pairs.x[own], pairs.y[own], pairs.weights[own[0]]
-            found = task_effects.task_effect_tests(
-                *given, plan, alphas, self.progress, margin=self.margin, sign=self.sign
-            )
+            n_resamples, entropy = self.context.n_resamples, self.context.entropy
+            plan = task_plans.plan_deals(sizes, n_resamples, paired=self.context.paired, entropy=entropy)
+            given = pairs.x[own], pairs.y[own], pairs.weights[own[0]], plan, alphas, self.progress
+            found = task_effects.task_effect_tests(*given, margin=self.margin, sign=self.sign)
             known = pairs.known[own]
-            for name in ("pvalue", "difference_ci", "difference_ci_simultaneous"):
-                values = found[name] if name == "pvalue" else found["difference_ci"][:, int(name != "difference_ci")]
-                out[name][own[known], FIXED] = values[known]
-            for name in ("margin_pvalue", "margin_limit") if self.margin is not None else ():
+            found["difference_ci"], found["difference_ci_simultaneous"] = found["difference_ci"].swapaxes(0, 1)
+            of_margin = ["margin_pvalue", "margin_limit"] * (self.margin is not None)
+            for name in ("pvalue", "difference_ci", "difference_ci_simultaneous", *of_margin):
                 out[name][own[known], FIXED] = found[name][known]
             out["interaction_pvalue"][own[known]] = found["interaction_pvalue"][known]
             out["n_resamples"][own, FIXED] = plan.n_resamples
@@ -270,7 +212,7 @@ class Comparison(JoinedTasks):
             out[f"{name}_adjusted"][:, FIXED] = holm(out[name][:, FIXED])
         out["pvalue_adjusted_least"][:, FIXED] = holm(least)
 
-    def _random(self, pairs: Pairs, out: Mapping[str, Floats]) -> None:
+    def _random(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in the claim about tasks like these, and the estimates."""
         known, some = pairs.known, pairs.here.any(axis=-1)
         out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[known]
@@ -321,7 +263,7 @@ class Comparison(JoinedTasks):
             return
         means = np.nansum(scores[complete], axis=-1) / present[complete].sum(axis=-1)
         one, other = means[:, :, np.newaxis], means[:, np.newaxis]
-        better = other > one if self.higher_is_better else other < one
+        better = self.sign * other > self.sign * one
         same = np.isclose(one, other, rtol=1e-14, atol=0.0)
         ranks = np.full(scores.shape[:2], np.nan)
         ranks[complete] = np.where(same, 0.5, better).sum(axis=-1) + 0.5
@@ -331,11 +273,3 @@ class Comparison(JoinedTasks):
         pvalue, out["place_ci"][:] = task_flips.places(by_family[:, kept], plan, self.context.alpha)
         a, b = self.pairs.T
         out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])
-
-    def _best(self, out: Mapping[str, Floats]) -> None:
-        """Fill in over which algorithms no other is shown to be better, if all pairs were compared."""
-        better = self.sign * out["difference"]
-        for claim in (FIXED, RANDOM) if self.all_pairs else ():
-            out["may_be_best"][:, claim] = may_be_best(
-                self.pairs, better, out["pvalue_adjusted"][:, claim], len(self.context.algorithms), self.context.alpha
-            )

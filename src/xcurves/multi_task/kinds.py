@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.multi_task import plots, profile_plots, profile_text, tables, text
+from xcurves.multi_task import plots, text
 
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
@@ -27,6 +28,14 @@ _REFERENCES = (
 _OPTIONS = ("n_resamples", "paired", "progress")
 
 
+def _n_algorithms(result: xr.Dataset) -> float:
+    return result.sizes["algorithm"]
+
+
+def _several(result: xr.Dataset) -> bool:
+    return result.sizes["algorithm"] > 2  # of two the pair says all
+
+
 def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
     dims = extra_dims(curves)
@@ -37,11 +46,6 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     if n_tasks < 2:
         raise NotApplicableError(f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared", expected=True)
     return taken, {"task": str(dims[0])}, attrs
-
-
-def several_profiles(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return the curves as `several_tasks` does, of the tasks that have two training levels."""
-    return several_tasks(curves, least_levels=2)
 
 
 ACROSS_TASKS = ResultKind(
@@ -88,7 +92,7 @@ ACROSS_TASKS = ResultKind(
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
         "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
-    coords={"pair": (), "task_effect": tables.TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
+    coords={"pair": (), "task_effect": text.TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "task_effect"),
     references=_REFERENCES,
     method=(
@@ -101,7 +105,7 @@ ACROSS_TASKS = ResultKind(
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     table=captioned(
-        tables.across_table,
+        text.across_table,
         "Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
         "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and "
         "the "
@@ -124,7 +128,7 @@ ACROSS_TASKS = ResultKind(
             },
         ),
         "ranks": View(
-            Drawing(plots.draw_ranks, rows=plots.n_algorithms, suits=plots.several),
+            Drawing(plots.draw_ranks, rows=_n_algorithms, suits=_several),
             {
                 "": "Mean ranks over the tasks that have all algorithms, 1 the best.",
                 "joined": "A bar joins algorithms of which no two are shown to differ in rank on tasks like these.",
@@ -132,7 +136,7 @@ ACROSS_TASKS = ResultKind(
             default=False,
         ),
         "prob_greater": View(
-            Drawing(plots.draw_improvement, rows=plots.n_algorithms, columns=plots.n_algorithms, suits=plots.several),
+            Drawing(plots.draw_improvement, rows=_n_algorithms, columns=_n_algorithms, suits=_several),
             {
                 "": "Probability that the algorithm of the row scores higher than that of the column, mean over tasks.",
                 "bold": "Bold: shown to differ from one half on tasks like these, adjusted over pairs.",
@@ -174,15 +178,15 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "whole tasks",
     ),
     table=captioned(
-        tables.aggregate_table,
+        text.aggregate_table,
         "Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
         "hold for all fractions together and for tasks like these.",
     ),
-    statements=profile_text.aggregate_statements,
-    part=Part("profile_across_tasks", 6, several_profiles, _OPTIONS, opens=True),
+    statements=text.aggregate_statements,
+    part=Part("profile_across_tasks", 6, partial(several_tasks, least_levels=2), _OPTIONS, opens=True),
     views={
         "mean_curve": View(
-            profile_plots.draw_mean_curves,
+            plots.draw_mean_curves,
             {
                 "": "Mean curves over tasks against the share of each task's budget.",
                 "band": "The bands hold along the whole curve, for these tasks.",
@@ -191,13 +195,14 @@ PROFILE_ACROSS_TASKS = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            profile_plots.draw_aggregate_differences,
+            plots.draw_aggregate_differences,
             {
                 "": "Mean differences over tasks against the share of each task's budget.",
+                "highest": "Of all pairs, those of the algorithm with the highest mean.",
+                "closest": "Of more than four pairs, the closest.",
                 "band": "The bands hold at all fractions together, for tasks like these.",
             },
             default=False,
-            panels={"pair": MOST_CURVES},
         ),
     },
 )

@@ -17,25 +17,15 @@ from xcurves.kernels.moments import Floats
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
 GROUP = "task_group"
-UNLIKE = 10.0  # times that runs may differ more in one task than in another
+_UNLIKE = 10.0  # times that runs may differ more in one task than in another
 
 
 class TaskFamilies(NamedTuple):
-    """Families of tasks.
+    """Families of tasks."""
 
-    Attributes
-    ----------
-    name : str or None
-        Of the coordinate that has them; None if every task is a family of its own.
-    numbers : list of int
-        The family of each task.
-    coord : dict
-        The coordinate, where it was given as an array.
-    """
-
-    name: str | None
-    numbers: list[int]
-    coord: dict[Hashable, Any]
+    name: str | None  # of the coordinate that has them; None if every task is a family of its own
+    numbers: list[int]  # the family of each task
+    coord: dict[Hashable, Any]  # where they were given as an array
 
 
 def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.DataArray, str]:
@@ -85,7 +75,7 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
         raise ValueError(
             f"task_weights must be at most {validation.LARGEST:g}; got {numbers.max():g}. Divide them by the largest"
         )
-    return [float(number) for number in numbers]
+    return list(map(float, numbers))
 
 
 def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
@@ -95,11 +85,9 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
         return TaskFamilies(None, list(range(n_tasks)), {})
     if isinstance(groups, str):
         if groups not in curves.coords or curves[groups].dims != (task,):
-            named = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
-            has = (
-                f"It has {', '.join(map(repr, named))}" if named else "It has none; give the labels, one for each task"
-            )
-            raise ValueError(f"task_groups={groups!r} is no coordinate of dim {task!r}. {has}")
+            named = [repr(str(name)) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
+            has = ", ".join(named) or "none; give the labels, one for each task"
+            raise ValueError(f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}")
         values, name = curves[groups].to_numpy(), groups
     else:
         values, name = _on_tasks(curves, task, groups, "task_groups"), GROUP
@@ -116,7 +104,18 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     if isinstance(given, xr.DataArray):
         if given.dims != (task,):
             raise ValueError(f"{argument} must have the dim {task!r}; got {given.dims}")
-        return _by_label(curves, task, given, argument) if task in given.coords else given.to_numpy()
+        if task not in given.coords:
+            return given.to_numpy()
+        place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
+        if len(place) < given.size:
+            raise ValueError(
+                f"{argument} names a label of {task} twice. Keep one: {argument}.drop_duplicates({task!r})"
+            )
+        wanted = curves[task].to_numpy().tolist()
+        for label in wanted:
+            if label not in place:
+                raise ValueError(f"{argument} lacks {task} {label!r}. Give a value for every task")
+        return given.to_numpy()[[place[label] for label in wanted]]
     values = np.asarray(given)
     if values.shape != (curves.sizes[task],):
         raise ValueError(
@@ -126,35 +125,19 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
     return values
 
 
-def _by_label(curves: xr.DataArray, task: str, given: xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
-    place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
-    if len(place) < given.size:
-        raise ValueError(f"{argument} names a label of {task} twice. Keep one: {argument}.drop_duplicates({task!r})")
-    wanted = curves[task].to_numpy().tolist()
-    lacking = [label for label in wanted if label not in place]
-    if lacking:
-        raise ValueError(f"{argument} lacks {task} {lacking[0]!r}. Give a value for every task")
-    return given.to_numpy()[[place[label] for label in wanted]]
-
-
-def run_sd(result: xr.Dataset) -> xr.DataArray:
-    """Return how much runs differ in each task, the mean over pairs of the root mean square of both spreads."""
-    counts = result["n_runs"].where(result["n_runs"] > 0)
-    a, b = (_of(counts, result[side]) for side in ("algorithm_a", "algorithm_b"))
-    return (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
-
-
-def _of(counts: xr.DataArray, algorithms: xr.DataArray) -> xr.DataArray:
-    """Return the counts of one algorithm of every pair, by place: pandas finds no label with a lone surrogate."""
-    names = counts["algorithm"].to_numpy().tolist()
-    places = [names.index(label) for label in algorithms.to_numpy().tolist()]
-    return counts.isel(algorithm=xr.DataArray(places, dims=algorithms.dims))
-
-
 def task_spread_ratio(result: xr.Dataset) -> Floats:
-    """Return how many times as much runs differ in one task as in another, of tasks in which they do."""
-    sd = run_sd(result)
-    task = result.attrs["task"]
+    """Return how many times as much runs differ in one task as in another, of tasks in which they do.
+
+    That is in each task the mean over pairs of the root mean square of both spreads.
+    """
+    counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
+    names = counts["algorithm"].to_numpy().tolist()
+    # By place: pandas finds no label with a lone surrogate.
+    places = (
+        [names.index(each) for each in result[side].to_numpy().tolist()] for side in ("algorithm_a", "algorithm_b")
+    )
+    a, b = (counts.isel(algorithm=xr.DataArray(each, dims="pair")) for each in places)
+    sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
     return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
 
 
@@ -164,5 +147,12 @@ def carrying_tasks(result: xr.Dataset) -> list[object]:
     sizes = np.nan_to_num(abs(result["task_difference"]).mean("pair").to_numpy())
     largest = np.argsort(-sizes, kind="stable")
     n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
-    names: list[object] = result[task].to_numpy()[largest[:n]].tolist()
-    return names
+    return list(result[task].to_numpy()[largest[:n]].tolist())
+
+
+def few_carry(result: xr.Dataset) -> bool:
+    """Return whether few tasks carry the mean difference of a benchmark, as runs differ far more in them."""
+    if "normalize(" in result.attrs.get("history", ""):
+        return False
+    few = len(carrying_tasks(result)) <= result.sizes[result.attrs["task"]] / 4
+    return few and bool(task_spread_ratio(result).item() > _UNLIKE)

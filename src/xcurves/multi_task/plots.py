@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, fill_band, list_rows, style_in, wrapped
 from xcurves.core.labels import each_of
-from xcurves.core.matrices import MOST_ROWS, SHARES, draw_differences_of_pairs, draw_pairs, n_pair_rows
+from xcurves.core.matrices import (
+    MOST_ROWS,
+    SHARES,
+    draw_differences_of_pairs,
+    draw_pairs,
+    draw_pairs_along,
+    n_pair_rows,
+)
 from xcurves.core.tables import pairs_by_size
-from xcurves.core.wording import with_units
+from xcurves.core.wording import PairDifferences, with_units
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -26,6 +33,10 @@ _GAP = 1.6  # rows between two pairs
 _BAR = 0.035  # from one bar beside the ranks to the next, as a share of the panel
 _MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
+_FEW = 6  # pairs that have bars
+_MOST_BANDS = 4  # pairs whose bands are drawn over each other
+_ROW = 0.09  # of the height of the panel, for a bar
+_DARK = "0.25"
 
 
 def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
@@ -37,15 +48,16 @@ def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
     if result.sizes["pair"] > MOST_ROWS or not _shows_tasks(result):
         return n_pair_rows(result)
-    return 0.75 * _n_lines(result)
+    return 0.75 * lines_of_tasks(result, result.sizes["pair"])
 
 
-def _n_lines(result: xr.Dataset) -> float:
-    return result.sizes["pair"] * (result.sizes.get(result.attrs["task"], 1) + 2 + _GAP)
+def lines_of_tasks(result: xr.Dataset, n: int) -> float:
+    """Return how many lines `draw_by_task` takes for the tasks of a result, with the space behind each of the n."""
+    return n * (result.sizes.get(result.attrs["task"], 1) + 2 + _GAP)
 
 
 def _shows_tasks(result: xr.Dataset) -> bool:
-    return result.sizes["pair"] == 1 or _n_lines(result) <= _MOST
+    return result.sizes["pair"] == 1 or lines_of_tasks(result, result.sizes["pair"]) <= _MOST
 
 
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
@@ -59,21 +71,24 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     signed = ("difference", "difference_ci", "task_difference", "task_difference_ci")
     result = pairs_by_size(result, result["difference"], signed)
     if _shows_tasks(result):
-        _draw_tasks(result, ax)
+        task, several_pairs = result.attrs["task"], result.sizes["pair"] > 1
+        own = result if task in result.dims else result.expand_dims(task)
+        pairs = [_pair_rows(pair, ax, str(pair["pair"].item()) * several_pairs) for pair in each_of(own, "pair")]
+        draw_by_task(ax, pairs, task)
     else:
-        _draw_claims(result, ax)
+        ax.axvline(0, color="0.6", linewidth=1)
+        rows = np.arange(float(result.sizes["pair"]))
+        draw_intervals(
+            ax, [_mean_group(result, claim, rows + shift) for claim, shift in (("fixed", -0.2), ("random", 0.2))]
+        )
+        list_rows(ax, result["pair"].to_numpy().tolist())
+        ax.grid(axis="x", alpha=0.3)
+    sides = ({*map(str, result[name].to_numpy().tolist())} for name in ("algorithm_a", "algorithm_b"))
+    a, b = (side.pop() if len(side) == 1 else which for side, which in zip(sides, ("first", "second"), strict=True))
+    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
 
 
-def _draw_claims(result: xr.Dataset, ax: Axes) -> None:
-    """Draw both claims of every pair in its row."""
-    ax.axvline(0, color="0.6", linewidth=1)
-    rows = np.arange(float(result.sizes["pair"]))
-    draw_intervals(ax, [_mean(result, claim, rows + shift) for claim, shift in (("fixed", -0.2), ("random", 0.2))])
-    list_rows(ax, result["pair"].to_numpy().tolist())
-    _label_difference(result, ax)
-
-
-def _mean(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
+def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     """Return the mean differences of pairs with the intervals of a claim: filled for these tasks, open for others."""
     value = np.atleast_1d(pairs["difference"].to_numpy())
     low, high = pairs["difference_ci"].sel(task_effect=claim).transpose("ci_bound", ...).to_numpy().reshape(2, -1)
@@ -84,54 +99,56 @@ def _mean(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     )
 
 
-def _label_difference(result: xr.Dataset, ax: Axes) -> None:
-    a, b = (_one(result, name) for name in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
-    ax.grid(axis="x", alpha=0.3)
+class RowsOfTasks(NamedTuple):
+    """One of those that `draw_by_task` draws: the tasks, and what returns intervals of these and of a claim, at y."""
+
+    tasks: Sequence[object]
+    of_tasks: Callable[[Floats], list[IntervalGroup]]
+    of_claim: Callable[[str, Floats], list[IntervalGroup]]
+    name: str = ""
+    color: str = _BLACK
 
 
-def _draw_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw every task of every pair in a row, and both claims below."""
-    if result.attrs["task"] not in result.dims:
-        result = result.expand_dims(result.attrs["task"])
+def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
+    """Draw every task in a row, and below both claims: filled for these tasks, open for tasks like these."""
     ax.axvline(0, color="0.6", linewidth=1)
-    several = result.sizes["pair"] > 1
-    task = result.attrs["task"]
     rows: list[tuple[float, str]] = []
     groups: list[IntervalGroup] = []
-    top = 0.0
-    for pair in each_of(result, "pair"):
-        own = pair.isel({task: _sorted_places(pair)})
-        y = top + np.arange(float(own["task_difference"].size))
-        groups += _intervals(ax, own, y)
-        rows += zip(y, map(str, own[task].to_numpy().tolist()), strict=True)
-        if several:
-            ax.text(0.01, top - 0.75, str(pair["pair"].item()), va="center", fontsize="x-small", fontweight="bold",
-                    transform=ax.get_yaxis_transform())  # fmt: skip
-        for claim, at, which in (("fixed", 0.3, f"these {task}s"), ("random", 1.3, f"{task}s like these")):
-            rows.append((top + len(y) + at, f"mean, {which}"))
-            groups.append(_mean(pair, claim, np.array([top + len(y) + at])))
+    top, named = 0.0, False
+    for own in every:
+        y = top + np.arange(float(len(own.tasks)))
+        groups += own.of_tasks(y)
+        rows += zip(y, map(str, own.tasks), strict=True)
+        named = bool(own.name)
+        ax.text(0.01, top - 0.75, own.name, va="center", fontsize="x-small", fontweight="bold", color=own.color,
+                transform=ax.get_yaxis_transform())  # fmt: skip
+        for claim, which in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
+            at = top + len(y) + (0.3 if claim == "fixed" else 1.3)
+            found = own.of_claim(claim, np.array([at]))
+            groups += [each._replace(filled=claim == "fixed", flag=f"{claim} mean") for each in found]
+            rows += [(at, f"mean, {which}")] * bool(found)
         top += len(y) + 1.3 + _GAP
     draw_intervals(ax, groups)
     ax.yaxis.set_gid("task")
     size = "small" if len(rows) <= _SMALL else "x-small"
     ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize=size)
-    ax.set_ylim(top - _GAP + 0.7, -1.2 if several else -0.8)
-    _label_difference(result, ax)
+    ax.set_ylim(top - _GAP + 0.7, -1.2 if named else -0.8)
+    ax.grid(axis="x", alpha=0.3)
 
 
-def _sorted_places(pair: xr.Dataset) -> NDArray[np.intp]:
-    """Return the places of the tasks that a pair has, the largest difference first."""
-    d = pair["task_difference"].to_numpy()
-    return np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]
+def _pair_rows(pair: xr.Dataset, ax: Axes, name: str) -> RowsOfTasks:
+    """Return the tasks that a pair has, the largest difference first."""
+    task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
+    own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
+    return RowsOfTasks(
+        own[task].to_numpy().tolist(),
+        partial(_with_errors, ax, own),
+        lambda claim, y: [_mean_group(pair, claim, y)],
+        name,
+    )
 
 
-def _one(result: xr.Dataset, name: str) -> str:
-    values = set(result[name].to_numpy().tolist())
-    return str(values.pop()) if len(values) == 1 else {"algorithm_a": "first", "algorithm_b": "second"}[name]
-
-
-def _intervals(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
+def _with_errors(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
     """Return the intervals of tasks; draw plus and minus a standard error where none has an end."""
     d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
     low, high = (own["task_difference_ci"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
@@ -192,11 +209,57 @@ def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel("probability that\nthis scores higher")
 
 
-def n_algorithms(result: xr.Dataset) -> float:
-    """Return the number of algorithms, each a row and a column."""
-    return result.sizes["algorithm"]
+def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the mean curve of every algorithm with its band, and bars where pairs differ."""
+    at = 100 * result["budget_fraction"].to_numpy()
+    for place, name in enumerate(result["algorithm"].to_numpy().tolist()):
+        own = result.isel(algorithm=place)
+        style = style_in(own)
+        low, high = (own["mean_curve_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
+        fill_band(ax, at, low, high, style)
+        ax.plot(at, own["mean_curve"], linestyle=style.linestyle, marker=style.marker, markersize=3.5,
+                color=style.color, label=str(name))  # fmt: skip
+    _mark_pairs(result, at, ax)
+    ax.set_xlabel("share of the budget (%)")
+    ax.set_ylabel(wrapped(with_units("mean score over tasks", result["mean_curve"])))
 
 
-def several(result: xr.Dataset) -> bool:
-    """Return whether there are more than two algorithms: of two the pair says all."""
-    return result.sizes["algorithm"] > 2
+def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
+    """Draw a bar at the foot for every pair that differs somewhere, where it does, if such pairs are few."""
+    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
+    places = np.flatnonzero(shown.any(axis=-1))
+    half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
+    low, high = ax.get_ylim()
+    row = _ROW * (high - low)
+    if len(places) > _FEW:
+        return
+    for number, place in enumerate(places):
+        y, color = low - row * (number + 0.75), _DARK  # pairs have fewer colours than there are pairs; names tell them
+        marked = at[shown[place]]
+        ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5, gid="bars")
+        ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
+                fontsize="x-small", color=color)  # fmt: skip
+    if len(places):
+        ax.axhline(low, color="0.8", linewidth=0.8)
+        ax.set_ylim(low - row * (len(places) + 0.5), high)
+
+
+def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the mean difference of every pair with its band; of many pairs, those of one algorithm."""
+    shown = _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
+    draw_pairs_along(shown, ax, 100 * result["budget_fraction"].to_numpy(), "difference", "difference_band")
+    ax.set_xlabel("share of the budget (%)")
+
+
+def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
+    """Return the pairs of the reference, or of the algorithm that scores highest: the closest, as many as fit."""
+    first, second = (result[side].to_numpy() for side in ("algorithm_a", "algorithm_b"))
+    size = result["difference"].mean("budget_fraction").to_numpy()
+    highest = PairDifferences(first.tolist(), second.tolist(), size, np.full((len(size), 2), np.nan), size).best()
+    if "reference" not in result.attrs:
+        ax.set_gid("highest")
+    one = result.attrs.get("reference", highest)
+    own = np.flatnonzero((first == one) | (second == one))
+    if len(own) > _MOST_BANDS:
+        ax.patch.set_gid("closest")
+    return result.isel(pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS])

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, run_checks, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import Group, Job, compute, is_lazy, per_task
+from xcurves.core.labels import DIMS, label_order
 from xcurves.core.run_checks import Context
+from xcurves.core.schema import Layout
 from xcurves.core.validation import check_curves
-from xcurves.kernels import task_flips, training_bands
+from xcurves.kernels import bootstrap, ragged, task_flips
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups
-from xcurves.multi_task.run_scores import score_fractions
-from xcurves.preprocessing.budgets import check_fractions
+from xcurves.preprocessing.alignment import check_fractions
 
 
 def profile_across_tasks(
@@ -125,10 +126,10 @@ def profile_across_tasks(
     context = Context.of(scores, n_resamples, paired, confidence_level, rng, core=core)
     profile = _Profile.of(
         curves,
-        replace(context, names=[]),
+        context,
         task,
         reference,
-        groups.numbers,
+        groups,
         progress=validation.check_progress(progress, "pairs", "pair", lazy=is_lazy(curves)),
     )
     result = per_task(
@@ -193,8 +194,27 @@ class _Profile(JoinedTasks):
         compact = np.take_along_axis(scores, front, axis=2)[complete][..., begun]
         n_replicates = DEFAULT_RESAMPLES if self.context.n_resamples is None else self.context.n_resamples
         for algorithm in range(scores.shape[1]):
-            own = training_bands.mean_curve(
-                compact[:, algorithm], n_replicates, self.context.alpha, self.context.entropy
-            )
+            own = bootstrap.mean_curve(compact[:, algorithm], n_replicates, self.context.alpha, self.context.entropy)
             for name, values in own.items():
                 out[name][algorithm][begun] = values
+
+
+def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:
+    """Return scores at fractions of each task's budget, dims (..., algorithm, run, budget_fraction)."""
+    sizes = {dim: curves.sizes[dim] for dim in DIMS} | {"budget_fraction": len(fractions)}
+    job = Job(
+        name="score_fractions",
+        kernel=_score_at,
+        options={"levels": curves["training"].to_numpy(), "fractions": np.array(fractions)},
+        context=Context.of(curves),
+        layout=Layout({"score": ("algorithm", "run", "budget_fraction")}, sizes),
+        order=label_order(curves),
+    )
+    kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
+    return xr.DataArray(compute(job, curves)["score"], kept, attrs=curves.attrs)
+
+
+def _score_at(group: Group, *, levels: Floats, fractions: Floats) -> dict[str, Floats]:
+    scores = np.full((len(group.tasks), group.present.size, len(fractions)), np.nan)
+    scores[:, group.curves] = ragged.at_fractions(group.data[0], levels[group.grid], fractions)
+    return {"score": scores.reshape(len(scores), *group.present.shape, -1)}

@@ -1,21 +1,40 @@
-"""The sentences about differences over several tasks, for a reader who is no statistician."""
+"""The sentences and tables about differences over several tasks, for a reader who is no statistician."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.core.labels import each_of, named_tasks
-from xcurves.core.schema import Statement
-from xcurves.core.verdicts import Pairs, say_against, say_best, say_floor, value_of_best
-from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, pvalue, span
+from xcurves.core.schema import Statement, statements
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
+from xcurves.core.wording import (
+    PairDifferences,
+    ends_of,
+    interval,
+    joined,
+    listed,
+    number,
+    percent,
+    pvalue,
+    say_against,
+    say_best,
+    say_floor,
+    span,
+    value_of_best,
+)
 from xcurves.kernels.moments import Floats
-from xcurves.multi_task.options import UNLIKE, carrying_tasks, task_spread_ratio
+from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.multi_task.options import carrying_tasks, few_carry, task_spread_ratio
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
+_FEW = 3  # pairs of which each has a sentence
+_NAMED = 2  # pairs that an answer names
+TASK_CLAIMS = ("fixed", "random")
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 
 
@@ -23,11 +42,11 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best over tasks, for tasks like these and for these; what cannot be shown; then pairs and ranks."""
     task, found = result.attrs["task"], list(named_tasks(result, "difference"))
     for one, name in found[:_MOST_NAMED]:
-        yield from (Statement("answer", f"{name}{text}") for text in _answers(one, task))
+        yield from (Statement("answer", f"{name}{text}") for text in _answers_of_one(one, task))
     if len(found) > _MOST_NAMED:
         yield Statement("answer", f"And {len(found) - _MOST_NAMED} more: the table has all.")
     for one, name in found if len(found) == 1 else []:
-        yield from (Statement("detail", f"{name}{text}") for text in _details(one, task))
+        yield from (Statement("detail", f"{name}{text}") for text in _details_of_pairs(one, task))
     level = percent(result.attrs["confidence_level"])
     if result.sizes["pair"] > 1:
         yield Statement(
@@ -41,14 +60,11 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         "from where these come from; this needs differences that are symmetric about their mean.",
     )
     if "task_groups" in result.attrs:
-        families = result.attrs["task_groups"]
-        said = (
-            f"The claim for {task}s like these is about families of {task}s ({families}): whole families are flipped."
-        )
-        yield Statement("detail", said)
+        families = f"families of {task}s ({result.attrs['task_groups']})"
+        yield Statement("detail", f"The claim for {task}s like these is about {families}: whole families are flipped.")
 
 
-def _answers(one: xr.Dataset, task: str) -> Iterator[str]:
+def _answers_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
     """Yield who is best in one benchmark, by both claims; what cannot be shown; whether other measures agree."""
     alpha, n_pairs = provenance.alpha_of(one), one.sizes["pair"]
     lower = not one.attrs.get("higher_is_better", 1)
@@ -58,38 +74,37 @@ def _answers(one: xr.Dataset, task: str) -> Iterator[str]:
     n = span({int(each) for each in one["n_tasks"].to_numpy() if each} or {0})
     what = f"{'weighted ' * ('task_weights' in one)}mean over {n} {task}s"
     if one["difference"].isnull().all():
-        yield _no_difference(one, task)
+        nothing = f"Nothing can be said: no two algorithms have a {task} in common."
+        yield "There is no mean difference, because some runs score +inf." if one["n_tasks"].any() else nothing
     elif "reference" in one.attrs and n_pairs > 1:
-        yield say_against(_pairs(one, first), alpha, what=f"{what}, {on[first]}")
+        yield say_against(_pairs_of_claim(one, first), alpha, what=f"{what}, {on[first]}")
     else:
-        pairs = _pairs(one, first)
+        pairs = _pairs_of_claim(one, first)
         value = value_of_best(one, pairs, lower_is_better=lower)
         yield say_best(pairs, alpha, what=what, value=value, lower_is_better=lower, on=on[first])
         if first == "random" and adjusted["fixed"].notnull().any():
             yield _for_these(one, alpha, on["fixed"], lower=lower)
         elif first == "random":
             yield f"Of these very {task}s alone there is no claim: in some, an algorithm has a single run."
-    yield from _floors(one, task, alpha)
-    yield from _scales(one, task)
+    yield from _claim_floors(one, task, alpha)
+    if task in one.dims and few_carry(one):
+        yield (
+            f"The mean difference is that of {listed(carrying_tasks(one), _MOST_NAMED)}: runs differ "
+            f"{number(task_spread_ratio(one).item(), 2)} times as much in one {task} as in another; normalize scores, "
+            "or read the probability of scoring higher."
+        )
     if n_pairs > 1 or one["difference"].notnull().all():
         yield from _disagreement(one, task, lower=lower)
 
 
-def _pairs(one: xr.Dataset, claim: str) -> Pairs:
+def _pairs_of_claim(one: xr.Dataset, claim: str) -> PairDifferences:
     own = one.sel(task_effect=claim)
-    return Pairs.of(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
-
-
-def _no_difference(one: xr.Dataset, task: str) -> str:
-    """Return why there is no mean difference."""
-    if one["n_tasks"].any():
-        return "There is no mean difference, because some runs score +inf."
-    return f"Nothing can be said: no two algorithms have a {task} in common."
+    return PairDifferences.of(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
 
 
 def _for_these(one: xr.Dataset, alpha: float, on: str, *, lower: bool) -> str:
     """Return over how many algorithms the best is shown to be better on these very tasks."""
-    pairs = _pairs(one, "fixed").turned() if lower else _pairs(one, "fixed")
+    pairs = _pairs_of_claim(one, "fixed").turned() if lower else _pairs_of_claim(one, "fixed")
     leads = pairs.leads(pairs.best())
     shown = [lead for lead in leads if lead.size > 0 and provenance.significant(lead.p, alpha)]
     word = "lower" if lower else "higher"
@@ -100,11 +115,11 @@ def _for_these(one: xr.Dataset, alpha: float, on: str, *, lower: bool) -> str:
     return f"{on.capitalize()} it is shown {word} than {of} {len(leads)} others."
 
 
-def _floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
+def _claim_floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
     """Yield which claims could not be shown, whatever the scores."""
     for claim, whom, few, more in (
         ("random", f"{task}s like these", f"{span(one['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"),
-        ("fixed", f"these very {task}s", _runs(one), "run more"),
+        ("fixed", f"these very {task}s", _runs_a_side(one), "run more"),
     ):
         own = one.sel(task_effect=claim)
         least = own["pvalue_adjusted_least"].to_numpy()
@@ -113,26 +128,14 @@ def _floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
             yield f"For {whom}: {text[:1].lower()}{text[1:]}"
 
 
-def _runs(one: xr.Dataset) -> str:
+def _runs_a_side(one: xr.Dataset) -> str:
     counts = {int(n) for n in one["n_runs"].to_numpy().ravel() if n}
     return f"{span(counts or {0})} {'run' if counts == {1} else 'runs'} a side"
 
 
-def _scales(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield which tasks the mean difference is that of, where few carry it because runs differ far more in them."""
-    if task not in one.dims or "normalize(" in one.attrs.get("history", ""):
-        return
-    ratio, carrying = task_spread_ratio(one).item(), carrying_tasks(one)
-    if ratio > UNLIKE and len(carrying) <= one.sizes[task] / 4:
-        yield (
-            f"The mean difference is that of {listed(carrying, _MOST_NAMED)}: runs differ {number(ratio, 2)} times as "
-            f"much in one {task} as in another; normalize scores, or read the probability of scoring higher."
-        )
-
-
 def _disagreement(one: xr.Dataset, task: str, *, lower: bool) -> Iterator[str]:
     """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
-    pairs = _pairs(one, "random").turned() if lower else _pairs(one, "random")
+    pairs = _pairs_of_claim(one, "random").turned() if lower else _pairs_of_claim(one, "random")
     best, theta = pairs.best(), one["prob_greater"].to_numpy() - 0.5
     by_theta = pairs._replace(difference=-theta if lower else theta).best()
     named = {"the probability of scoring higher": by_theta}
@@ -163,19 +166,39 @@ def _carrier(one: xr.Dataset, task: str, best: object, rival: object, *, lower: 
     return ""
 
 
-def _details(one: xr.Dataset, task: str) -> Iterator[str]:
+def _details_of_pairs(one: xr.Dataset, task: str) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms."""
     if one.sizes["pair"] == 1:
         pair = one.isel(pair=0)
-        for each in (_by_task, _spread, _chance, _share):
+        for each in (_shown_tasks, _task_spread, _chance, _share_better):
             yield from each(pair, task)
     else:
-        yield from _may_be_best(one, task)
-        yield from _ranks(one, task)
+        best = one["may_be_best"].sel(task_effect="random")
+        names = one["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
+        if len(names) > 1 and best.sizes["algorithm"] > 2:
+            yield f"On {task}s like these no algorithm is shown to be better than {listed(names)}."
+        if one["rank_mean"].notnull().any():
+            ranks = one["rank_mean"].sortby(one["rank_mean"])
+            said = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
+            yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(said)}."
     yield from _margins(one, task)
     yield from _skewed(one, task)
-    yield from _infinite(one)
-    yield from _left_out(one, task)
+    if not one["difference"].notnull().any():
+        return
+    for which, some, why in (
+        ("No mean difference, because some runs score +inf: ", one["difference"].isnull() & (one["n_tasks"] > 0), ""),
+        ("Some pairs are without ", _lacking(one, task), ", where one of the two has no run or none is finite"),
+    ):
+        if some.any():
+            names = some[some.dims[0]].to_numpy()[some.to_numpy()].tolist()
+            yield f"{which}{listed(names, _MOST_NAMED)}{why}."
+
+
+def _lacking(one: xr.Dataset, task: str) -> xr.DataArray:
+    """Return which tasks some pairs lack."""
+    if task not in one["task_difference"].dims:
+        return xr.zeros_like(one["difference"], bool)
+    return one["task_difference"].isnull().any("pair") & one["n_runs"].notnull().any("algorithm")
 
 
 def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
@@ -199,11 +222,7 @@ def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
         return
     d = one["task_difference"].transpose("pair", task).to_numpy()
     for sign, side in ((1, "above"), (-1, "below")):
-        pairs = [
-            name
-            for name, row in zip(one["pair"].to_numpy().tolist(), d, strict=True)
-            if sign * _skewness(row) > _SKEWED
-        ]
+        pairs = one["pair"].to_numpy()[[sign * _skewness(row) > _SKEWED for row in d]].tolist()
         if pairs:
             yield (
                 f"Differences are skewed over {task}s ({listed(pairs, _MOST_NAMED)}): the interval for {task}s like "
@@ -219,31 +238,7 @@ def _skewness(values: Floats) -> float:
     return float((apart**3).mean() / spread**1.5) if spread > 0 else 0.0
 
 
-def _infinite(one: xr.Dataset) -> Iterator[str]:
-    """Yield which pairs have no mean difference, because some of their runs never ended."""
-    touched = one["difference"].isnull() & (one["n_tasks"] > 0)
-    if touched.any() and one["difference"].notnull().any():
-        names = one["pair"].to_numpy()[touched.to_numpy()].tolist()
-        yield f"No mean difference, because some runs score +inf: {listed(names, _MOST_NAMED)}."
-
-
-def _may_be_best(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield over which algorithms none is shown to be better, on tasks like these."""
-    best = one["may_be_best"].sel(task_effect="random")
-    names = one["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
-    if len(names) > 1 and best.sizes["algorithm"] > 2:
-        yield f"On {task}s like these no algorithm is shown to be better than {listed(names)}."
-
-
-def _ranks(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield the mean ranks of more than two algorithms."""
-    if one["rank_mean"].notnull().any():
-        ranks = one["rank_mean"].sortby(one["rank_mean"])
-        said = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
-        yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(said)}."
-
-
-def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
+def _shown_tasks(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield in how many tasks a difference is shown."""
     if not _has_all(pair, task) or pair["difference"].isnull():
         return
@@ -251,12 +246,12 @@ def _by_task(pair: xr.Dataset, task: str) -> Iterator[str]:
     p, d = pair["task_pvalue_adjusted"].to_numpy(), sign * pair["task_difference"].to_numpy()
     if np.isfinite(p).any():
         shown = provenance.significant(p, provenance.alpha_of(pair))
-        higher, lower = np.count_nonzero(shown & (d > 0)), np.count_nonzero(shown & (d < 0))
+        higher, lower = (np.count_nonzero(shown & where) for where in (d > 0, d < 0))
         by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
         first = pair["algorithm_a" if sign > 0 else "algorithm_b"].item()
         yield (
             f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {higher}, lower in {lower} "
-            f"({_runs(pair)}; {by} over {task}s)."
+            f"({_runs_a_side(pair)}; {by} over {task}s)."
         )
 
 
@@ -265,7 +260,7 @@ def _has_all(pair: xr.Dataset, task: str) -> bool:
     return task in pair.dims and np.count_nonzero(pair["task_difference"].notnull()) == pair["n_tasks"].item()
 
 
-def _spread(pair: xr.Dataset, task: str) -> Iterator[str]:
+def _task_spread(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield how much the true difference varies over tasks, beside how much runs do."""
     tau, p = pair["task_sd"].item(), pair["interaction_pvalue"].item()
     if tau != tau or not _has_all(pair, task):
@@ -298,7 +293,7 @@ def _chance(pair: xr.Dataset, task: str) -> Iterator[str]:
     )
 
 
-def _share(pair: xr.Dataset, task: str) -> Iterator[str]:
+def _share_better(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield in what share of tasks the first is better."""
     share = pair["share_better"].item()
     if share == share:
@@ -310,18 +305,93 @@ def _share(pair: xr.Dataset, task: str) -> Iterator[str]:
         )
 
 
-def _left_out(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield the tasks that pairs lack."""
-    if task not in one["task_difference"].dims:
-        return
-    missing = one["task_difference"].isnull().any("pair") & one["n_runs"].notnull().any("algorithm")
-    if missing.any() and one["difference"].notnull().any():
-        names = one[task].to_numpy()[missing.to_numpy()].tolist()
-        yield f"Some pairs are without {listed(names, _MOST_NAMED)}, where one of the two has no run or none is finite."
+def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
+    pairs = [(name, pair) for one, name in named_tasks(result, "n_tasks") for pair in each_of(one, "pair")]
+    pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf)))
+    if len(pairs) == 1:
+        return statements(pairs[0][0] + _profile_claim(pairs[0][1]), _about_bands(result))
+    said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
+    shown = [f"{joined(said, '; ', _NAMED)}{' pairs' * (len(said) > _NAMED)}"] * bool(said)
+    rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction"]
+    answer = f"Over tasks, {'; '.join([*shown, *rest * (len(said) < len(pairs))])}."
+    return statements(answer, _about_bands(result))
 
 
-def named_pairs_by_size(result: xr.Dataset, variable: str) -> list[tuple[str, xr.Dataset]]:
-    """Return the pairs with the prefixes of their benchmarks, the largest difference first, unknown ones last."""
-    named = [(name, pair) for one, name in named_tasks(result, variable) for pair in each_of(one, "pair")]
-    largest: Floats = np.array([float(abs(pair["difference"]).max()) for _, pair in named])
-    return [named[place] for place in np.argsort(-largest, kind="stable")]
+def _about_bands(result: xr.Dataset) -> Iterator[str]:
+    """Yield where every pair differs, then what the bands mean."""
+    for one, name in named_tasks(result, "n_tasks") if result["n_tasks"].size <= _FEW else []:
+        for pair in each_of(one, "pair"):
+            yield name + _profile_claim(pair)
+    yield (
+        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
+        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
+    )
+    known = result["mean_curve"].notnull()
+    begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
+    if begun.size and begun[0] > result["budget_fraction"][0]:
+        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
+    method = result["band_method"].where(result["n_tasks"] > 0)
+    if (method == NO_BAND).any():
+        yield (
+            "Of so few tasks or families no band of the difference holds at all fractions together; the interval at a "
+            "fraction by itself is result['difference_ci']."
+        )
+    if (method == SUBSET_MEANS).any():
+        yield (
+            "Families of tasks are unlike in weight, or few: the band of the difference is that of subset means, at a "
+            "level divided by the number of fractions."
+        )
+    if result["mean_curve_band"].isnull().all():
+        yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
+
+
+def _profile_claim(pair: xr.Dataset) -> str:
+    """Return where a pair differs, with the smallest p."""
+    n, smallest = pair["n_tasks"].item(), pair["pvalue_adjusted"].min().item()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if smallest != smallest:
+        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
+    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    return f"Over {n} tasks {verdict} (smallest adjusted {pvalue(smallest)})."
+
+
+def _where(pair: xr.Dataset) -> str:
+    """Return at which fractions of the budget either of a pair scores higher; "" if at none."""
+    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
+    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), provenance.alpha_of(pair))
+    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    return " and ".join(
+        f"{first} scores higher than {second} at {_say_fractions(at, marked)} of the budget"
+        for first, second, marked in ((a, b, shown & (d > 0)), (b, a, shown & (d < 0)))
+        if marked.any()
+    )
+
+
+def _say_fractions(at: Floats, marked: Floats) -> str:
+    """Return stretches of neighbouring fractions that are marked, in percent."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    ends = [(f"{100 * at[start]:.0f}", f"{100 * at[stop - 1]:.0f}") for start, stop in edges.reshape(-1, 2).tolist()]
+    return joined([f"{' to '.join(dict.fromkeys(each))} %" for each in ends])
+
+
+def across_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, the largest first: the difference, both intervals and p, P(X > Y), and τ."""
+    size = result["difference"]
+    result = turned_pairs(result, size, ["difference", "difference_ci"], ["prob_greater"])
+    columns = {"difference": result["difference"]}
+    for claim in result["task_effect"].to_numpy().tolist():
+        own = result.sel(task_effect=claim, drop=True)
+        columns |= bounds(own["difference_ci"], f"{claim}_") | {f"{claim}_p": own["pvalue_adjusted"]}
+    chance = {"prob_greater": result["prob_greater"]}
+    adjusted = result["prob_greater_pvalue_adjusted"]
+    if "random" in adjusted["task_effect"]:
+        chance["prob_greater_p"] = adjusted.sel(task_effect="random", drop=True)
+    return frame_of_pairs(columns | chance | {"task_sd": result["task_sd"]}, size, result["pair_turned"])
+
+
+def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair and fraction of the budget: the difference, its band and the adjusted p."""
+    columns = {"difference": result["difference"], **bounds(result["difference_band"]), "p": result["pvalue_adjusted"]}
+    return frame_of(columns, ["pair", "budget_fraction"])

@@ -16,8 +16,7 @@ from xcurves.distributions.performance_cdf import performance_cdf
 from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
 from xcurves.plotting.facets import Grid, import_pyplot
-from xcurves.plotting.look import Look
-from xcurves.plotting.panels import check_figsize
+from xcurves.plotting.panels import check_figsize, styled
 from xcurves.preprocessing.alignment import align
 from xcurves.results import kind_of
 
@@ -99,13 +98,13 @@ def plot_benchmark(
     >>> [ax.get_xlabel() for ax in axes[:4]]
     ['median (%)', 'IQM (%)', 'mean (%)', 'optimality gap (%)']
     """
+    import_pyplot()
     curves = check_curves(curves).compute()
     run_checks.check_scored(curves)
     run_checks.check_drawable(curves)
     others = [dim for dim in labels.extra_dims(curves) if dim != task]
     if others:
         raise ValueError(f"curves have a dim {others[0]!r} beside the tasks. Select: curves.isel({others[0]}=0)")
-    look = Look(colors)
     n_drawn = curves.sizes["algorithm"]
     if n_drawn > MOST_CURVES:
         raise ValueError(
@@ -129,7 +128,7 @@ def plot_benchmark(
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):
-            kind_of(result).views[view].draw(look.of(result), ax)
+            kind_of(result).views[view].draw(styled(result, colors), ax)
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         _name_algorithms(axes)

@@ -14,10 +14,8 @@ from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves
-from xcurves.plotting.facets import Grid, Panel, check_dims, dims_with_panels, largest, split
-from xcurves.plotting.look import Look
-from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_cells
-from xcurves.plotting.room import FEW, Room
+from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, dims_with_panels, import_pyplot, largest, split
+from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
@@ -113,31 +111,28 @@ def plot(
     >>> axes.get_xlabel(), axes.get_xscale()
     ('training (games)', 'symlog')
     """
-    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize))
-    look = Look(colors)
+    import_pyplot()  # what it lacks is said before any work
+    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
     of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
-        return _plot_tree(data, view, canvas, look, of_curves)
+        return _plot_tree(data, view, canvas, of_curves)
     if not isinstance(data, xr.Dataset):
         _check_view(("runs",), ("runs",), view)
-        return curves.plot_curves(data, canvas, look, **of_curves)
+        return curves.plot_curves(data, canvas, **of_curves)
     for name, value in of_curves.items():
         if value is not None:
             raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
-    return _plot_result(data, view, canvas, look)
+    return _plot_result(data, view, canvas)
 
 
-def _plot_tree(
-    tree: xr.DataTree, view: str | None, canvas: Canvas, look: Look, of_curves: dict[str, Any]
-) -> Axes | NDArray[Any]:
+def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: dict[str, Any]) -> Axes | NDArray[Any]:
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
     parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
     parts |= {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
-    options = {**canvas._asdict(), **look._asdict()}
     if view is not None:
         _check_view(parts, (), view)
-        return plot(parts[view], **options, **(of_curves if view == "curves" else {}))
+        return plot(parts[view], **canvas._asdict(), **(of_curves if view == "curves" else {}))
     if canvas.ax is not None:
         raise ValueError(
             f"ax is one Axes; got {len(parts)} groups. Name one, view={next(iter(parts))!r}, or leave ax out"
@@ -146,7 +141,7 @@ def _plot_tree(
     def cell(name: str, panel: Panel[Any]) -> Cell:
         more = of_curves if name == "curves" else {}
         shown = None if name == "curves" else _default_views(kind_of(panel.data), panel.data)[0]
-        return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, **look._asdict(), **more))
+        return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, colors=canvas.colors, **more))
 
     columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
     n_columns = max(map(len, columns.values()))
@@ -162,7 +157,7 @@ def _plot_tree(
             f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
         )
     cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
-    return draw_cells(cells, grid, size, canvas)
+    return draw_panels(cells, grid, size, canvas)
 
 
 def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
@@ -172,7 +167,7 @@ def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
     return [dim for dim in kind_of(part).panel_dims(part) if dim != "algorithm"]
 
 
-def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look) -> Axes | NDArray[Any]:
+def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind, data), view)
@@ -180,7 +175,7 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
         raise ValueError(
             f"view {view!r} needs a result with the dim {along!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
         )
-    data = drawable(look.of(data))
+    data = drawable(styled(data, canvas.colors))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     dims, panels = drawn[0][1:]
     if len(names) == 1:
@@ -204,10 +199,14 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, look: Look)
         overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
         refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
         raise ValueError(f"{refusal}; .curves.table() has all numbers")
-    cells = [Cell(panel.title, _drawing(kind, view, panel.data)) for view, _, own in drawn for panel in own]
+
+    def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
+        return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
+
+    cells = [cell(view, panel) for view, _, own in drawn for panel in own]
     shared = bool(_apart(drawn[0][0], dims))
     title = drawn[0][0].drawing.title
-    return draw_cells(
+    return draw_panels(
         cells,
         room.grid,
         size or (0, 0),
@@ -240,20 +239,9 @@ def _apart(view: View, dims: Collection[Hashable]) -> list[str]:
     return [dim for dim, most in view.panels.items() if most > 1 and dim in dims]
 
 
-def _drawing(kind: ResultKind, view: View, result: xr.Dataset) -> Any:
-    return lambda ax: ask(kind, result, lambda result: view.draw(result, ax), "plot")
-
-
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
     return tuple(name for name, view in kind.views.items() if view.default and view.drawing.suits(data))
 
 
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
-    if view is None:
-        return default
-    if not isinstance(view, str) or view not in views:
-        raise ValueError(
-            f"view must be one of {', '.join(map(repr, views))}; got {labels_of.shown(view)}"
-            f"{labels_of.did_you_mean(view, views)}"
-        )
-    return (view,)
+    return default if view is None else (validation.check_choice("view", view, list(views)),)

@@ -1,37 +1,51 @@
-"""Draw panels in a new figure, or one in given Axes."""
+"""Draw panels in a new figure, or one in given Axes; name curves at their ends where they are few, else in a legend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import longest_line, wrapped
-from xcurves.plotting.facets import Grid, arrange
-from xcurves.plotting.names import LETTER, name_curves
-from xcurves.plotting.room import LARGEST, most_columns
+from xcurves.core.axes import longest_line, with_styles, wrapped
+from xcurves.core.labels import did_you_mean, shown
+from xcurves.core.validation import Labelled
+from xcurves.plotting.facets import LARGEST, Grid, arrange, most_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
 
+_SIDES = ("algorithm_a", "algorithm_b")
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
+_SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
+_FEW = 4  # curves that are named at their ends
+_NARROW = 5.0  # inches of a figure whose legend is below
+_LETTER = 0.62  # width of a letter, of its height
+_LINE = 1.45  # height of a line, of that of its letters
+_LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
+_FAR = 1.0  # lines that a name may be away from the end of its curve
+_STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
+
+
+Colors = Mapping[Any, Any] | Sequence[Any] | None
 
 
 class Canvas(NamedTuple):
-    """Where to draw: given Axes, or a figure with panels along dims."""
+    """Where to draw: given Axes, or a figure with panels along dims; and in which colours."""
 
     ax: Axes | None = None
     col: Hashable | None = None
     row: Hashable | None = None
     col_wrap: int | None = None
     figsize: tuple[float, float] | None = None
+    colors: Colors = None
 
     def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
         """Return rows and columns for the panels of dims of these sizes."""
@@ -45,7 +59,7 @@ class Cell(NamedTuple):
     draw: Callable[[Axes], object]
 
 
-def draw_cells(
+def draw_panels(
     cells: Sequence[Cell | None],
     grid: Grid,
     size: tuple[float, float],
@@ -58,20 +72,47 @@ def draw_cells(
     """Draw each cell in its panel, and name curves once, without those of `named`, which titles name."""
     if canvas.ax is not None:
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
-        name_curves(panels, known=_names(named), width=None)
+        _name_curves(panels, known=_names(named), width=None)
         return canvas.ax
     with grid.letters(size):
         axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
-        letters = 72 / (LETTER * _points(axes[0]))
+        letters = 72 / (_LETTER * _points(axes[0]))
         panels = _draw_all(cells, axes, letters * size[0] / grid.n_columns)
         for ax in panels:
             _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
         _label_outer(axes, cells, grid, shared=shared != "none")
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
-        name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
+        _name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
+
+
+def styled(data: Labelled, colors: Colors) -> Labelled:
+    """Return data with a style for each algorithm and pair, in the colours that were asked for, if any."""
+    if colors is None:
+        return with_styles(data, {})
+    from matplotlib.colors import is_color_like
+
+    pairs: list[Any] = _labels(data, "pair")
+    sides = [label for side in _SIDES for label in _labels(data, side)]
+    names: list[Any] = _labels(data, "algorithm") or list(dict.fromkeys(sides)) or pairs
+    if not isinstance(colors, Mapping | Sequence) or isinstance(colors, str):
+        raise TypeError(f"colors must be a mapping or a sequence; got {shown(colors)}. Give {{'sac': '#0072B2'}}")
+    given = colors if isinstance(colors, Mapping) else dict(zip(names, colors, strict=False))
+    known = [*names, *pairs]
+    for name, colour in given.items():
+        if name not in known:
+            cure = did_you_mean(name, known) or f". There are {', '.join(map(repr, known[:10])) or 'none'}"
+            raise ValueError(f"colors must name labels of what is drawn; got {name!r}{cure}")
+        if not is_color_like(colour):
+            got = f"{shown(colour)} for {name!r}"
+            raise ValueError(f"colors must be colours of matplotlib; got {got}. Give '#0072B2'")
+    return with_styles(data, {str(name): colour for name, colour in given.items()})
+
+
+def _labels(data: xr.DataArray | xr.Dataset, name: str) -> list[Any]:
+    return data[name].to_numpy().tolist() if name in data.coords and data[name].ndim == 1 else []
 
 
 def check_figsize(figsize: Any) -> tuple[float, float] | None:
@@ -106,9 +147,11 @@ def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any], letters: float =
         if cell is None:
             ax.remove()
             continue
-        cell.draw(ax)
         if cell.title:
-            ax.set_title(wrapped(cell.title, letters), fontsize="medium")
+            ax.set_title(cell.title, fontsize="medium")
+        cell.draw(ax)  # which may turn a pair in the title
+        if cell.title:
+            ax.set_title(wrapped(ax.get_title(), letters), fontsize="medium")
         panels.append(ax)
     return panels
 
@@ -181,7 +224,7 @@ def _break(label: Text, share: float) -> None:
 
 def _inches(label: Text) -> float:
     """Return about how long a label is."""
-    return longest_line([label.get_text()]) * LETTER * float(label.get_fontsize()) / 72
+    return longest_line([label.get_text()]) * _LETTER * float(label.get_fontsize()) / 72
 
 
 def _add_title(panels: Sequence[Axes], title: str) -> None:
@@ -190,3 +233,88 @@ def _add_title(panels: Sequence[Axes], title: str) -> None:
         panels[0].set_title(panels[0].get_title() or title)
     else:
         panels[0].figure.suptitle(title, fontsize="large")
+
+
+def _name_curves(panels: Sequence[Axes], *, known: Collection[str], width: float | None) -> None:
+    """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
+    handles: dict[str, Any] = {}
+    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+    for ax in panels:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    handles = {label: handle for label, handle in handles.items() if label not in known}
+    if not handles:
+        return
+    if width is None:
+        panels[0].legend(handles=list(handles.values()), **_STYLE, **(beside if len(handles) > _FEW else {}))
+    elif len(panels) > 1 or not _name_ends(panels[0], handles, width):
+        _add_legend(panels, list(handles.values()), width)
+
+
+def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
+    """Write names at the ends of curves; return False where they have no room, or are no curves."""
+    lines = list(handles.values())
+    if len(lines) > _FEW or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
+        return False
+    figure: Any = ax.figure
+    figure.draw_without_rendering()  # so that the panel has its place
+    ends = [ax.transData.transform(line.get_xydata()[-1]) for line in lines]
+    x, y = np.array(ends).T
+    box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
+    if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
+        return False
+    placed = _spread(y, _LINE * letter * (1 + any("\n" in name for name in handles)))
+    if np.abs(placed - y).max() > _FAR * letter or placed.min() < box.y0 or placed.max() > box.y1:
+        return False
+    heights = ax.transAxes.inverted().transform(np.column_stack([x, placed]))[:, 1]
+    for height, (name, line) in zip(heights, handles.items(), strict=True):
+        ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
+                    color=line.get_color(), fontsize=_SMALLER * _points(ax), annotation_clip=False)  # fmt: skip
+    longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
+    _widen(figure, longest, widest)
+    return True
+
+
+def _spread(heights: np.ndarray[Any, Any], least: float) -> np.ndarray[Any, Any]:
+    """Return heights moved apart as little as needed, so that neighbours have at least a distance."""
+    order = np.argsort(heights)
+    placed = heights[order].astype(float)
+    for _ in range(50):
+        for low in range(len(placed) - 1):
+            lacking = least - (placed[low + 1] - placed[low])
+            if lacking > 1e-6:
+                placed[low] -= lacking / 2
+                placed[low + 1] += lacking / 2
+    return placed[np.argsort(order)]
+
+
+def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> None:
+    """Add a legend: beside the panels, or below where the figure is narrow."""
+    figure: Any = panels[0].figure
+    ax = panels[0]
+    width, height = figure.get_size_inches()
+    points = _SMALLER * _points(ax)
+    names = [str(handle.get_label()) for handle in handles]
+    column, gap = (letters * points / 72 for letters in (longest_line(names) * _LETTER + _LINES, _GAP))
+    if width < _NARROW or _has_beside(panels):
+        columns = max(1, int((0.95 * width + gap) / (column + gap)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, **{**_STYLE, "fontsize": points})
+        return
+    columns = ceil("\n".join(names).count("\n") * _LINE * points / 72 / (0.95 * height) + 0.1)
+    legend = {"handles": handles, "ncols": columns, **_STYLE, "fontsize": points}
+    if len(panels) == 1:
+        ax.legend(**legend, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)
+    else:
+        figure.legend(**legend, loc="outside right upper")
+    _widen(figure, columns * (column + gap) - gap, widest)
+
+
+def _has_beside(panels: Sequence[Axes]) -> bool:
+    """Return whether something stands beside the first panel already."""
+    panel, whole = panels[0].get_window_extent(), panels[0].get_tightbbox()
+    return len(panels) == 1 and whole is not None and whole.x1 > panel.x1 + 0.1 * panel.width
+
+
+def _widen(figure: Any, inches: float, widest: float) -> None:
+    """Give a figure room beside its panels, as far as it may."""
+    figure.set_figwidth(min(widest, figure.get_figwidth() + inches))

@@ -1,20 +1,27 @@
-"""Alignment of ragged runs to a common training grid, and removal of incomplete runs."""
+"""Runs at common training levels, at those of a grid or at fractions of budgets; removal of incomplete runs."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from functools import partial
 from math import prod
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.core import grid_advice, labels, provenance
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.kernels import ragged
-from xcurves.preprocessing import budgets, grids
+from xcurves.kernels.moments import Floats
+from xcurves.preprocessing import grids
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
+
+BUDGET = "budget"
+LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
+_SHOWN = 20
+_MOST = 100_000  # fractions
 
 
 def align(
@@ -96,25 +103,17 @@ def align(
         return _relative(check_curves(curves, own_levels=True), on, method, tolerance, relative_to)
     asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves, own_levels=True)
-    names = labels.task_names(curves)
-    levels = _levels(curves, asked, len(names))
-    levels, lines = grids.leave_out_disjoint(
-        asked,
-        levels,
-        names,
-        lambda task: _disjoint_algorithms(curves, task),
-        lambda: grid_advice.suggest(_rows(curves), curves, final=asked.on == "final"),
-    )
-    grid, kept = grids.choose(asked, levels)
+    n_tasks = prod(curves.shape[:-3])
+    grid, kept, lines = grids.choose(asked, partial(_levels, curves), curves, partial(_rows, curves))
     aligned = _at_levels(curves, grid, asked)
+    extra = labels.extra_dims(curves)
     if isinstance(asked.on, str):
-        shape = [curves.sizes[dim] for dim in labels.extra_dims(curves)]
-        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*labels.extra_dims(curves), "training"]))
-    lines += grids.dropped(asked, levels, names) if asked.method is None else []
+        shape = [curves.sizes[dim] for dim in extra]
+        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"]))
     if curves.chunks is None and asked.may_lack:
-        present = curves.notnull().any(str(curves.dims[-1])).to_numpy().reshape(len(names), *curves.shape[-3:-1])
+        present = curves.notnull().any(str(curves.dims[-1])).to_numpy().reshape(n_tasks, *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)
-        lines += grids.lacking("align()", scores, grid, kept, present, names, curves)
+        lines += grids.lacking("align()", scores, grid, kept, present, curves)
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
 
 
@@ -126,14 +125,13 @@ def _relative(
         raise ValueError(
             f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
         )
-    fractions = budgets.check_fractions("on", on)
-    return budgets.align_to_budgets(curves, fractions, grids.check_asked(fractions, "linear", tolerance).tolerance)
+    fractions = check_fractions("on", on)
+    return _align_to_budgets(curves, fractions, grids.check_asked(fractions, "linear", tolerance).tolerance)
 
 
-def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
-    """Return the levels of every task, in one computation; none where the grid does not depend on them."""
-    if not asked.needs_levels:
-        return GridLevels.none(n_tasks)
+def _levels(curves: xr.DataArray) -> GridLevels:
+    """Return the levels of every task, in one computation."""
+    n_tasks = prod(curves.shape[:-3])
     if has_own_levels(curves):
         return grids.levels_of_rows(_rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"]))
     has = curves.notnull()
@@ -144,13 +142,6 @@ def _levels(curves: xr.DataArray, asked: Asked, n_tasks: int) -> GridLevels:
     return GridLevels(curves["training"].to_numpy(), known, shared)
 
 
-def _disjoint_algorithms(curves: xr.DataArray, task: int) -> str:
-    dims = labels.extra_dims(curves)
-    where = np.unravel_index(task, [curves.sizes[dim] for dim in dims])
-    rows = _rows(curves.isel(dict(zip(dims, where, strict=True))))
-    return grids.disjoint_algorithms(rows, curves.sizes["run"], labels.words(curves["algorithm"]))
-
-
 def _rows(curves: xr.DataArray) -> ragged.Rows:
     """Return curves as rows, numbered in C order."""
     shape = (-1, curves.shape[-1])
@@ -158,17 +149,17 @@ def _rows(curves: xr.DataArray) -> ragged.Rows:
     return ragged.rows_of(curves.to_numpy().reshape(shape), levels if levels.ndim == 1 else levels.reshape(shape))
 
 
-def _at_levels(curves: xr.DataArray, grid: NDArray[np.float64], asked: Asked) -> xr.DataArray:
+def _at_levels(curves: xr.DataArray, grid: Floats, asked: Asked) -> xr.DataArray:
     """Return scores at the levels of a grid, lazily if the curves are."""
     if asked.method is None and not has_own_levels(curves):
         return curves.reindex(training=grid)
 
-    def block(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> NDArray[np.float64]:
+    def block(scores: Floats, levels: Floats) -> Floats:
         rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1]))
         made = ragged.at_levels(rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
-    return grids.at_levels(curves, block, grid, curves["training"].attrs)
+    return grids.onto_levels(curves, block, grid, curves["training"].attrs)
 
 
 def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
@@ -218,7 +209,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
     for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
-        raise ValueError(f"{names[task]}every run is incomplete. {grid_advice.cure_incomplete(curves)}")
+        raise ValueError(f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}")
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
     emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
     if len(emptied):
@@ -231,3 +222,91 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         for task, i, j in np.argwhere(missing)
     ]
     return provenance.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
+
+
+def check_fractions(name: str, fractions: Any) -> list[float]:
+    """Return increasing fractions of a budget; a number means equal steps."""
+    if isinstance(fractions, Integral) and not isinstance(fractions, bool):
+        if not 1 <= int(fractions) <= _MOST:
+            raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
+        return [step / int(fractions) for step in range(1, int(fractions) + 1)]
+    at = validation.numbers_of(fractions)
+    if at is None:
+        raise TypeError(f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20")
+    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
+        raise ValueError(
+            f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
+        )
+    return [float(each) for each in at]
+
+
+def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
+    """Return times, infinite beyond the smallest budget of all runs pooled, and that budget, if there is one."""
+    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
+        return times, None
+    own = times.coords[BUDGET].astype(np.float64)
+    bare = times.drop_vars(BUDGET)
+    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
+    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
+    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})
+
+
+def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:
+    """Return scores at fractions of each task's budget, without those before the start of some run of the task."""
+    at = np.array(fractions)
+
+    def block(scores: Floats, levels: Floats) -> Floats:
+        tasks = scores.reshape(-1, *scores.shape[-3:])
+        own = levels.reshape(tasks.shape) if levels.ndim > 1 else [levels] * len(tasks)
+        made = np.stack([_at_fractions(*task, at, tolerance) for task in zip(tasks, own, strict=True)])
+        return made.reshape(*scores.shape[:-1], len(at))
+
+    attrs = {"long_name": "fraction of the training budget", "units": "1"}
+    made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
+    lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
+    step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
+    return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
+
+
+def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float | None) -> Floats:
+    """Return one task, shape (algorithm, run, level), at fractions."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    rows = ragged.rows_of(flat, levels.reshape(-1, scores.shape[-1]))
+    out = np.full((len(flat), len(at)), np.nan)
+    if len(rows.level):
+        present, _, ends = ragged.ranges(rows)
+        budget = ends.min()
+        wanted = at * budget
+        known = np.unique(rows.level)
+        after = np.searchsorted(known, wanted).clip(1, len(known) - 1) if len(known) > 1 else np.zeros(len(at), int)
+        near = np.where(wanted - known[after - 1] < known[after] - wanted, known[after - 1], known[after])
+        wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)  # 0.1 · 30 is not 3
+        if budget > 0:
+            out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
+        out[:, np.isnan(out[present]).any(axis=0)] = np.nan
+    return out.reshape(*scores.shape[:2], len(at))
+
+
+def _shortened(curves: xr.DataArray) -> list[str]:
+    """Return the tasks in which a run ends before 90 % of the longest: it may have crashed."""
+    last = curves["training"].where(curves.notnull()).max(str(curves.dims[-1])).transpose(..., "algorithm", "run")
+    shortest, longest = last.min(["algorithm", "run"]), last.max(["algorithm", "run"])
+    ends = zip(labels.task_names(curves), shortest.to_numpy().ravel(), longest.to_numpy().ravel(), strict=True)
+    return [
+        f"{name}the budget is {short:.6g}, where its shortest run ends; its longest run ends at {long:.6g}"
+        for name, short, long in ends
+        if short < 0.9 * long
+    ]
+
+
+def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
+    """Return which tasks lack fractions; warn of those that are left without any score."""
+    names = labels.task_names(curves)
+    there = curves.notnull().any(curves.dims[-3:]).to_numpy().reshape(len(names))
+    kept = made.notnull().any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
+    at = made["training"].to_numpy()
+    empty = there & ~kept.any(axis=1)
+    provenance.warn_of(empty, names, lambda _: "no fraction of its budget is one that all runs have: left out")
+    short = np.flatnonzero(there & ~kept.all(axis=1))
+    lines = [f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}" for task in short[:_SHOWN]]
+    return lines + ([f"and {len(short) - _SHOWN} more tasks lack some"] if len(short) > _SHOWN else [])

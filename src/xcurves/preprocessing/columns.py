@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,36 +23,25 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     """Return any dataframe as one of pandas."""
     if isinstance(frame, pd.DataFrame):
         return frame
-    to_pandas = getattr(frame, "to_pandas", None) or _from_arrow(frame)
-    if to_pandas is None:
-        cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
-        cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
-        raise TypeError(f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}")
     try:
-        converted: pd.DataFrame = to_pandas()
+        if hasattr(frame, "to_pandas"):
+            return frame.to_pandas()  # type: ignore[no-any-return]  # of any package
+        if hasattr(frame, "__arrow_c_stream__"):
+            import pyarrow as pa
+
+            return pa.table(frame).to_pandas()  # type: ignore[no-any-return]
     except ImportError:
         package = type(frame).__module__.partition(".")[0]
         raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
     except Exception as error:  # Arrow's own, of types that pandas does not have
         why = " ".join(str(error).split())
         raise TypeError(f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String") from None
-    return converted
+    cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
+    cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
+    raise TypeError(f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}")
 
 
-def _from_arrow(frame: Any) -> Callable[[], Any] | None:
-    """Return what makes a frame of pandas from one that Arrow reads."""
-    if not hasattr(frame, "__arrow_c_stream__"):
-        return None
-
-    def convert() -> Any:
-        import pyarrow as pa
-
-        return pa.table(frame).to_pandas()
-
-    return convert
-
-
-def listed(argument: str, given: str | Sequence[str]) -> list[str]:
+def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
     """Return the names of one or several columns."""
     if not isinstance(given, str) and not isinstance(given, Iterable):
         raise TypeError(f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one")
@@ -61,7 +50,7 @@ def listed(argument: str, given: str | Sequence[str]) -> list[str]:
 
 def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
     """Return the columns of further dims, or of coordinates, none of them the name of another dim."""
-    names = listed(argument, given)
+    names = columns_named(argument, given)
     for name in names:
         _check_name(argument, name)
     taken = [name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1]
@@ -75,10 +64,7 @@ def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
 def check_frame(
     frame: pd.DataFrame, value: str, columns: Mapping[str, str], kept: Sequence[str], duplicates: str
 ) -> None:
-    """Refuse a frame that cannot become curves without guessing.
-
-    `columns` are those of the dims, `kept` those of coordinates.
-    """
+    """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
     check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
     asked = {"value": value, **columns}
     if frame.columns.has_duplicates:
@@ -175,10 +161,7 @@ def label_columns(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
 
 
 def number_columns(frame: pd.DataFrame, used: Sequence[Any], *, balanced: bool = False) -> list[Any]:
-    """Return the columns that are not used and hold few numbers: whole ones, or each in several rows.
-
-    If `balanced`, those with each number in several rows, as many as the others.
-    """
+    """Return the unused columns of few numbers: whole ones, or each in several rows; if `balanced`, in equally many."""
     found = []
     for name in _unused(frame, used, numeric=True):
         counts = frame[name].value_counts()

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import grid_advice, labels, provenance, run_checks
+from xcurves.core import labels, provenance, run_checks
 from xcurves.core.validation import check_choice
 from xcurves.kernels.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
@@ -21,13 +21,13 @@ from xcurves.preprocessing.columns import (
     Duplicates,
     as_pandas,
     check_frame,
+    columns_named,
     label_codes,
-    listed,
     names_of,
     numbers,
     warn_of_blanks,
 )
-from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
+from xcurves.preprocessing.grids import AlignMethod, Asked, On
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
 _CELLS = 10  # most cells of the union of levels for each score
@@ -107,11 +107,11 @@ def to_dataarray(
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that differ only in spaces around them; if a column of labels that is not used
-        differs within a run; if two runs of a task have the same score at every level, as copied data have; if the
-        column of runs seems to hold episodes: by its name, because its labels start again in each value of an unused
-        column ``seed``, ``run``, ``run_id`` or ``replicate``, because each run has one level, or because there are over
-        50 runs for each level.
+        With `on`, as `align`; of labels that differ only in spaces around them; if a column that is not used differs
+        within a run, of numbers where each has rows of its own from the start of training; if two runs of a task have
+        the same score at every level, as copied data have; if the column of runs seems to hold episodes: by its name,
+        because its labels start again in each value of an unused column ``seed``, ``run``, ``run_id`` or ``replicate``,
+        because each run has one level, or because there are over 50 runs for each level.
 
     Examples
     --------
@@ -146,13 +146,11 @@ def to_dataarray(
     order = np.lexsort((level, curve))
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     if duplicates == "raise":
-        keys, option = list(columns.values()), "extra=" if run is not None else "run="
-        explain = partial(frame_rows.explain_repeats, frame, keys, used, names_of(extra), run or "")
-        frame_rows.refuse_repeats(frame[keys], order, every, option, explain)
+        frame_rows.refuse_repeats(frame, every, order, columns, used, names_of(extra))
     rows = frame_rows.one_each(every, duplicates)
     if training is not None and run is not None:
         frame_rows.warn_of_episodes(frame, columns, rows)
-        frame_rows.warn_of_mixed_runs(frame, curve, used, run)
+        frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
     lines: list[str] = []
     if levels == "run":
         curves = _at_own_levels(rows, runs)
@@ -163,10 +161,8 @@ def to_dataarray(
         else:
             grid, scores, lines = _aligned(rows, runs, asked)
         curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1))
-    curves = curves.isel(
-        {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}, drop=True
-    )
-    curves = curves.rename(value)
+    without = {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}
+    curves = curves.isel(without, drop=True).rename(value)
     for name, column in {**columns, **dict(zip(kept, kept, strict=True))}.items():
         curves[name].attrs = {"long_name": column} | _said_of(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
@@ -241,7 +237,7 @@ def to_dataset(
     >>> curves.success.squeeze().to_numpy()
     array([0.5, nan])
     """
-    names = listed("values", values)
+    names = columns_named("values", values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
     make = partial(to_dataarray, as_pandas(frame), algorithm=algorithm, run=run, training=training, extra=extra)
@@ -365,23 +361,12 @@ def _aligned(
     rows: Rows, runs: xr.DataArray, asked: Asked
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
     """Return the grid, scores of shape (task, algorithm, run, level), and what was dropped."""
-    names = labels.task_names(runs, ("algorithm", "run"))
-    shape = (len(names), runs.sizes["algorithm"], runs.sizes["run"])
-    size = shape[1] * shape[2]
-
-    def disjoint_algorithms(task: int) -> str:
-        here = rows.curve // size == task
-        mine = Rows(rows.curve[here] % size, rows.level[here], rows.score[here])
-        return grids.disjoint_algorithms(mine, shape[2], labels.words(runs["algorithm"]))
-
-    levels = grids.levels_of_rows(rows, shape) if asked.needs_levels else GridLevels.none(len(names))
-    suggest = partial(grid_advice.suggest, rows, runs, frame=True, final=asked.on == "final")
-    levels, lines = grids.leave_out_disjoint(asked, levels, names, disjoint_algorithms, suggest)
-    grid, kept = grids.choose(asked, levels)
+    shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
+    levels = partial(grids.levels_of_rows, rows, shape)
+    grid, kept, lines = grids.choose(asked, levels, runs, lambda: rows, frame=True)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
-    lines += grids.dropped(asked, levels, names) if asked.method is None else []
     if asked.may_lack:
         present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
-        lines += grids.lacking("to_dataarray()", scores, grid, kept, present, names, runs)
+        lines += grids.lacking("to_dataarray()", scores, grid, kept, present, runs)
     return grid, scores, [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"]

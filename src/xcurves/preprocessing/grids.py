@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.kernels.ragged import METHODS, Rows
 
 On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
@@ -35,11 +35,6 @@ class Asked(NamedTuple):
         return ", ".join([f"on={on}", *(f"{name}={value!r}" for name, value in given.items() if value is not None)])
 
     @property
-    def needs_levels(self) -> bool:
-        """Whether the grid depends on the levels of the runs."""
-        return self.method is None or isinstance(self.on, str)
-
-    @property
     def may_lack(self) -> bool:
         """Whether a run may be without a score at a level of its task's grid."""
         return not isinstance(self.on, str) or self.on == "union"
@@ -51,12 +46,6 @@ class GridLevels(NamedTuple):
     values: NDArray[np.float64]
     known: NDArray[np.bool_]
     shared: NDArray[np.bool_]
-
-    @classmethod
-    def none(cls, n_tasks: int) -> GridLevels:
-        """Return no levels."""
-        nothing = np.zeros((n_tasks, 0), dtype=np.bool_)
-        return cls(np.empty(0), nothing, nothing)
 
 
 def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
@@ -103,7 +92,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     return grid
 
 
-def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
+def levels_of_rows(rows: Rows, shape: Sequence[int]) -> GridLevels:
     """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
     n_tasks, *per_task = shape
     size = prod(per_task)
@@ -114,7 +103,7 @@ def levels_of_rows(rows: Rows, shape: tuple[int, int, int]) -> GridLevels:
     return GridLevels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
 
 
-def at_levels(
+def onto_levels(
     curves: xr.DataArray,
     block: Callable[..., NDArray[np.float64]],
     at: NDArray[np.float64],
@@ -138,52 +127,56 @@ def at_levels(
     return made.assign_coords(training=("training", at, dict(attrs)))
 
 
-def leave_out_disjoint(
+def choose(
     asked: Asked,
-    levels: GridLevels,
-    names: Sequence[str],
-    explain: Callable[[int], str],
-    suggest: Callable[[], str],
-) -> tuple[GridLevels, list[str]]:
-    """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels.
+    find_levels: Callable[[], GridLevels],
+    runs: xr.DataArray,
+    rows: Callable[[], Rows],
+    *,
+    frame: bool = False,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
+    """Return the levels to keep, which of them each task keeps, (task, level), and what is dropped."""
+    names = labels.task_names(runs)
+    if not isinstance(asked.on, str):
+        lines = _dropped(asked, find_levels(), names) if asked.method is None else []
+        return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_), lines
+    levels, lines = find_levels(), []
+    if asked.on != "union":
+        levels, lines = _leave_out_disjoint(asked, levels, names, runs, rows, frame=frame)
+    kept = _kept(asked, levels)
+    some = kept.any(axis=0)
+    lines += _dropped(asked, levels, names) if asked.method is None else []
+    return levels.values[some], kept[:, some], lines
 
-    `explain` names the algorithms of a task that share no levels; `suggest` returns the call that gives common levels.
-    """
-    if asked.may_lack:
-        return levels, []
+
+def _leave_out_disjoint(
+    asked: Asked, levels: GridLevels, names: Sequence[str], runs: xr.DataArray, rows: Callable[[], Rows], *, frame: bool
+) -> tuple[GridLevels, list[str]]:
+    """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels."""
     met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
     disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
     if not disjoint.any():
         return levels, []
-    why = [
-        names[task] + _why_disjoint(asked, levels, task, explain(task)) for task in np.flatnonzero(disjoint).tolist()
-    ]
-    cure = suggest()
+    every = rows()
+    why = [_why_disjoint(asked, levels, names, task, every, runs) for task in np.flatnonzero(disjoint).tolist()]
+    cure = run_checks.suggest(every, runs, frame=frame, final=asked.on == "final")
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
         raise ValueError(f"{why[0]}. {cure}{also}")
     provenance.warn(f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}")
     rest = ~disjoint[:, np.newaxis]
-    return GridLevels(levels.values, levels.known & rest, levels.shared & rest), [
-        f"{reason}; left out" for reason in why
-    ]
+    left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
+    return left, [f"{reason}; left out" for reason in why]
 
 
-def _why_disjoint(asked: Asked, levels: GridLevels, task: int, who: str) -> str:
+def _why_disjoint(
+    asked: Asked, levels: GridLevels, names: Sequence[str], task: int, rows: Rows, runs: xr.DataArray
+) -> str:
     shared = levels.values[levels.shared[task]]
     at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
     count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
-    return f"on={asked.on!r} leaves {count}{at}: {who}"
-
-
-def choose(asked: Asked, levels: GridLevels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the levels to keep, and which of them each task keeps, shape (task, level)."""
-    if not isinstance(asked.on, str):
-        return asked.on, np.ones((len(levels.known), len(asked.on)), dtype=np.bool_)
-    kept = _kept(asked, levels)
-    some = kept.any(axis=0)
-    return levels.values[some], kept[:, some]
+    return f"{names[task]}on={asked.on!r} leaves {count}{at}: {_disjoint_algorithms(rows, task, runs)}"
 
 
 def _kept(asked: Asked, levels: GridLevels) -> NDArray[np.bool_]:
@@ -195,11 +188,11 @@ def _kept(asked: Asked, levels: GridLevels) -> NDArray[np.bool_]:
     return levels.known if asked.on == "union" else levels.shared
 
 
-def disjoint_algorithms(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> str:
-    """Say which algorithms of one task, its curves numbered over (algorithm, run), share fewer than two levels."""
-    grids = {}
-    for i, name in enumerate(algorithms):
-        mine = rows.curve // n_runs == i
+def _disjoint_algorithms(rows: Rows, task: int, runs: xr.DataArray) -> str:
+    """Say which algorithms of one task share fewer than two levels."""
+    n_runs, first, grids = runs.sizes["run"], task * runs.sizes["algorithm"], {}
+    for i, name in enumerate(labels.words(runs["algorithm"])):
+        mine = rows.curve // n_runs == first + i
         values, counts = np.unique(rows.level[mine], return_counts=True)
         if len(values):
             grids[name] = set(values[counts == len(np.unique(rows.curve[mine]))].tolist())
@@ -212,7 +205,7 @@ def disjoint_algorithms(rows: Rows, n_runs: int, algorithms: Sequence[str]) -> s
     return f"{', '.join(grids)} together share fewer than two levels"
 
 
-def dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
+def _dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; for "final", which level it keeps."""
     kept = _kept(asked, levels)
     if isinstance(asked.on, str) and asked.on == "final":
@@ -235,18 +228,14 @@ def lacking(
     grid: NDArray[np.float64],
     kept: NDArray[np.bool_],
     present: NDArray[np.bool_],
-    names: Sequence[str],
-    runs_of: xr.DataArray,
+    runs: xr.DataArray,
 ) -> list[str]:
-    """Say which runs have no score at which levels of their task's grid.
-
-    `scores` have the shape (task, algorithm, run, level), `kept` (task, level), `present` (task, algorithm, run). One
-    warning names runs that are left without any score: they count as absent from then on.
-    """
+    """Say which runs, (task, algorithm, run), have no score at which kept levels; warn of those without any score."""
+    names = labels.task_names(runs)
     gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
-    algorithms, runs = labels.words(runs_of["algorithm"]), labels.words(runs_of["run"])
+    algorithms, run_names = labels.words(runs["algorithm"]), labels.words(runs["run"])
     short = np.argwhere(gaps.any(axis=-1))
-    curves = [f"{names[task]}algorithm {algorithms[i]}, run {runs[j]}" for task, i, j in short]
+    curves = [f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}" for task, i, j in short]
     emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
     provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of this run", "runs")
     lines = [

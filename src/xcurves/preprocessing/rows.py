@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,12 @@ def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
         rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
     curve, level, score = rows
     changes = np.flatnonzero(_changes(rows)) + 1
-    if len(changes) + 1 == len(score):
+    if len(changes) + 1 >= len(score):
         return rows
-    first = np.concatenate([np.zeros(min(len(score), 1), dtype=np.int64), changes])
-    ends = np.append(first[1:], len(score))
+    first, ends = np.append(0, changes), np.append(changes, len(score))
     if duplicates == "mean":
-        means = np.add.reduceat(score, first) / (ends - first) if len(score) else score
-        return Rows(curve[first], level[first], means)
-    kept = ends - 1 if duplicates == "last" and len(score) else first
+        return Rows(curve[first], level[first], np.add.reduceat(score, first) / (ends - first))
+    kept = ends - 1 if duplicates == "last" else first
     return Rows(curve[kept], level[kept], score[kept])
 
 
@@ -44,19 +42,22 @@ def _changes(rows: Rows) -> NDArray[np.bool_]:
 
 
 def refuse_repeats(
-    keys: pd.DataFrame, order: NDArray[np.int64], rows: Rows, option: str, explain: Callable[[], tuple[str, str]]
+    frame: pd.DataFrame,
+    rows: Rows,
+    order: NDArray[np.int64],
+    dims: Mapping[str, Any],
+    used: Sequence[Any],
+    extra: Sequence[str],
 ) -> None:
-    """Refuse repeated rows; `rows` are those of the frame in `order`, `option` names a column in which they differ.
-
-    `explain` says which column that is, if it is found, and what it could be.
-    """
+    """Refuse repeated rows of a frame, its `rows` in that order; `dims` are the columns that tell rows apart."""
     repeated = np.sort(order[1:][~_changes(rows)])
     if not repeated.size:
         return
-    shown = "; ".join(str(tuple(row)) for row in keys.iloc[repeated[:3]].to_numpy(dtype=object).tolist())
+    keys = list(dims.values())
+    shown = "; ".join(str(tuple(row)) for row in frame[keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
-    unused, cure = explain()
-    cure = cure or f"Name the column in which they differ in {option}"
+    unused, cure = _explain_repeats(frame, keys, used, extra, has_runs="run" in dims)
+    cure = cure or f"Name the column in which they differ in {'extra=' if 'run' in dims else 'run='}"
     raise ValueError(
         f"{unused}{count} a ({', '.join(map(str, keys))}), first {shown}. {cure}, or say which to keep: "
         "duplicates='first', 'last' or 'mean'"
@@ -70,13 +71,10 @@ def say_kept(every: Rows, rows: Rows, duplicates: Duplicates) -> list[str]:
     return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"] if n_repeated else []
 
 
-def explain_repeats(
-    frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any], extra: Sequence[str], run: str
+def _explain_repeats(
+    frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any], extra: Sequence[str], *, has_runs: bool
 ) -> tuple[str, str]:
-    """Return the unused columns in which rows with the same keys differ, and what they could be; "" if none is found.
-
-    `run` is empty where no column is that of runs.
-    """
+    """Return the unused columns in which rows with the same keys differ, and what they could be, "" if none."""
     unused = [*label_columns(frame, used), *number_columns(frame, used)]
     alone = next(([name] for name in unused if not frame.duplicated([*keys, name]).any()), unused)
     if not unused or frame.duplicated([*keys, *alone]).any():
@@ -90,16 +88,25 @@ def explain_repeats(
     )
     if alone[1:]:
         return f"columns {labelled} are not used, and ", f"Name them: {further}"
-    return f"column {labelled} is not used, and ", f"Name it: {f'run={alone[0]!r}, ' * (not run)}{further}"
+    return f"column {labelled} is not used, and ", f"Name it: {f'run={alone[0]!r}, ' * (not has_runs)}{further}"
 
 
-def warn_of_mixed_runs(frame: pd.DataFrame, curve: NDArray[np.int64], used: Sequence[Any], run: Any) -> None:
-    """Warn of a column of labels, not used, that has several labels in one run, each in several rows."""
-    for name in label_columns(frame, used):
+def warn_of_mixed_runs(
+    frame: pd.DataFrame,
+    curve: NDArray[np.int64],
+    level: NDArray[np.float64],
+    used: Sequence[Any],
+    run: Any,
+    duplicates: Duplicates,
+) -> None:
+    """Warn of a column, not used, that has several labels in one run, each in several rows, or starts it anew."""
+    numeric = number_columns(frame, used) if duplicates != "mean" else []
+    for name in [*label_columns(frame, used), *numeric]:
         codes = pd.factorize(frame[name])[0]
         pairs, counts = np.unique(np.stack([curve, codes]), axis=1, return_counts=True)
         several = np.bincount(pairs[0]) > 1
-        if several.any() and (counts[several[pairs[0]]] > 1).all():
+        repeated = several.any() and (counts[several[pairs[0]]] > 1).all()
+        if _starts_anew(curve, codes, level) if name in numeric else repeated:
             first = frame.loc[curve == np.flatnonzero(several)[0], name]
             provenance.warn(
                 f"column {name!r} is not used and has several labels in one run ({_listed(first)}), in "
@@ -107,6 +114,18 @@ def warn_of_mixed_runs(frame: pd.DataFrame, curve: NDArray[np.int64], used: Sequ
                 "of several are mixed, name a column of runs that differ"
             )
             return
+
+
+def _starts_anew(curve: NDArray[np.int64], codes: NDArray[np.int64], level: NDArray[np.float64]) -> bool:
+    """Return whether each number of a column is one stretch of rows in a run, and training starts anew with it.
+
+    Measures change from row to row, counters and schedules go on where they stopped.
+    """
+    rows = pd.DataFrame({"curve": curve, "code": codes, "level": level}).sort_values("curve", kind="stable")
+    stretches = (rows[["curve", "code"]].diff() != 0).any(axis=1).sum()
+    ends = rows.groupby(["curve", "code"])["level"].agg(["min", "max"]).sort_values(["curve", "min"])
+    before = ends.groupby("curve").shift()
+    return bool(stretches == len(ends) and (ends["min"] < before.mean(axis=1)).any())
 
 
 def _listed(column: pd.Series[Any]) -> str:

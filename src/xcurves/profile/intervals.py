@@ -42,15 +42,11 @@ class Stretches:
         ends = {"left": "the left end belongs to it", "right": "the right end belongs to it"}
         ends |= {"both": "both ends belong to it", "neither": "neither end belongs to it"}
         ends["edges"] = "the left end belongs to it, and the right one of the last"
-        named = {"interval_left": ("left", self.left), "interval_right": ("right", self.right)}
-        return {"interval": np.arange(len(self))} | {
-            name: (
-                "interval",
-                values,
-                {"long_name": f"{side} end of the interval ({ends[self.closed]})", "units": units},
-            )
-            for name, (side, values) in named.items()
-        }
+        coords: dict[Hashable, Any] = {"interval": np.arange(len(self))}
+        for side, values in (("left", self.left), ("right", self.right)):
+            attrs = {"long_name": f"{side} end of the interval ({ends[self.closed]})", "units": units}
+            coords[f"interval_{side}"] = ("interval", values, attrs)
+        return coords
 
     def names(self) -> list[str]:
         """Return the names of intervals in messages."""
@@ -71,16 +67,11 @@ def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) 
     else:
         edges = _check_edges(intervals)
         left, right, closed = edges[:-1], edges[1:], "edges"
-    start = _count(training, left, below=closed in ("left", "both", "edges"))
-    stop = _count(training, right, below=closed not in ("right", "both"))
+    start = training.searchsorted(left, "left" if closed in ("left", "both", "edges") else "right")
+    stop = training.searchsorted(right, "right" if closed in ("right", "both") else "left")
     if closed == "edges":
-        stop[-1:] = _count(training, right[-1:], below=False)
+        stop[-1:] = training.searchsorted(right[-1:], "right")
     return Stretches(left, right, closed, start, stop)
-
-
-def _count(training: NDArray[np.float64], ends: NDArray[np.float64], *, below: bool) -> NDArray[np.intp]:
-    """Return how many levels are below given ends, or below and at them."""
-    return training.searchsorted(ends, "left" if below else "right")
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:

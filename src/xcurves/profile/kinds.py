@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 
 from xcurves.core.applicability import comparable
-from xcurves.core.curve_differences import view_along_training
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
+from xcurves.core.matrices import view_along_training
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.profile import plots, tables, text
+from xcurves.profile import plots, text
 
 _BY_LEVEL = ("task", "effect", "training")
 _LEVEL = ("task", "training")
@@ -87,13 +87,13 @@ SS_PROFILE = ResultKind(
         "whole runs",
     ),
     table=captioned(
-        tables.profile_table,
+        text.profile_table,
         "Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
         "the level by itself and adjusted over levels.",
     ),
     statements=text.profile_statements,
     digest=captioned(
-        tables.profile_digest,
+        text.profile_digest,
         "First and last training level at which the curves are shown to differ, adjusted over levels; a row for each "
         "task.",
     ),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, validation
-from xcurves.core.curve_differences import MOST_PAIRS
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import pairs_in_label_order
-from xcurves.core.run_checks import Context
+from xcurves.core.matrices import MOST_PAIRS
+from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import level_tests
-from xcurves.profile.intervals import Intervals, check_intervals
+from xcurves.kernels import level_tests, profiles
+from xcurves.kernels.engine import Progress
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import RunPlan
+from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
-from xcurves.profile.profile_kernel import ProfileOptions, profile_kernel
+
+_BANDS = {"ss_null_upper": "critical", "ss_null_upper_simultaneous": "critical_simultaneous"}
 
 
 def ss_profile(
@@ -149,6 +155,9 @@ def ss_profile(
     """
     curves = check_curves(curves, reserved=SS_PROFILE.reserved())
     n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
+    margin = _check_positive("margin", margin, "Give the largest difference of scores that would not matter")
+    if margin is not None and n_resamples == 0:
+        raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     context = Context.of(curves, n_resamples, paired, confidence_level, rng, least=0)
     lazy = is_lazy(curves)
@@ -158,7 +167,7 @@ def ss_profile(
     stretches = check_intervals(intervals, training.to_numpy())
     options = ProfileOptions(
         stretches=stretches,
-        margin=_check_margin(margin, n_resamples),
+        margin=margin,
         rules=level_tests.Rules(
             alpha=context.alpha,
             step_down=validation.check_flag("step_down", step_down),
@@ -189,14 +198,14 @@ def ss_profile(
             "n_resamples": n_resamples,
             "paired": paired,
             "step_down": step_down,
-            "margin": options.margin,
+            "margin": margin,
             "cluster_threshold": cluster_threshold,
         },
         coords=(stretches.coords(training) if len(stretches) else {}) | (labels.pair_coords(curves) if few else {}),
     )
     result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
-        _warn(result, context, options)
+        _warn_of_profile(result, context, options)
         provenance.record_exact_rng(result, rng)
     return result
 
@@ -209,14 +218,7 @@ def _check_positive(name: str, value: float | None, cure: str) -> float | None:
     return float(value)
 
 
-def _check_margin(margin: float | None, n_resamples: int | None) -> float | None:
-    margin = _check_positive("margin", margin, "Give the largest difference of scores that would not matter")
-    if margin is not None and n_resamples == 0:
-        raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
-    return margin
-
-
-def _warn(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
+def _warn_of_profile(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
     in_grid = ~np.isnan(ss.reshape(len(context.names), -1))
@@ -227,20 +229,134 @@ def _warn(result: xr.Dataset, context: Context, options: ProfileOptions) -> None
         empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
         where = [name + interval for name in context.names for interval in options.stretches.names()]
         provenance.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
-    if options.inference:
-        _warn_of_tests(result, context, in_grid)
-
-
-def _warn_of_tests(result: xr.Dataset, context: Context, in_grid: NDArray[np.bool_]) -> None:
+    if not options.inference:
+        return
     f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
-    undefined = in_grid & np.isnan(f)
+    undefined = (in_grid & np.isnan(f)).ravel()
     if undefined.any():
         where = [f"{name}training {level:g}: " for name in context.names for level in result["training"].to_numpy()]
-        equal = undefined.ravel()
-        provenance.warn_of(equal, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
+        provenance.warn_of(undefined, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
     n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_reachable(result).ravel()
     provenance.warn_of(
         in_grid.any(axis=1) & (smallest > context.alpha + 1e-12),
         context.names,
         lambda task: f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}",
     )
+
+
+class ProfileOptions(NamedTuple):
+    """What a profile is made of besides the curves."""
+
+    stretches: Stretches
+    margin: float | None
+    rules: level_tests.Rules
+    batch: int | None
+    training: Floats
+    progress: Progress
+    inference: bool  # whether any reassignment is evaluated
+    pairs: NDArray[np.intp] | None  # whose differences are returned
+
+
+def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
+    """Profile alike tasks."""
+    context, curves, sizes = group.context, group.data[0], group.sizes
+    run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=context.paired)
+    if curves.shape[-1] == 1:
+        raise ValueError(
+            f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
+            "training needs two. Use .curves.randomized_anova()"
+        )
+    measured = profiles.measure_levels(curves, sizes, paired=context.paired)
+    squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
+    run_checks.check_scale(squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names)
+    plan = context.plan(sizes, work=curves.shape[-1])
+    out: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
+    out |= {"n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
+    if not options.inference:
+        return out
+    df = _degrees_of_freedom(group)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
+    out["fraction_corrected"] = profiles.corrected_share(measured.simple, measured.error, df)
+    width = level_tests.tasks_at_once(plan, curves.shape[-1], len(options.stretches))
+    starts = range(0, len(group.tasks), width)
+    parts = [_infer(group, measured, slice(start, start + width), plan, options) for start in starts]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if len(parts) > 1 else parts[0]
+    return out | joined
+
+
+def _degrees_of_freedom(group: Group) -> tuple[float, float]:
+    """Return the degrees of freedom of the F of a level."""
+    sizes, between = group.sizes, len(group.sizes) - 1
+    return between, between * (sizes[0] - 1) if group.context.paired else sum(sizes) - len(sizes)
+
+
+def _describe_levels(group: Group, measured: profiles.Levels, stretches: Stretches) -> dict[str, Floats]:
+    """Return sums of squares and their shares, by level and by interval."""
+    n_tasks, n_levels = group.grid.shape
+    out = {name: np.empty((n_tasks, 3, n_levels)) for name in ("ss", "fraction", "cumulative_fraction")}
+    profiles.effects(measured, measured.deviations.mean(axis=-1), group.sizes, out["ss"])
+    everything = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
+    profiles.write_fractions(out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"], out["cumulative_fraction"])
+    if len(stretches):
+        holds = stretches.hold(group.grid)
+        held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
+        share = out["fraction"] @ holds.swapaxes(1, 2).astype(float)
+        out["interval_fraction"] = np.where(held, share, np.nan)
+    return out
+
+
+def _infer(
+    group: Group, measured: profiles.Levels, tasks: slice, plan: RunPlan, options: ProfileOptions
+) -> dict[str, Floats]:
+    """Return the inference about some of the tasks."""
+    curves, levels_of, simple = group.data[0][tasks], group.grid[tasks], measured.simple[tasks]
+    total = simple + measured.error[tasks]
+    found = level_tests.profile_tests(
+        _design(group, curves, simple, total, options.stretches.hold(levels_of)),
+        plan,
+        options.rules,
+        options.batch,
+        options.progress,
+    )
+    for name, critical in _BANDS.items():
+        found[name] = np.where(total > 0, total * found.pop(critical), np.nan)
+    marked = provenance.significant(found["pvalue_adjusted"], group.context.alpha)
+    at = options.training[levels_of]
+    ends = {"first": np.where(marked, at, np.inf).min(axis=-1), "last": np.where(marked, at, -np.inf).max(axis=-1)}
+    found |= {f"{which}_significant": np.where(np.isfinite(end), end, np.nan) for which, end in ends.items()}
+    if options.margin is None and options.pairs is None:
+        return found
+    apart = level_tests.level_differences(curves, plan)
+    if options.margin is not None:
+        shown = level_tests.are_equivalent(apart, plan, group.context.alpha, options.margin)
+        found["equivalent"] = np.where(total > 0, shown, np.nan)
+    if options.pairs is not None:
+        found |= _of_pairs(apart.difference, level_tests.bands(apart, plan, group.context.alpha), group, options.pairs)
+    return found
+
+
+def _of_pairs(difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
+    """Return differences along training and their bands for all pairs, given those of the groups that are present."""
+    present = np.flatnonzero(group.present.any(axis=1))
+    known = {pair: place for place, pair in enumerate(combinations(present.tolist(), 2))}
+    n_tasks, _, n_levels = difference.shape
+    found = np.full((n_tasks, len(pairs), n_levels), np.nan)
+    bands = np.full((*found.shape, 2), np.nan)
+    for place, (a, b) in enumerate(pairs.tolist()):
+        at = known.get((min(a, b), max(a, b)))
+        if at is not None:
+            found[:, place] = difference[:, at] if a < b else -difference[:, at]
+            bands[:, place] = band[:, at] if a < b else -band[:, at, :, ::-1]
+    return {"curve_difference": found, "curve_difference_band": bands}
+
+
+def _design(group: Group, curves: Floats, simple: Floats, total: Floats, holds: Any) -> level_tests.ProfileDesign:
+    """Return the input of the randomization for tasks with given sums of squares, shape (task, level)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = profiles.centre_groups(curves, group.sizes, paired=group.context.paired)
+        scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
+        within = holds * total[:, np.newaxis]
+        return level_tests.ProfileDesign(
+            np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total, within, _degrees_of_freedom(group)
+        )

@@ -1,16 +1,18 @@
-"""The sentences about profiles: where along training the curves differ, and what that does not say."""
+"""The sentences and tables about profiles: where along training the curves differ, and what that does not say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
+from xcurves.core.tables import frame_of
 from xcurves.core.wording import number, pvalue, unadjusted_over_tasks
 
 _LIMITS = (
@@ -31,24 +33,20 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
             continue
         if "pvalue_adjusted" in task:
             yield name + _differ(here)
-            yield from (name + sentence for sentence in (*_clusters(here), *_equal(here)))
+            yield from (name + sentence for sentence in _clusters(here))
+            if here["fraction"].isnull().any():
+                yield f"{name}The mean curves are equal at every training level."
         else:
             yield name + _UNTESTED
         if "interval_fraction" in task:
-            yield from (name + sentence for sentence in _intervals(here))
+            yield from (name + sentence for sentence in _said_of_intervals(here))
         if "equivalent" in task:
             yield name + _equivalent(here)
-    if "pvalue_adjusted" in result and "n_resamples" in result.coords:
-        yield _how(result)
     if "pvalue_adjusted" in result:
+        if "n_resamples" in result.coords:
+            yield _how_many(result)
         yield _LIMITS
         yield from unadjusted_over_tasks(len(tasks))
-
-
-def _equal(task: xr.Dataset) -> Iterator[str]:
-    """Yield that mean curves are equal, where they are."""
-    if task["fraction"].isnull().any():
-        yield "The mean curves are equal at every training level."
 
 
 def _differ(task: xr.Dataset) -> str:
@@ -57,7 +55,7 @@ def _differ(task: xr.Dataset) -> str:
     if not marked.any():
         return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
     return (
-        f"The curves differ at {_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
+        f"The curves differ at {_say_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
         f"with {100 * (1 - alpha):g} % confidence they still differ at {number(task['last_significant'].item())}."
     )
 
@@ -67,11 +65,11 @@ def _clusters(task: xr.Dataset) -> Iterator[str]:
     for each in np.unique(cluster[~np.isnan(cluster)]):
         p = task["cluster_pvalue"].to_numpy()[cluster == each][0]
         if provenance.significant(p, alpha_of(task)):
-            stretch = _stretches(task, cluster == each)
+            stretch = _say_stretches(task, cluster == each)
             yield f"Somewhere in the stretch of {stretch} the curves differ (cluster mass, {pvalue(p)})."
 
 
-def _intervals(task: xr.Dataset) -> Iterator[str]:
+def _said_of_intervals(task: xr.Dataset) -> Iterator[str]:
     for i in range(task.sizes["interval"]):
         interval = task.isel(interval=i)
         share = interval["interval_fraction"].sel(effect="simple").item()
@@ -89,10 +87,10 @@ def _equivalent(task: xr.Dataset) -> str:
     size = "the margin" if margin is None else f"{margin:g}"
     if not within.any():
         return f"No training level is shown to have all differences within ± {size}."
-    return f"All differences are shown to lie within ± {size} at {_stretches(task, within)}."
+    return f"All differences are shown to lie within ± {size} at {_say_stretches(task, within)}."
 
 
-def _how(result: xr.Dataset) -> str:
+def _how_many(result: xr.Dataset) -> str:
     counts = {
         f"{'all' if exact else ''} {n:,} {'distinct' if exact else 'random'} ones".strip()
         for n, exact in zip(result["n_resamples"].to_numpy().ravel(), provenance.is_exact(result).ravel(), strict=True)
@@ -102,7 +100,7 @@ def _how(result: xr.Dataset) -> str:
     return f"p is the share of reassignments of whole runs with an F at least as large, among {among}."
 
 
-def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
+def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
     """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
     levels = task["training"].to_numpy()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
@@ -116,27 +114,37 @@ def _stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
     return "training " + ", ".join(first if first == last else f"{first} to {last}" for first, last in said)
 
 
-def profile_answer(result: xr.Dataset) -> str:
-    """Return where the curves of one task differ, or in how many tasks they do."""
-    if "last_significant" not in result:
-        return _UNTESTED
-    if len(labels.result_names(result["fraction"], ("training",))) == 1:
-        return next(profile_sentences(result))
-    last = result["last_significant"].to_numpy().ravel()
-    found = np.count_nonzero(~np.isnan(last))
-    return f"In {found} of {len(last)} tasks the curves differ at some training level, adjusted over levels."
-
-
-def profile_caution(result: xr.Dataset) -> Iterator[str]:
-    """Yield what a profile does not say."""
-    if "pvalue_adjusted" in result:
-        yield _LIMITS
-
-
 def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield where the curves differ, the shares, and what they do not say."""
     said = list(profile_sentences(result))
     names = labels.result_names(result["fraction"], ("training",))
+    answer = said[0] if len(names) == 1 and "last_significant" in result else _UNTESTED
+    if len(names) > 1 and "last_significant" in result:
+        last = result["last_significant"].to_numpy().ravel()
+        found = f"In {np.count_nonzero(~np.isnan(last))} of {len(last)} tasks"
+        answer = f"{found} the curves differ at some training level, adjusted over levels."
     if len(names) > _FEW:
         said = [each for each in said if not each.startswith(tuple(names))]  # tasks stand in the table
-    return statements(profile_answer(result), said, profile_caution(result))
+    return statements(answer, said, [_LIMITS] * ("pvalue_adjusted" in result))
+
+
+def profile_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each training level, of the simple profile."""
+    simple = result.sel(effect="simple", drop=True)
+    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
+    named = {
+        "corrected": "fraction_corrected",
+        "F": "f",
+        "p": "pvalue",
+        "p_adjusted": "pvalue_adjusted",
+        "equivalent": "equivalent",
+    }
+    columns |= {column: simple[name] for column, name in named.items() if name in simple}
+    return frame_of(columns, ["training"])
+
+
+def profile_digest(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each task: first and last level that differ."""
+    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
+    columns = {said: result[name] for name, said in names.items() if name in result}
+    return frame_of(columns)

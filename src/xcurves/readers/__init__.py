@@ -12,25 +12,24 @@ from xcurves.core.labels import did_you_mean
 from xcurves.readers import (
     hydra,
     keras,
-    marl_eval,
+    logs,
     mlflow,
     optuna,
-    paths,
+    results_json,
     rliable,
-    rllib,
     run_tables,
     sklearn,
     tensorboard,
     wandb,
 )
-from xcurves.readers.source import Source
+from xcurves.readers.logs import Source
 
-__all__ = ["hydra", "keras", "marl_eval", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
+__all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
 SOURCES = (
     hydra.SOURCE,
-    rllib.SOURCE,
+    results_json.RLLIB,
     mlflow.STORE,
     mlflow.DATABASE,
     run_tables.MONITOR,
@@ -42,8 +41,8 @@ SOURCES = (
     tensorboard.SOURCE,
     optuna.CURVES,
     optuna.TRIALS,
-    marl_eval.SOURCE,
-    marl_eval.ABSOLUTE,
+    results_json.MARL_EVAL,
+    results_json.MARL_EVAL_ABSOLUTE,
     rliable.SOURCE,
     wandb.CHART,
     run_tables.TEXT,
@@ -121,7 +120,7 @@ def read(
     if folders is not None and names is not None:
         raise ValueError(f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out")
     if known.read_run is not None and (folders is None or not Path(path).is_file()):
-        return paths.read_runs(path, known, folders, names)
+        return logs.read_each_run(path, known, folders, names)
     if folders is not None:
         of = f"{path} is one file" if Path(path).is_file() else f"logs of {known.name} name their runs themselves"
         raise ValueError(f"folders={folders!r} names levels of folders, but {of}. Leave it out")
@@ -129,7 +128,7 @@ def read(
     frame = known.read_all(path)
     if names is not None and "name" not in frame:
         raise ValueError(f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out")
-    return frame if names is None else paths.split_names(frame, names)
+    return frame if names is None else logs.split_names(frame, names)
 
 
 read.__doc__ = str(read.__doc__).replace(
@@ -139,28 +138,21 @@ read.__doc__ = str(read.__doc__).replace(
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
     """Return the source of logs: the one that is named, or the first that a file is of; not one of `besides`."""
-    files = paths.files_below(path)
+    files = logs.files_below(path)
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
         if source not in known:
             near = did_you_mean(source, known)
             raise ValueError(f"source={source!r} is unknown; it is one of {', '.join(known)}{near}")
         return known[source]
-    found = [each for each in known.values() if _is_there(each, Path(path), files)]
+    is_folder = Path(path).is_dir()
+    found = [each for each in known.values() if not (each.single and is_folder) and any(map(each.is_log, files))]
     if not found:
         listed = "; ".join(f"{each.what}, {each.logs} ({each.name!r})" for each in known.values())
         raise ValueError(f"path {str(path)!r} is nothing that is recognised. What can be read: {listed}")
     first, *others = found
-    also = [each.name for each in others if each.name not in first.also_writes and not _covers(first, each)]
-    if also and Path(path).is_dir():
+    expected = {*first.also_writes, "table", "text"}  # any table is CSV
+    also = [each.name for each in others if each.name not in expected and first is not hydra.SOURCE]
+    if also and is_folder:
         provenance.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
     return first
-
-
-def _is_there(source: Source, path: Path, files: Sequence[Path]) -> bool:
-    return not (source.single and path.is_dir()) and any(map(source.is_log, files))
-
-
-def _covers(first: Source, other: Source) -> bool:
-    """Return whether files of `other` are expected beside `first`: Hydra's jobs hold any logs, a table is any CSV."""
-    return first is hydra.SOURCE or other in (run_tables.TABLE, run_tables.TEXT)

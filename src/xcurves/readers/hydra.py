@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers import paths
-from xcurves.readers.source import Source, check_cells, parsing
+from xcurves.readers import logs
+from xcurves.readers.log_files import check_cells, parsing
+from xcurves.readers.logs import Source
 
 
 def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
@@ -52,7 +53,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     """
     from xcurves.readers import recognize  # which knows this source too
 
-    jobs = {file.parent.parent: _overrides(file) for file in paths.files_below(root) if _is_log(file)}
+    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root) if _is_log(file)}
     if not jobs:
         raise FileNotFoundError(f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
     first, wanted = next(iter(jobs.items()))
@@ -64,10 +65,10 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
             )
         known = recognize(job, source, besides=(SOURCE.name,))
-        homes = list(dict.fromkeys(log.parent for log in paths.find_logs(job, known.is_log, known.logs)))
+        homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known.is_log, known.logs)))
         if len(homes) > 1:
             raise ValueError(f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}")
-        rows = known.read_all(job) if known.read_all else paths.read_runs(homes[0], known, ())
+        rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
             raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.paths import Key, join_histories
+from xcurves.readers.logs import Key, join_histories
 
 
 def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:

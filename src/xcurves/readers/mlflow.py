@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.source import Source, has_sqlite_rows
+from xcurves.readers.log_files import has_sqlite_rows
+from xcurves.readers.logs import Source
 
 
 def metric_history(store: str | Path) -> pd.DataFrame:

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.source import Source, check_cells, has_sqlite_rows
+from xcurves.readers.log_files import check_cells, has_sqlite_rows, say_cut, split_cut_line
+from xcurves.readers.logs import Source
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
@@ -72,7 +73,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
         for trial in study.trials:
             states[trial.state.name] += 1
             if trial.state.name == "COMPLETE":
-                finished.append(_row(name, trial) | {"value": trial.value} | _params(trial))
+                finished.append(_row(name, trial, value=trial.value))
     if not finished:
         raise ValueError(f"no trial is finished; got {dict(states)}. Run the studies on")
     if states.keys() - {"COMPLETE"}:
@@ -118,7 +119,7 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
     """
     known = _studies(studies)
     rows = [
-        _row(name, trial) | {"state": trial.state.name.lower(), "step": step, "value": value} | _params(trial)
+        _row(name, trial, state=trial.state.name.lower(), step=step, value=value)
         for name, study in known.items()
         for trial in study.trials
         for step, value in sorted(trial.intermediate_values.items())
@@ -159,10 +160,8 @@ def _journal(path: Path) -> Any:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    last = path.read_bytes().rpartition(b"\n")[2]
-    if last:
-        shown = last[:60].decode(errors="replace")
-        provenance.warn(f"{path}: the last line is cut short and left out: {shown!r}")
+    if cut := say_cut(path, split_cut_line(path.read_bytes())[1]):
+        provenance.warn(cut)
     return JournalStorage(JournalFileBackend(str(path)))
 
 
@@ -171,12 +170,9 @@ def _is_journal(path: Path) -> bool:
         return file.readline(200).startswith(b'{"op_code":')
 
 
-def _row(name: str, trial: Any) -> dict[str, Any]:
-    return {"algorithm": name, "run": trial.number}
-
-
-def _params(trial: Any) -> dict[str, Any]:
-    return {f"params_{name}": value for name, value in trial.params.items()}
+def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
+    parameters = {f"params_{parameter}": value for parameter, value in trial.params.items()}
+    return {"algorithm": name, "run": trial.number, **found, **parameters}
 
 
 def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFrame:
@@ -206,10 +202,6 @@ def _has_curves(path: Path) -> bool:
     return has_sqlite_rows(path, "studies", "trials", "trial_intermediate_values")
 
 
-def _has_trials(path: Path) -> bool:
-    return _is_journal(path) or has_sqlite_rows(path, "studies", "trials")
-
-
 CURVES = Source(
     "optuna",
     "values that trials of Optuna reported",
@@ -222,7 +214,7 @@ CURVES = Source(
 TRIALS = CURVES._replace(
     name="optuna-trials",
     what="results of trials of Optuna",
-    is_log=_has_trials,
+    is_log=lambda path: _is_journal(path) or has_sqlite_rows(path, "studies", "trials"),
     read_all=trials,
     training=None,
 )

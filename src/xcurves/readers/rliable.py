@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers.source import Source, check_named, parsing
+from xcurves.readers.log_files import parsing
+from xcurves.readers.logs import Source, check_named
 
 
 def scores(

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcurves.readers import csvfile, paths
-from xcurves.readers.source import LogError, Run, Source
+from xcurves.readers import log_files, logs
+from xcurves.readers.log_files import LogError, Run
+from xcurves.readers.logs import Source
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
 _EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
@@ -22,28 +23,28 @@ _PAIR = re.compile(rf"([A-Za-z_][\w./-]*)\s*[:=]\s*([-+]?{_NUMBER})(?:/\d+)?([A-
 
 
 def _table(files: Sequence[Path]) -> Run:
-    path = paths.only(files)
-    data = csvfile.read_bytes(path)
-    return Run(csvfile.parse(data, path), csvfile.missing_end(data, path))
+    path = logs.only(files)
+    data = log_files.read_bytes(path)
+    return Run(log_files.parse(data, path), log_files.missing_end(data, path))
 
 
 def _lines(files: Sequence[Path]) -> Run:
-    return csvfile.read_log(paths.only(files))
+    return log_files.read_log(logs.only(files))
 
 
 def _merged_lines(files: Sequence[Path]) -> Run:
     rows, left_out = _lines(files)
-    return Run(paths.merge_steps(rows), left_out)
+    return Run(logs.merge_steps(rows), left_out)
 
 
 def _is_keras(path: Path) -> bool:
-    first, *metrics = csvfile.header(path) or [""]
+    first, *metrics = log_files.header(path) or [""]
     return first == "epoch" and "loss" in metrics and not {"step", "algorithm", "run"} & set(metrics)
 
 
 def _evaluations(files: Sequence[Path]) -> Run:
     """Return a row for each episode of an evaluation."""
-    path = paths.only(files)
+    path = logs.only(files)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
         arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
     shapes = {name: array.shape for name, array in arrays.items()}
@@ -66,7 +67,7 @@ def _trainer_states(files: Sequence[Path]) -> Run:
     if not all("step" in row for row in history):
         raise ValueError("its rows have no step")
     columns = dict.fromkeys(["step", "epoch", *(name for row in history for name in row)])
-    return Run(paths.merge_steps(pd.DataFrame(history, columns=list(columns))))
+    return Run(logs.merge_steps(pd.DataFrame(history, columns=list(columns))))
 
 
 def _episodes(files: Sequence[Path]) -> Run:
@@ -84,7 +85,7 @@ def _episodes(files: Sequence[Path]) -> Run:
 
 def _monitor(path: Path) -> Run:
     """Return the episodes of one file, with `began`, the time at which it was begun."""
-    header, _, table = csvfile.read_bytes(path).partition(b"\n")
+    header, _, table = log_files.read_bytes(path).partition(b"\n")
     try:
         about = json.loads(header.removeprefix(b"#"))
         began, env = float(about["t_start"]), about.get("env_id")
@@ -93,8 +94,8 @@ def _monitor(path: Path) -> Run:
         raise LogError(
             f"{path} is no Monitor log: its first line must be a JSON header with t_start; got {got!r}. Remove it"
         ) from None
-    whole, cut = csvfile.split_cut_line(table)
-    rows = csvfile.parse(whole, path, first_line=2, skipinitialspace=True)
+    whole, cut = log_files.split_cut_line(table)
+    rows = log_files.parse(whole, path, first_line=2, skipinitialspace=True)
     try:
         numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
         if any(column.isna().any() for column in numbers.values()):
@@ -103,7 +104,7 @@ def _monitor(path: Path) -> Run:
         raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
     others = {str(name): rows[name] for name in rows}
     return Run(
-        pd.DataFrame({"env": env} | numbers | others | {"began": began}, index=rows.index), csvfile.say_cut(path, cut)
+        pd.DataFrame({"env": env} | numbers | others | {"began": began}, index=rows.index), log_files.say_cut(path, cut)
     )
 
 
@@ -118,17 +119,9 @@ def _texts(path: Path) -> Iterator[str]:
         yield from lines
 
 
-def _is_text(path: Path) -> bool:
-    return path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _texts(path)))
-
-
 def _text(files: Sequence[Path]) -> Run:
-    """Return a row for each step of lines `key:value key:value ...`; all other lines are left out.
-
-    Lines of one step that follow each other, such as of training and of validation, are one row, unless a line has
-    nothing new.
-    """
-    path = paths.only(files)
+    """Return a row for each step of lines `key:value key:value ...`; all other lines are left out."""
+    path = logs.only(files)
     found, units, cut = list[dict[str, float]](), dict[str, str](), ""
     for line in _texts(path):
         pairs = _pairs(line)
@@ -136,6 +129,7 @@ def _text(files: Sequence[Path]) -> Run:
         if pairs and not cut:
             row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
             step = pairs[0][0]
+            # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
             if found and found[-1].get(step) == row[step] and not row.keys() <= found[-1].keys():
                 found[-1] = found[-1] | {key: told for key, told in row.items() if key not in found[-1]}
             else:
@@ -143,7 +137,7 @@ def _text(files: Sequence[Path]) -> Run:
             units |= {key: unit for key, _, unit in pairs if unit}
     rows = pd.DataFrame(found, columns=list(dict.fromkeys(key for row in found for key in row)))
     rows.attrs = {"units": units}
-    return Run(rows, csvfile.say_cut(path, cut))
+    return Run(rows, log_files.say_cut(path, cut))
 
 
 MONITOR = Source(
@@ -171,7 +165,7 @@ EVALUATIONS = Source(
 LIGHTNING = Source(
     "lightning",
     "Lightning metrics",
-    lambda path: path.name == "metrics.csv" and {"epoch", "step"} <= set(csvfile.header(path)),
+    lambda path: path.name == "metrics.csv" and {"epoch", "step"} <= set(log_files.header(path)),
     _merged_lines,
     logs="metrics.csv of Lightning",
     units={"step": "steps"},
@@ -199,8 +193,8 @@ KERAS = Source(
 TEXT = Source(
     "text",
     "text logs",
-    _is_text,
+    lambda path: path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _texts(path))),
     _text,
     logs="text logs with a line 'step:1 loss:2.5' for each step (.txt, .log, .out)",
 )
-TABLE = Source("table", "CSV", csvfile.is_table, _table, logs="CSV files", training="training")
+TABLE = Source("table", "CSV", log_files.is_table, _table, logs="CSV files", training="training")

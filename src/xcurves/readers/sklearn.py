@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers.source import check_named
+from xcurves.readers.logs import check_named
 
 _SCORES = ("test_", "train_")
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve

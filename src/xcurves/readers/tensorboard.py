@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from xcurves.readers import paths
-from xcurves.readers.source import Run, Source
+from xcurves.readers import logs
+from xcurves.readers.log_files import Run
+from xcurves.readers.logs import Source
 
 _CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
 _CLEANRL = r"{task,.+}__{algorithm,.+}__{run,\d+}__{began,\d+}"
@@ -20,24 +22,15 @@ def _is_log(path: Path) -> bool:
     return "tfevents" in path.name
 
 
-def _is_cleanrl(path: Path) -> bool:
-    return _is_log(path) and paths.compiled(_CLEANRL).fullmatch(path.parent.name) is not None
-
-
 def _cleanrl(root: str | Path) -> pd.DataFrame:
     """Return the scalars of CleanRL's runs directly below a folder, refusing a seed that was run twice."""
-    frame = paths.read_runs(root, CLEANRL._replace(read_run=_run), names=_CLEANRL)
+    frame = logs.read_each_run(root, CLEANRL._replace(read_run=_run), names=_CLEANRL)
     twice = frame[["task", "algorithm", "run", "began"]].drop_duplicates()
     twice = twice[twice.duplicated(["task", "algorithm", "run"], keep=False)]
     if len(twice):
         same = ["__".join(map(str, labels)) for labels in twice.to_numpy()[:2]]
         raise ValueError(f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them")
     return frame
-
-
-class _Records(NamedTuple):
-    events: list[bytes]
-    left_out: str
 
 
 def _run(files: Sequence[Path]) -> Run:
@@ -48,15 +41,14 @@ def _run(files: Sequence[Path]) -> Run:
         raise ImportError(
             "readers.tensorboard needs tensorboard. Install it: pip install 'xcurves[tensorboard]'"
         ) from None
-    records = [_records(file) for file in files]
+    events, left_out = zip(*map(_records, files), strict=True)
     plugins: dict[str, str] = {}  # only the first value of a tag names its plugin
     found: list[tuple[Any, ...]] = []
-    for each in records:
-        for record in each.events:
-            found += _scalars(Event.FromString(record), plugins)
+    for record in chain(*events):
+        found += _scalars(Event.FromString(record), plugins)
     rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
     rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
-    return Run(rows, "; ".join(each.left_out for each in records if each.left_out))
+    return Run(rows, "; ".join(filter(None, left_out)))
 
 
 def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
@@ -72,7 +64,7 @@ def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
                 yield value.tag, event.step, event.wall_time, make_ndarray(value.tensor).item()
 
 
-def _records(file: Path) -> _Records:
+def _records(file: Path) -> tuple[list[bytes], str]:
     """Return the whole records of a file, each a length (8 bytes), its checksum (4), an event, and its checksum (4)."""
     from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
@@ -91,7 +83,7 @@ def _records(file: Path) -> _Records:
     lost = [f"{n_damaged} damaged record{'s' * (n_damaged != 1)}"] * (n_damaged > 0)
     lost += [f"the last {len(data) - place} bytes, cut short or damaged"] * (place < len(data))
     left_out = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
-    return _Records(events, left_out)
+    return events, left_out
 
 
 def _checksum(data: bytes, place: int) -> int:
@@ -110,7 +102,7 @@ SOURCE = Source(
 CLEANRL = Source(
     "cleanrl",
     "CleanRL runs",
-    _is_cleanrl,
+    lambda path: _is_log(path) and logs.compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
     read_all=_cleanrl,
     logs="event files in folders env__exp__seed__time",
     units=SOURCE.units,

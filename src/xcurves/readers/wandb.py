@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers import csvfile, paths
-from xcurves.readers.source import LogError, Source, parsing
+from xcurves.readers import log_files, logs
+from xcurves.readers.log_files import LogError, parsing
+from xcurves.readers.logs import Source
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
@@ -59,8 +60,9 @@ def run_history(
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    frame = paths.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
-    sampled = {key: _is_sampled(rows, samples) for key, rows in frame.groupby(["algorithm", "run"], sort=False)}
+    frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
+    runs = frame.groupby(["algorithm", "run"], sort=False)
+    sampled = {key: len(rows) == samples and _has_gaps(rows) for key, rows in runs}
     provenance.warn_of(
         np.array(list(sampled.values())),
         list(map(str, sampled)),
@@ -69,7 +71,8 @@ def run_history(
     )
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
-            frame[name] = frame[name].map(_number).infer_objects()
+            frame[name] = frame[name].map(lambda each: _WORDS.get(each, each) if isinstance(each, str) else each)
+            frame[name] = frame[name].infer_objects()
     frame.attrs = {
         "units": {name: "s" for name in ("_runtime", "_timestamp") if name in frame},
         "source": f"Weights & Biases histories of {len(histories)} runs",
@@ -77,23 +80,19 @@ def run_history(
     return frame
 
 
-def _rows(_: paths.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
 
 
-def _is_sampled(rows: pd.DataFrame, samples: int) -> bool:
-    return len(rows) == samples and ("_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any()))
-
-
-def _number(value: object) -> object:
-    return _WORDS.get(value, value) if isinstance(value, str) else value
+def _has_gaps(rows: pd.DataFrame) -> bool:
+    return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
 
 
 def _chart(path: str | Path) -> pd.DataFrame:
     """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
     path = Path(path)
-    data = csvfile.read_bytes(path)
-    wide = csvfile.parse(data, path, dtype=str, keep_default_na=False)
+    data = log_files.read_bytes(path)
+    wide = log_files.parse(data, path, dtype=str, keep_default_na=False)
     head = wide.columns.tolist()
     strange = [column for column in head[1:] if _BETWEEN not in column]
     if strange or len(head) < 2:
@@ -101,7 +100,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
-    if missing_end := csvfile.missing_end(data, path):
+    if missing_end := log_files.missing_end(data, path):
         provenance.warn(missing_end)
     with parsing(path, "export of a chart"):
         numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)
@@ -119,7 +118,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
     ]
     frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
     frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
-    return paths.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
+    return logs.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
 
 
 def _warn_of_means(path: Path, numbers: pd.DataFrame, columns: list[str]) -> None:
@@ -134,7 +133,7 @@ def _warn_of_means(path: Path, numbers: pd.DataFrame, columns: list[str]) -> Non
 
 
 def _is_chart(path: Path) -> bool:
-    head = csvfile.header(path)
+    head = log_files.header(path)
     return len(head) > 1 and all(_BETWEEN in column for column in head[1:])
 
 

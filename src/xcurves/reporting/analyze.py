@@ -13,6 +13,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
+from xcurves.results import by_reason
 
 
 def parts() -> dict[str, ResultKind]:
@@ -124,8 +125,12 @@ def analyze(
     told = {name: why for name, why in refused.items() if not why.obvious or include is not None}
     left_out = {name: str(why) for name, why in told.items()}
     if not results:
-        raise ValueError(f"no part of the analysis fits curves: {_say(left_out)}")
-    _warn(results, refused)
+        raise ValueError(f"no part of the analysis fits curves: {_reasons_said(left_out)}")
+    # Those that nobody would expect are no reason to warn.
+    of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
+    unexpected = {part: str(why) for part, why in refused.items() if not why.expected} | of_tasks
+    if unexpected:
+        provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
     asked = ", ".join(name for name in wanted if name in results or name in told)
     attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
@@ -170,21 +175,10 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
     return result.assign_attrs(attrs)
 
 
-def _warn(results: dict[str, xr.Dataset], refused: dict[str, NotApplicableError]) -> None:
-    """Warn once of all parts that were left out, except those that nobody would expect."""
-    of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
-    told = {part: str(why) for part, why in refused.items() if not why.expected} | of_tasks
-    if told:
-        provenance.warn(f"left out of the analysis: {_say(told)}")
-
-
-def _say(left_out: dict[str, str]) -> str:
+def _reasons_said(left_out: dict[str, str]) -> str:
     """Say why parts are left out: those with one reason together, the first of many tasks."""
-    parts: dict[str, list[str]] = {}
+    firsts = {}
     for part, why in left_out.items():
-        parts.setdefault(why, []).append(part)
-    return "; ".join(f"{', '.join(them)}: {_first(why.splitlines())}" for why, them in parts.items())
-
-
-def _first(reasons: list[str]) -> str:
-    return reasons[0] + (f" (and {len(reasons) - 1} more tasks)" if len(reasons) > 1 else "")
+        first, *more = why.splitlines()
+        firsts[part] = first + (f" (and {len(more)} more tasks)" if more else "")
+    return "; ".join(by_reason(firsts.items()))

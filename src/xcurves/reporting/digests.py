@@ -1,19 +1,28 @@
-"""The tables of a report: what was compared, and the results, short ones where there are several tasks."""
+"""The tables of a report: what was compared, the results, and the settings that repeat them."""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.schema import ResultKind
-from xcurves.core.wording import interval
-from xcurves.plotting.captions import means_of_all
+from xcurves.core.wording import interval, span
+from xcurves.plotting.curves import means_of_all
 from xcurves.reporting import markup
+
+_GIVEN = {
+    "rng": "Seed",
+    "confidence_level": "Confidence level",
+    "n_resamples": "Reassignments at most",
+    "paired": "Runs matched over algorithms (1: yes)",
+}
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:
@@ -30,7 +39,7 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
             "absent runs": [", ".join(each[:8]) + ", …" * (len(each) > 8) or "none" for each in absent],
             "training levels": has.any("run").sum("training").to_numpy(),
             "mean over training": means.mean("training", skipna=False).to_numpy(),
-            f"mean at {markup.number(last['training'].item())}": last.to_numpy(),
+            f"mean at {markup.as_cell(last['training'].item())}": last.to_numpy(),
         },
         index=pd.Index([str(name) for name in curves["algorithm"].to_numpy()], dtype=object, name="algorithm"),
     )
@@ -47,18 +56,13 @@ def counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "algorithms": (runs > 0).sum(axis=1),
-            "runs of each": [_span(row[row > 0]) for row in runs],
+            "runs of each": [span(row[row > 0]) or "none" for row in runs],
             "training levels": grid.sum(axis=1),
             "first": [levels[row][0] if row.any() else np.nan for row in grid],
             "last": [levels[row][-1] if row.any() else np.nan for row in grid],
         },
         index=index,
     )
-
-
-def _span(counts: NDArray[np.int64]) -> str:
-    ends = sorted({int(counts.min()), int(counts.max())}) if counts.size else []
-    return " to ".join(map(str, ends)) or "none"
 
 
 def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> pd.DataFrame:
@@ -71,7 +75,7 @@ def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> pd.DataFram
     for name in map(str, frame):
         if not name.endswith("upper"):
             columns[name.replace("lower", "interval").replace("_", " ")] = (
-                _interval(frame[name], frame[name.replace("lower", "upper")]) if name.endswith("lower") else frame[name]
+                _in_words(frame[name], frame[name.replace("lower", "upper")]) if name.endswith("lower") else frame[name]
             )
     found = pd.DataFrame(columns, index=frame.index)
     found.index = found.index.set_names([name and str(name).replace("_", " ") for name in frame.index.names])
@@ -79,6 +83,18 @@ def of_result(kind: ResultKind, result: xr.Dataset, n_tasks: int) -> pd.DataFram
     return found
 
 
-def _interval(low: pd.Series[Any], high: pd.Series[Any]) -> pd.Series[Any]:
+def _in_words(low: pd.Series[Any], high: pd.Series[Any]) -> pd.Series[Any]:
     said = [np.nan if a != a or b != b else interval(a, b) for a, b in zip(low, high, strict=True)]
     return pd.Series(said, index=low.index, dtype=object)
+
+
+def settings_section(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset]) -> str:
+    """Return the settings that give the same numbers again."""
+    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
+    given = [(said, attrs[name]) for name, said in _GIVEN.items() if name in attrs]
+    made = [("Seed of each part", seeds.replace("_", " "))]
+    made += [("This page was made with", f"{packages}, Python {platform.python_version()}")]
+    return markup.html_terms([*given, *made]) + markup.paragraph(
+        "This page holds no data: the archive of the analysis does, with every number and how each part was made."
+    )

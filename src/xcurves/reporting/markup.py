@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
 import pandas as pd
 
+from xcurves.core import wording
 from xcurves.core.labels import escape_controls
 
 _NARROW = 4  # columns that a narrow screen shows
@@ -25,7 +26,8 @@ def text(words: object) -> str:
 
 def paragraph(words: str, kind: str = "") -> str:
     """Return a paragraph of text."""
-    return f"<p{_class(kind)}>{_sentence(words)}</p>"
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<p{attribute}>{_sentence(words)}</p>"
 
 
 def items(sentences: Iterable[str]) -> str:
@@ -46,12 +48,8 @@ def _sentence(words: str) -> str:
 
 def references(entries: Iterable[str]) -> str:
     """Return a list of references, with links where there is a DOI."""
-    linked = (_DOI.sub(_link, text(entry)) for entry in entries)
+    linked = (_DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', text(entry)) for entry in entries)
     return "<ol>" + "".join(f"<li>{entry}</li>" for entry in linked) + "</ol>"
-
-
-def _link(found: re.Match[str]) -> str:
-    return f'<a href="https://doi.org/{found[1]}">doi:{found[1]}</a>'
 
 
 def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
@@ -105,7 +103,15 @@ def html_table(
     named = not isinstance(frame.index, pd.RangeIndex)
     levels = [_cell("th", name, 'scope="col"') for name in (heads or [""] * named)]
     top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
-    rows = "".join(f"<tr>{_row(key if named else (), values, links or {})}</tr>\n" for key, values in _rows(frame))
+    links = links or {}
+    rows = ""
+    for key, values in zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True):
+        keys = (key if isinstance(key, tuple) else (key,)) if named else ()
+        names = [text(as_cell(each)) for each in keys]
+        if anchor := links.get(keys[: len(next(iter(links), ()))]):
+            names[0] = f'<a href="#{anchor}">{names[0]}</a>'
+        cells = [f'<th scope="row">{name}</th>' for name in names] + [_cell("td", as_cell(value)) for value in values]
+        rows += f"<tr>{''.join(cells)}</tr>\n"
     role = "region" if is_landmark else "group"
     wide = " wide" if len(heads) + len(frame.columns) > _NARROW else ""
     return (
@@ -114,36 +120,12 @@ def html_table(
     )
 
 
-def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, list[Any]]]:
-    return zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True)
-
-
-def _row(key: Any, values: Sequence[Any], links: Mapping[tuple[Any, ...], str]) -> str:
-    keys = key if isinstance(key, tuple) else (key,)
-    heads = [text(number(each)) for each in keys]
-    anchor = links.get(keys[: len(next(iter(links), ()))])
-    if anchor:
-        heads[0] = f'<a href="#{anchor}">{heads[0]}</a>'
-    return "".join(f'<th scope="row">{head}</th>' for head in heads) + "".join(
-        _cell("td", number(value)) for value in values
-    )
-
-
 def _cell(tag: str, words: object, attributes: str = "") -> str:
     return f"<{tag}{' ' * bool(attributes)}{attributes}>{text(words)}</{tag}>"
 
 
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
-
-
-def number(value: object) -> str:
+def as_cell(value: object) -> str:
     """Return a value as it is written in a table: four digits of a number, a dash for none."""
     if value is None or value is pd.NA or value != value:
         return "–"
-    if not isinstance(value, float):
-        return str(value)
-    if abs(value) == float("inf"):
-        return "∞" if value > 0 else "−∞"
-    whole = 1e3 <= abs(value) < 1e9 or value == round(value)
-    return (f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}").replace("-", "−")
+    return wording.number(value, 4) if isinstance(value, float) else str(value)

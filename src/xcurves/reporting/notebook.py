@@ -21,7 +21,7 @@ def as_text(result: xr.Dataset) -> str | None:
     kind = find_kind(result)
     if kind is None:
         return None
-    answer, table = _answer(kind, result)
+    answer, table = _answer_and_table(kind, result)
     shown = [] if table is None else [table.to_string(line_width=100, max_rows=_ROWS, na_rep="", float_format=_NUMBER)]
     return "\n".join([kind.question, answer, *shown])
 
@@ -31,7 +31,7 @@ def as_html(result: xr.Dataset) -> str | None:
     kind = find_kind(result)
     if kind is None:
         return None
-    answer, table = _answer(kind, result)
+    answer, table = _answer_and_table(kind, result)
     shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=_NUMBER)
     return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
@@ -60,7 +60,7 @@ def _completeness(curves: xr.DataArray) -> str:
     return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
-def _answer(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | None]:
+def _answer_and_table(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | None]:
     """Return answer and table, or why there is none: a lazy result stays as it is, a selection may lack variables."""
     if any(variable.chunks is not None for variable in result.variables.values()):
         return f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
@@ -69,10 +69,10 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | N
         answer, table = ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
     except (ValueError, IndexError) as error:  # which a repr must not raise
         return escape_controls(f"No answer of this selection: {error}"), None
-    table = table.rename(index=_escaped).rename_axis(index=_escaped)
-    texts = {str(name): column.map(_escaped) for name, column in table.items() if column.dtype.kind == "O"}
+    table = table.rename(index=_escaped_cell).rename_axis(index=_escaped_cell)
+    texts = {str(name): column.map(_escaped_cell) for name, column in table.items() if column.dtype.kind == "O"}
     return escape_controls(answer), table.assign(**texts)
 
 
-def _escaped(value: object) -> object:
+def _escaped_cell(value: object) -> object:
     return escape_controls(value) if isinstance(value, str) else value

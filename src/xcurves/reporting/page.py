@@ -18,8 +18,8 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.wording import count, label_of
-from xcurves.plotting import captions
-from xcurves.reporting import digests, markup, pictures, settings, tasks
+from xcurves.plotting.curves import CURVES_CAPTION, curves_alternative
+from xcurves.reporting import digests, markup, pictures
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
 
 Parts = Mapping[str, xr.Dataset]
@@ -109,19 +109,25 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     single = [_single(result) for result in parts.values()]
     over_all = [result for result in single if len(names) > 1 and _n_tasks(result) == 1]
     by_task = [result for result in single if not any(result is other for other in over_all)]
-    links = tasks.links_of(curves) if curves is not None and len(names) > 1 else {}
+    frames = ((kind_of(result).question, _frame(result)) for result in by_task)
+    links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
     known = [kind_of(result).part for result in single]
     opening = [result for part, result in zip(known, single, strict=True) if part and part.opens]
     first = next((result for result in opening if _n_tasks(result) == 1), single[0])
+    ordered = [*over_all, *by_task]
+    drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)) for result in ordered]
+    leading = next(own for own, result in zip(drawn, ordered, strict=True) if result is first)
+    drawn_first = _drawn_curves(curves) if curves is not None and not links else "".join(leading[:1])
+    headline = drawn_first + _table(first, links)
     sections = [
-        ("answer", "In short", _answer(attrs, single, curves) + _headline(first, curves, links)),
+        ("answer", "In short", _answer(attrs, single, curves) + headline),
         *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
         *(
-            (f"part-{number}", kind_of(result).question, _part(result, links, parts_of_all=len(over_all)))
-            for number, result in enumerate([*over_all, *by_task], 1)
+            (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
+            for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
         ),
-        *([("tasks", "Each task", _each_task(curves, names, by_task))] if curves is not None and links else []),
-        ("settings", "Settings and versions", settings.settings_section(attrs, parts)),
+        *([("tasks", "Each task", pictures.gallery(curves, names, frames))] if curves is not None and links else []),
+        ("settings", "Settings and versions", digests.settings_section(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
     body = [
@@ -136,14 +142,6 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     ]
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(title=markup.text(_title(curves)), body="\n".join(each for each in body if each))
-
-
-def _headline(first: xr.Dataset, curves: xr.DataArray | None, links: Mapping[tuple[Any, ...], str]) -> str:
-    """Return one picture, of the curves or of all tasks together, and one table."""
-    if curves is not None and not links:
-        return _drawn_curves(curves) + _table(first, links)
-    drawn = next(_pictures(first), "") if _n_tasks(first) == 1 else ""
-    return drawn + _table(first, links)
 
 
 def _title(curves: xr.DataArray | None) -> str:
@@ -161,7 +159,7 @@ def _lead(curves: xr.DataArray) -> str:
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
     training = curves["training"]
     units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
-    span = f"{markup.number(levels[0])} to {markup.number(levels[-1])}" if len(levels) else "none"
+    span = f"{markup.as_cell(levels[0])} to {markup.as_cell(levels[-1])}" if len(levels) else "none"
     return (
         f"{label_of(curves)}: {runs} runs of {curves.sizes['algorithm']} algorithms"
         f"{where}, {training.attrs.get('long_name', 'training')} {span}{units}."
@@ -201,16 +199,10 @@ def _compared(curves: xr.DataArray, names: list[str], links: Mapping[tuple[Any, 
 
 def _drawn_curves(curves: xr.DataArray) -> str:
     task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-    found = pictures.draw(task, captions.CURVES_CAPTION)
+    found = pictures.draw(task, CURVES_CAPTION)
     if found is None:
         return markup.paragraph(pictures.MISSING)
-    return markup.figure(found.wide, found.narrow, captions.curves_alternative(task), found.caption)
-
-
-def _each_task(curves: xr.DataArray, names: list[str], by_task: list[xr.Dataset]) -> str:
-    """Return the curves of every task, with its numbers."""
-    frames = [(kind_of(result).question, _frame(result)) for result in by_task]
-    return tasks.gallery(curves, names, frames)
+    return markup.figure(found.wide, found.narrow, curves_alternative(task), found.caption)
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
@@ -230,16 +222,16 @@ def _frame(result: xr.Dataset) -> pd.DataFrame:
     return digests.of_result(kind_of(result), result, _n_tasks(result))
 
 
-def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], *, parts_of_all: int) -> str:
-    """Return a picture and the table of one result, then sentences and other pictures, folded."""
+def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], headline: str, drawn: list[str]) -> str:
+    """Return picture and table of one result that the headline does not show, then the rest, folded."""
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    drawn = [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not parts_of_all))
+    drawn, tables = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
     more = markup.folded("More pictures", "".join(drawn[1:])) if drawn[1:] else ""
     said = [markup.without_code(line) for line in results.summary(result).splitlines()]
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
-    return "".join([final, *drawn[:1], _table(result, links), sentences, more, missing])
+    return "".join([final, *drawn[:1], *tables, sentences, more, missing])
 
 
 def _table(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:

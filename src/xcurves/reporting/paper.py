@@ -28,12 +28,12 @@ _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # wh
 _STARTS = re.compile(r"^(?=\s*[*\[])")  # what LaTeX would read as an argument of the end of a row or of a rule
 
 
-def _escaped(words: str) -> str:
+def _escaped_latex(words: str) -> str:
     return _STARTS.sub("{}", words.translate(_LATEX))
 
 
 _ESCAPED: dict[str, Callable[[str], str]] = {
-    "latex": _escaped,
+    "latex": _escaped_latex,
     "markdown": partial(_MARKDOWN.sub, r"\\\g<0>"),
     "html": escape,
 }
@@ -105,7 +105,7 @@ def format_table(
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     cell = _cells(to, 3 if digits is None else digits)
     written = frame.map(cell)
-    for place, mark in _marked(frame, {"best": best, "tie": ties}):
+    for place, mark in _marked_cells(frame, {"best": best, "tie": ties}):
         written.iloc[place] = _MARKS[to][mark].format(written.iloc[place])
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
     written.columns = pd.Index([cell(header) for header in headers])
@@ -128,7 +128,7 @@ def format_table(
         ) from None
 
 
-def _marked(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[tuple[int, int], Mark]]:
+def _marked_cells(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[tuple[int, int], Mark]]:
     """Yield the place of each cell that is marked, and how."""
     given: dict[str, Mark] = {rank: mark for rank, mark in marks.items() if mark is not None}
     if not given:
@@ -193,10 +193,12 @@ def describe_methods(result: xr.Dataset) -> str:
     Algorithms were compared by a randomized analysis of variance of whole performance curves
     """
     kind, result = prepare(result)
-    said = {name: _SAID.get(str(value), str(value)) for name, value in _options(kind, result).items()}
+    call = re.search(rf"{kind.name}\((.*)\)$", str(result.attrs.get("history", "")))
+    options = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
+    said = {str(name): _SAID.get(str(value), str(value)) for name, value in (options | result.attrs).items()}
     papers = "; ".join(map(_cited, provenance.references_of([result])))
     method, unit = (each.format_map(said) for each in kind.method)
-    counts = "; ".join(_counts(kind, result))
+    counts = "; ".join(_counts_said(kind, result))
     matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
     version, seed = result.attrs["xcurves_version"], f"seed {result.attrs.get('rng', 'none')}"
     paragraph = (
@@ -210,13 +212,6 @@ def describe_methods(result: xr.Dataset) -> str:
     return f"{paragraph}\n\nReproducibility: {calls}; {rest}."
 
 
-def _options(kind: ResultKind, result: xr.Dataset) -> dict[str, object]:
-    """Return the attrs of a result and the options of its own call."""
-    call = re.search(rf"{kind.name}\((.*)\)$", provenance.last_step(result))
-    given = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
-    return given | {str(name): value for name, value in result.attrs.items()}
-
-
 def _cited(reference: str) -> str:
     """Return authors and year of a paper, as they are cited in a text."""
     found = _MARK.match(reference)
@@ -227,7 +222,7 @@ def _cited(reference: str) -> str:
     return ", ".join(filter(None, [authors, found["year"], "longer version" * ("longer version" in reference)]))
 
 
-def _counts(kind: ResultKind, result: xr.Dataset) -> list[str]:
+def _counts_said(kind: ResultKind, result: xr.Dataset) -> list[str]:
     """Return each count with its name, such as "number of runs: 10"."""
     if "weights" in result:  # of a contrast
         result = result.sel(algorithm=result["weights"] != 0)
@@ -283,21 +278,16 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     parts = parts_of(result).values() if isinstance(result, xr.DataTree) else [prepare(result)[1]]
     version = str(next(iter(parts)).attrs["xcurves_version"])
     software = {"author": "{The xcurves developers}", "title": "{xcurves}", "note": f"Version {version}"}
-    known = _known()
+    text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
+    known = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
     entries = [
-        known.get(_key(reference)) or _written(f"reference{number}", {"note": reference.translate(_LATEX)})
+        known.get(_citation_key(reference)) or _written(f"reference{number}", {"note": reference.translate(_LATEX)})
         for number, reference in enumerate(provenance.references_of(parts), 1)
     ]
     return "\n\n".join([*entries, _written("xcurves", software)])
 
 
-def _known() -> dict[str, str]:
-    """Return the entries that come with the package, by their keys."""
-    text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
-    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
-
-
-def _key(reference: str) -> str:
+def _citation_key(reference: str) -> str:
     """Return the first author and the year of a paper."""
     found = _MARK.match(reference)
     return f"{found['author']}{found['year'] or ''}" if found else ""

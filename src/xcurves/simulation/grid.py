@@ -1,11 +1,9 @@
-"""The grid of a generator's settings: its cells, their labels, and what identifies them."""
+"""The grid of a generator's settings: their labels, and what identifies a combination of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from numbers import Real
 from typing import Any
 from zlib import crc32
@@ -15,39 +13,21 @@ import numpy as np
 from xcurves.core import labels
 from xcurves.simulation.kinds import TYPE_I_ERROR
 
-GridSettings = Mapping[str, Sequence[Any]]
 _TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", "replication", "n_datasets"}
 
 
-@dataclass(frozen=True)
-class GridCell:
-    """One combination of settings."""
-
-    settings: Mapping[str, Any]
-
-    @property
-    def text(self) -> str:
-        """What identifies the cell in any grid."""
-        return json.dumps(self.settings, sort_keys=True, default=_plain)
-
-    @property
-    def number(self) -> int:
-        """A checksum of the text, for seeds."""
-        return crc32(self.text.encode())
-
-    @property
-    def name(self) -> str:
-        """How it is called in messages: "n_runs 5, factor 0: "."""
-        said = ", ".join(f"{name} {_label(value)}" for name, value in self.settings.items())
-        return f"{said}: " if said else ""
+def cell_number(cell: Mapping[str, Any]) -> int:
+    """Return a checksum of one combination of settings, the same in any grid, for seeds."""
+    return crc32(json.dumps(cell, sort_keys=True, default=_plain).encode())
 
 
-def cells_of(settings: GridSettings) -> list[GridCell]:
-    """Return the cells of a grid in C order; one without settings if there are none."""
-    return [GridCell(dict(zip(settings, values, strict=True))) for values in product(*settings.values())]
+def cell_name(cell: Mapping[str, Any]) -> str:
+    """Return a combination of settings as messages begin: "n_runs 5, factor 0: "."""
+    said = ", ".join(f"{name} {_label(value)}" for name, value in cell.items())
+    return f"{said}: " if said else ""
 
 
-def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:
+def check_settings(settings: Mapping[str, Sequence[Any]] | None) -> dict[str, list[Any]]:
     """Return the settings as lists of distinct values, under names that can be dims."""
     if settings is None:
         return {}
@@ -70,12 +50,8 @@ def check_settings(settings: GridSettings | None) -> dict[str, list[Any]]:
     return checked
 
 
-def grid_coords(settings: GridSettings) -> dict[str, np.ndarray[Any, Any]]:
-    """Return labels for the settings' dims: the numbers or strings themselves, else all as strings."""
-    return {name: _labels(values) for name, values in settings.items()}
-
-
-def _labels(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+def setting_labels(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Return labels of a setting's values: the numbers themselves, else all as strings."""
     numbers = all(isinstance(value, Real) and not isinstance(value, bool | np.bool_) for value in values)
     return np.array([_plain(value) for value in values] if numbers else [_label(value) for value in values])
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import ResultKind, Var, View, captioned
-from xcurves.simulation import plots, tables, text
+from xcurves.core.tables import bounds, frame_of
+from xcurves.simulation import plots, text
 
 REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
 EFRON_1979 = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
@@ -30,6 +33,29 @@ _VARIABLES = {
     "expected_runs": Var(("task",), _EXPECTED, when=_LOOKS),
 }
 
+
+def _rate_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each setting and p-value."""
+    columns = {"rate": result["rate"], **bounds(result["rate_ci"]), "n": result["n_replications"]}
+    return frame_of(columns | _expected_runs(result))
+
+
+def _plan_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each number of runs."""
+    needed, assured = (
+        result[name].expand_dims(n_runs=result["n_runs"]) for name in ("runs_needed", "runs_needed_assured")
+    )
+    columns = {"power": result["rate"], **bounds(result["rate_ci"]), "needed": needed, "assured": assured}
+    return frame_of(columns | _expected_runs(result), ["n_runs"])
+
+
+def _expected_runs(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return the column of a test that is looked at several times."""
+    if "expected_runs" not in result:
+        return {}
+    return {"expected runs": result["expected_runs"].broadcast_like(result["rate"])}
+
+
 TYPE_I_ERROR = ResultKind(
     name="type_i_error",
     question="How often does the test reject a true null hypothesis?",
@@ -45,7 +71,7 @@ TYPE_I_ERROR = ResultKind(
         "simulated data sets",
     ),
     table=captioned(
-        tables.rate_table,
+        _rate_table,
         "Share of data sets in which the test rejects, its interval, and the number n of data sets.",
     ),
     statements=text.level_statements,
@@ -96,7 +122,7 @@ RUNS_NEEDED = ResultKind(
         "whole pilot runs",
     ),
     table=captioned(
-        tables.plan_table,
+        _plan_table,
         "Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
         "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",
     ),

@@ -14,9 +14,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.simulation.generators import REPLICATION, pool_of
-from xcurves.simulation.grid import GridCell
-from xcurves.simulation.modifications import Case
+from xcurves.simulation.generators import REPLICATION, Case, pool_of
 from xcurves.simulation.replications import Replications
 
 N_SETS, N_DATASETS = 200, 10
@@ -25,30 +23,14 @@ _VALUES_AT_ONCE = 2**22
 
 @dataclass(frozen=True)
 class PilotSets:
-    """Sets of pilot runs, and data sets drawn from each with replacement: a generator.
+    """Sets of pilot runs, and data sets drawn from each with replacement: a generator."""
 
-    Attributes
-    ----------
-    means : sequence of ndarray, shape (..., training)
-        Mean curve of the pilot runs of each algorithm.
-    residuals : sequence of ndarray, shape (..., run, training)
-        The pilot runs of each algorithm less their mean.
-    chosen : sequence of ndarray, shape (set, run)
-        Which pilot runs of each algorithm are in each set.
-    redrawn : bool
-        Whether sets are drawn with replacement.
-    n_datasets : int
-        Data sets that are drawn from each set, 0 if all are drawn from the first.
-    dims, coords
-        Of the data sets, without replication, run and training.
-    """
-
-    means: Sequence[Floats]
-    residuals: Sequence[Floats]
-    chosen: Sequence[Ints]
-    redrawn: bool
-    n_datasets: int
-    dims: tuple[Hashable, ...]
+    means: Sequence[Floats]  # of each algorithm, (..., training)
+    residuals: Sequence[Floats]  # the pilot runs of each algorithm less their mean, (..., run, training)
+    chosen: Sequence[Ints]  # which pilot runs of each algorithm are in each set, (set, run)
+    redrawn: bool  # whether sets are drawn with replacement
+    n_datasets: int  # drawn from each set, 0 if all are drawn from the first
+    dims: tuple[Hashable, ...]  # of data sets, without replication, algorithm, run and training
     coords: Mapping[Hashable, Any]
 
     def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
@@ -94,11 +76,9 @@ def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stret
 
 
 def in_fewer_levels(given: PilotSets) -> PilotSets:
-    """Return pilots of no more levels than runs, of which every data set has the same moments.
-
-    The ANOVA needs of curves their means and the products of what is left. Curves less their means are turned into the
-    space that the pilots span; a rotation then gives all levels the same share of the mean.
-    """
+    """Return pilots of no more levels than runs, of which every data set has the same moments."""
+    # The ANOVA needs means of curves and products of what is left: these are turned into the space that the pilots
+    # span; a rotation then gives all levels the same share of the mean.
     sizes = [each.shape[-2] for each in given.residuals]
     parts = zip(given.means, given.residuals, strict=True)
     rows = np.concatenate([np.concatenate([m[..., np.newaxis, :], r], axis=-2) for m, r in parts], axis=-2)
@@ -138,7 +118,7 @@ def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
     found = []
     for first in range(0, N_SETS, at_once):
         n_sets = min(at_once, N_SETS - first)
-        _, p, _ = simulation.tested(GridCell({"n_runs": n_runs, "first": first}), 0, n_sets * sets.n_datasets)
+        _, p, _ = simulation.tested({"n_runs": n_runs, "first": first}, 0, n_sets * sets.n_datasets)
         values = p.to_numpy().reshape(n_sets, sets.n_datasets, *p.shape[1:])
         tried = np.count_nonzero(~np.isnan(values), axis=1)
         rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)

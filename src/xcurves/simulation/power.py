@@ -9,8 +9,8 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import POWER
-from xcurves.simulation.rates import measure_rates
 from xcurves.simulation.replications import CurvesGenerator, Replications, Test
+from xcurves.simulation.type_i_error import measure_rates
 
 
 def power(
@@ -31,21 +31,9 @@ def power(
     ----------
     generator : function
         ``generator(n_datasets, *, rng, **settings)`` returns data sets in which there is a difference.
-    test : function
+    test, n_replications, settings : function, int and mapping of str to sequence
         As for `type_i_error`.
-    n_replications : int
-        As for `type_i_error`.
-    settings : mapping of str to sequence, optional
-        As for `type_i_error`.
-    alpha : float, default 0.05
-        As for `type_i_error`.
-    pvalue : str, default "pvalue"
-        As for `type_i_error`.
-    progress : bool, optional
-        As for `type_i_error`.
-    confidence_level : float, default 0.95
-        As for `type_i_error`.
-    rng : int, Generator or None
+    alpha, pvalue, progress, confidence_level, rng : float, str, bool, float, and int, Generator or None
         As for `type_i_error`.
 
     Returns
@@ -88,5 +76,7 @@ def power(
     >>> bool(algorithm.sel(stretch=1.5) > algorithm.sel(stretch=1))
     True
     """
-    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
+    simulation = Replications(
+        generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng)
+    )
     return measure_rates(POWER, simulation, n_replications, settings, progress, confidence_level)

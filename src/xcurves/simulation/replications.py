@@ -1,38 +1,33 @@
-"""Blocks of data sets: made by a generator, tested in one call, and counted."""
+"""Blocks of data sets: made by a generator, tested in one call, and counted on the grid of their settings."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar, no_bar
+from xcurves.kernels import ecdf
 from xcurves.simulation.generators import REPLICATION
-from xcurves.simulation.grid import GridCell
-from xcurves.simulation.stopping import runs_until_decided
+from xcurves.simulation.grid import cell_name, cell_number, setting_labels
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
-_COUNTS = ("rejected", "undefined", "tried")
-Layout = list[tuple[str, list[str | float] | int]]  # the dims of p-values, with their labels or their number
 
 
-@dataclass(frozen=True)
-class Counted:
-    """What was counted in a block, and how its p-values and data sets are laid out."""
+class Counted(NamedTuple):
+    """The counts of a block, of p-values and perhaps of runs summed over data sets, and their sizes."""
 
-    counts: NDArray[np.int64]  # of rejections, undefined p-values and defined ones, shape (3, ...)
-    layout: Layout
-    data: dict[str, int]
-    runs: xr.DataArray | None  # until every pair was decided, summed over data sets
+    counts: xr.Dataset
+    sizes: dict[Hashable, int]
 
 
 @dataclass(frozen=True)
@@ -46,10 +41,10 @@ class Replications:
     entropy: int
     block: int = 250  # data sets that are made and tested at once
 
-    def tested(self, cell: GridCell, number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
+    def tested(self, cell: Mapping[str, Any], number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
         """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
-        draw, shuffle = np.random.SeedSequence([self.entropy, cell.number, number]).spawn(2)
-        curves = self.generator(size, rng=np.random.default_rng(draw), **cell.settings)
+        draw, shuffle = np.random.SeedSequence([self.entropy, cell_number(cell), number]).spawn(2)
+        curves = self.generator(size, rng=np.random.default_rng(draw), **cell)
         _check_data(curves, size)
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
@@ -57,45 +52,88 @@ class Replications:
         result = self.test(curves, **seed)
         return result, _pick(result, self.pvalue, size), curves
 
-    def __call__(self, cell: GridCell, number: int, size: int) -> Counted:
+    def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> Counted:
         """Return the counts of one block."""
         result, p, curves = self.tested(cell, number, size)
-        values = p.to_numpy()
-        undefined = np.isnan(values)
-        rejected = provenance.significant(values, self.alpha) & ~undefined
-        counts = np.stack([rejected.sum(axis=0), undefined.sum(axis=0), (~undefined).sum(axis=0)])
-        layout: Layout = [(str(dim), _labels_of(p, dim)) for dim in p.dims[1:]]
-        data = {str(dim): size for dim, size in curves.sizes.items() if dim != REPLICATION}
-        runs = runs_until_decided(result, self.pvalue, self.alpha)
-        return Counted(counts, layout, data, None if runs is None else runs.sum(REPLICATION))
+        _check_labels(p)
+        undefined = p.isnull().reset_coords(drop=True)
+        found = {"rejected": provenance.significant(p, self.alpha), "undefined": undefined, "tried": ~undefined}
+        runs = _runs_until_decided(result, self.pvalue, self.alpha)
+        found |= {} if runs is None else {"runs": runs}
+        counts = xr.Dataset({name: each.reset_coords(drop=True) for name, each in found.items()}).sum(REPLICATION)
+        return Counted(counts.drop_attrs(), {dim: n for dim, n in curves.sizes.items() if dim != REPLICATION})
 
 
-def run_replications(
-    simulation: Replications, cells: Sequence[GridCell], total: int, bar: Bar = no_bar
-) -> list[xr.Dataset]:
-    """Return the counts of every cell, of `total` data sets each."""
+def count_rejections(
+    simulation: Replications, settings: Mapping[str, Sequence[Any]], total: int, bar: Bar = no_bar
+) -> xr.Dataset:
+    """Return the counts of `total` data sets of every combination of settings, dims (*settings, ...)."""
     block = simulation.block
     sizes = [block] * (total // block) + [total % block] * (total % block > 0)
+    cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with OneWarning():
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
-    of_cells = [blocks[start : start + len(sizes)] for start in range(0, len(blocks), len(sizes))]
-    for cell, found in zip(cells, of_cells, strict=True):
-        _check_alike(found, cell.name)
-        if found[0].layout != blocks[0].layout:
+    first, of_cells = _layout(blocks[0].counts), []
+    for cell, start in zip(cells, range(0, len(blocks), len(sizes)), strict=True):
+        found, name = blocks[start : start + len(sizes)], cell_name(cell)
+        _check_alike(found, name)
+        if _layout(found[0].counts) != first:
             raise ValueError(
-                f"the p-value must have the same dims and labels for all settings; got {blocks[0].layout}, "
-                f"then ({cell.name[:-2]}) {found[0].layout}. Simulate these settings one by one"
+                f"the p-value must have the same dims and labels for all settings; got {first}, "
+                f"then ({name[:-2]}) {_layout(found[0].counts)}. Simulate these settings one by one"
             )
-    return [_summed(found) for found in of_cells]
+        summed: xr.Dataset = sum((each.counts for each in found[1:]), found[0].counts)
+        of_cells.append(summed.assign(runs=summed["runs"] / total) if "runs" in summed else summed)
+    coords = {name: setting_labels(values) for name, values in settings.items()}
+    flat = xr.concat(of_cells, "_cell")
+    shape = [len(values) for values in coords.values()]
+    variables = {
+        name: ((*coords, *each.dims[1:]), each.transpose("_cell", ...).to_numpy().reshape((*shape, *each.shape[1:])))
+        for name, each in flat.data_vars.items()
+    }
+    return xr.Dataset(variables, {**flat.coords, **coords})
+
+
+def _layout(counts: xr.Dataset) -> list[tuple[Hashable, Any]]:
+    """Return the dims of p-values with their labels, or with their number if they have none."""
+    p = counts["rejected"]
+    return [(dim, p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]) for dim in p.dims]
+
+
+def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
+    """Return the rates of rejections with their intervals, and the expected runs of a test that looks several times."""
+    dims = counted["rejected"].dims
+    rejected, tried = (counted[name].to_numpy() for name in ("rejected", "tried"))
+    bounds = np.stack(ecdf.clopper_pearson(rejected, tried, error), axis=-1)
+    bounds[tried == 0] = np.nan
+    return {
+        "rate": xr.Variable(dims, rejected / np.where(tried > 0, tried, np.nan)),
+        "rate_ci": xr.Variable((*dims, "ci_bound"), bounds),
+        "n_replications": xr.Variable(dims, tried),
+        **({"expected_runs": counted["runs"].variable} if "runs" in counted else {}),
+    }
+
+
+def warn_of_missing(counted: xr.Dataset) -> None:
+    """Warn once that p-values are missing."""
+    undefined = counted["undefined"]
+    if "error_term" in undefined.dims:  # Welch's statistic has no interaction, and none of paired runs
+        undefined = undefined.where((undefined["error_term"] != "welch") | (counted["tried"] > 0), 0)
+    missing = undefined.to_numpy().ravel()
+    names = labels.task_names(counted["undefined"], ())
+    provenance.warn_of(
+        missing > 0,
+        names,
+        lambda i: f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others",
+        "settings",
+    )
 
 
 class OneWarning:
-    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others.
+    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others."""
 
-    It is no generator, so that the frame which leaves it is one of this package: the warning names the caller's line.
-    """
-
+    # No generator: so the frame that leaves it is one of this package, and the warning names the caller's line.
     def __enter__(self) -> None:
         self._catching = warnings.catch_warnings(record=True)
         caught = self._catching.__enter__()
@@ -111,17 +149,15 @@ class OneWarning:
             provenance.warn(f"{said}{more}")
 
 
-def _labels_of(p: xr.DataArray, dim: Hashable) -> list[str | float] | int:
-    """Return the labels of a dim of p-values, or their number if it has none; refuse those that no file holds."""
-    if dim not in p.coords:
-        return p.sizes[dim]
-    found = p[dim]
-    strange = [label for label in found.to_numpy().tolist() if not isinstance(label, str | int | float)]
-    if strange or found.dtype.kind in "mM":
-        got = labels.shown(strange[0] if strange else found.to_numpy()[0])
-        cure = f"Convert: curves.assign_coords({dim}=curves[{str(dim)!r}].astype(str))"
-        raise ValueError(f"{dim} labels must be texts or numbers; got {got}. {cure}")
-    return list(found.to_numpy().tolist())
+def _check_labels(p: xr.DataArray) -> None:
+    """Refuse labels of p-values that no file holds."""
+    for dim in p.dims[1:]:
+        found = p[dim]
+        strange = [label for label in found.to_numpy().tolist() if not isinstance(label, str | int | float)]
+        if strange or found.dtype.kind in "mM":
+            got = labels.shown(strange[0] if strange else found.to_numpy()[0])
+            cure = f"Convert: curves.assign_coords({dim}=curves[{str(dim)!r}].astype(str))"
+            raise ValueError(f"{dim} labels must be texts or numbers; got {got}. {cure}")
 
 
 def _check_data(curves: Any, size: int) -> None:
@@ -158,24 +194,22 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
 
 def _check_alike(blocks: Sequence[Counted], name: str) -> None:
     """Refuse blocks of one cell that differ in dims, sizes or labels."""
+    layouts = [_layout(each.counts) for each in blocks]
     for what, whose, found in (
-        ("generator must return the same dims and sizes each time", "data sets", [each.data for each in blocks]),
-        ("test must return p-values with the same dims and labels each time", "p-values", [e.layout for e in blocks]),
+        ("generator must return the same dims and sizes each time", "data sets", [each.sizes for each in blocks]),
+        ("test must return p-values with the same dims and labels each time", "p-values", layouts),
     ):
         other = next((each for each in found if each != found[0]), None)
         if other is not None:
             raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
 
 
-def _summed(blocks: Sequence[Counted]) -> xr.Dataset:
-    """Add the blocks of a cell up."""
-    layout = blocks[0].layout
-    dims = [dim for dim, _ in layout]
-    coords = {dim: values for dim, values in layout if isinstance(values, list)}
-    counts = np.sum([each.counts for each in blocks], axis=0)
-    counted = xr.Dataset({kind: (dims, values) for kind, values in zip(_COUNTS, counts, strict=True)}, coords)
-    runs = [each.runs for each in blocks if each.runs is not None]
-    if runs:
-        total = (counted["undefined"] + counted["tried"]).to_numpy().flat[0]
-        counted["runs"] = (runs[0].dims, np.sum([each.to_numpy() for each in runs], axis=0) / total)
-    return counted
+def _runs_until_decided(result: object, pvalue: str, alpha: float) -> xr.DataArray | None:
+    """Return the runs per algorithm until its pairs are decided, (replication, ...); None if the test looks once."""
+    if not isinstance(result, xr.Dataset) or "n_runs" not in result or "look" not in result[pvalue].dims:
+        return None
+    p, runs = result[pvalue], result["n_runs"]
+    is_open = p.notnull() & ~provenance.significant(p, alpha)
+    takes_part = (runs["algorithm"] == p["algorithm_a"]) | (runs["algorithm"] == p["algorithm_b"])
+    goes_on = (is_open & takes_part).any("pair").shift(look=1, fill_value=True)
+    return runs.where(goes_on).max("look").mean("algorithm")

@@ -14,14 +14,11 @@ from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels import ecdf
-from xcurves.multi_task.across_tasks import across_tasks
-from xcurves.multi_task.many_benchmarks import PVALUES, many_pvalues
-from xcurves.simulation import counts, pilots
-from xcurves.simulation.generators import resampled, with_algorithm
-from xcurves.simulation.grid import cells_of
+from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
+from xcurves.simulation import pilots
+from xcurves.simulation.generators import Case, resampled, with_algorithm
 from xcurves.simulation.kinds import RUNS_NEEDED
-from xcurves.simulation.modifications import Case
-from xcurves.simulation.replications import Replications, Test, run_replications
+from xcurves.simulation.replications import Replications, Test, count_rejections, rates, warn_of_missing
 
 _TIMES = (1, 1.5, 2, 3, 4, 6, 8)  # the pilots, that are tried by default
 _ASSURANCE = 0.8
@@ -158,16 +155,15 @@ def runs_needed(
     changed = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
-    simulation = Replications(draw, chosen, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
-    grid = {"n_runs": wanted}
-    counted = counts.on_grid(run_replications(simulation, cells_of(grid), total, bar), grid)
-    counts.warn_of_missing(counted.where(counted["tried"] > 0, 0))
-    measured = counts.rates(counted.transpose(..., "n_runs"), error)
+    simulation = Replications(draw, chosen, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))
+    counted = count_rejections(simulation, {"n_runs": wanted}, total, bar)
+    warn_of_missing(counted.where(counted["tried"] > 0, 0))
+    measured = rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
     stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
     sets = pilots.redrawn(given, stream, together=curves.sizes["algorithm"] == 1)
-    rates = pilots.rates_of_sets(simulation, sets, wanted, bar)
-    possible = ecdf.first_reaching(ecdf.isotonic(rates), power, wanted)
+    of_sets = pilots.rates_of_sets(simulation, sets, wanted, bar)
+    possible = ecdf.first_reaching(ecdf.isotonic(of_sets), power, wanted)
     ends = [ecdf.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
         "runs_needed": xr.Variable(lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)),

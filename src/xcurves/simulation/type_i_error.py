@@ -8,9 +8,17 @@ from typing import Any
 import xarray as xr
 
 from xcurves.core import validation
+from xcurves.core.schema import ResultKind
+from xcurves.simulation.grid import check_settings
 from xcurves.simulation.kinds import TYPE_I_ERROR
-from xcurves.simulation.rates import measure_rates
-from xcurves.simulation.replications import CurvesGenerator, Replications, Test
+from xcurves.simulation.replications import (
+    CurvesGenerator,
+    Replications,
+    Test,
+    count_rejections,
+    rates,
+    warn_of_missing,
+)
 
 
 def type_i_error(
@@ -105,5 +113,35 @@ def type_i_error(
     >>> bool((abs(found.rate.to_series().dropna() - 0.05) < 0.05).all())
     True
     """
-    simulation = Replications(generator, test, pvalue, validation.check_alpha(alpha), validation.check_rng(rng))
+    simulation = Replications(
+        generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng)
+    )
     return measure_rates(TYPE_I_ERROR, simulation, n_replications, settings, progress, confidence_level)
+
+
+def measure_rates(
+    kind: ResultKind,
+    simulation: Replications,
+    n_replications: int,
+    settings: Mapping[str, Sequence[Any]] | None,
+    progress: bool | None,
+    confidence_level: float,
+) -> xr.Dataset:
+    """Return the rates of rejections over the grid of settings, with their intervals."""
+    error = validation.check_confidence_level(confidence_level)
+    total = validation.check_total("n_replications", n_replications)
+    validation.check_function("generator", simulation.generator)
+    validation.check_function("test", simulation.test)
+    grid = check_settings(settings)
+    bar = validation.check_progress(progress, "data sets")
+    counted = count_rejections(simulation, grid, total, bar)
+    attrs = kind.attrs(
+        xr.Dataset(),
+        simulation.entropy,
+        confidence_level,
+        n_replications=total,
+        alpha=simulation.alpha,
+        pvalue=simulation.pvalue,
+    )
+    warn_of_missing(counted)
+    return kind.dataset(rates(counted, error), counted.coords, attrs, counted["rejected"])

@@ -8,56 +8,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.driver import Group
-from xcurves.kernels import dealt_times, mean_curves, plans, time_ratios
+from xcurves.kernels import dealt_times, hitting_times, mean_curves, plans
 from xcurves.kernels.engine import holm
 from xcurves.kernels.hitting_times import medians
 from xcurves.kernels.mean_curves import MeanCurve, Tracks
 from xcurves.kernels.moments import Floats
-from xcurves.target_times.readings import BY_DESIGN, NO_CURVE, Cells, Reading, Reason, times_of, times_to_target
+from xcurves.target_times.mean_time_to_target import (
+    BY_DESIGN,
+    NO_CURVE,
+    Reading,
+    Readings,
+    times_of,
+    times_to_target,
+)
+from xcurves.target_times.text import Reason
 
 DRAWN = 64  # places of a mean curve that results keep
 
 
 class Options(NamedTuple):
-    """What the kernels of `speedup` are told.
+    """What the kernels of `speedup` are told."""
 
-    Attributes
-    ----------
-    reading : Reading or None
-        How curves are read; None where times are given.
-    reference : int
-        Index of the reference among the algorithms in the order of their labels.
-    fixed_target : bool
-        Whether times are those to a target, not to the reference's last mean.
-    families : ndarray, shape (task,), or None
-        The family of each task, where tasks are joined.
-    """
-
-    reading: Reading | None
-    reference: int
-    fixed_target: bool
+    reading: Reading | None  # None where times are given
+    reference: int  # index among the algorithms in the order of their labels
+    fixed_target: bool  # not the reference's last mean
     randomized: bool
-    families: NDArray[np.intp] | None = None
+    families: NDArray[np.intp] | None  # of the tasks, where these are joined
 
 
 class LogTimes(NamedTuple):
-    """What claims about these tasks sum: logarithms of estimated times, of which `cell` has the comparison.
-
-    Attributes
-    ----------
-    row, weight : ndarray, shape (time,)
-        The row of the time in `track`, and its weight in its comparison.
-    cell : ndarray, shape (2, time)
-        Task and algorithm.
-    offset : ndarray, shape (task, algorithm)
-        What the sums are added to.
-    """
+    """What claims about these tasks sum: logarithms of estimated times, each with its weight in its comparison."""
 
     track: Tracks
-    row: NDArray[np.intp]
+    row: NDArray[np.intp]  # of `track`
     weight: Floats
-    cell: NDArray[np.intp]
-    offset: Floats
+    cell: NDArray[np.intp]  # task and algorithm of the comparison, shape (2, time)
+    offset: Floats  # that sums are added to, shape (task, algorithm)
 
 
 # Variables; bounds of log ratios, shape (2, task, algorithm), NaN where a task says nothing; log times.
@@ -68,7 +54,7 @@ def speedup_kernel(group: Group, *, options: Options) -> dict[str, Any]:
     """Compare every algorithm with the reference, in each task by itself or over tasks that are joined."""
     if options.reading is None:
         return _of_times(group, options)
-    cells = Cells(group, options.reading)
+    cells = Readings(group, options.reading)
     compared = _by_target if options.fixed_target else _by_last_level
     found, bounds, log_times = compared(cells, options, group)
     found["reference_level"] = cells.as_scores(found["reference_level"])
@@ -77,7 +63,7 @@ def speedup_kernel(group: Group, *, options: Options) -> dict[str, Any]:
         p, reason = found["pvalue"], found["reason"]
         # No p by design is outside the family, no p by outcome counts as 1.
         adjusted = holm(np.where(np.isnan(p) & ~np.isin(reason, BY_DESIGN), 1.0, p))
-        return found | _drawn(cells, options.reference) | {"pvalue_adjusted": np.where(np.isnan(p), np.nan, adjusted)}
+        return found | _steps(cells, options.reference) | {"pvalue_adjusted": np.where(np.isnan(p), np.nan, adjusted)}
     shape = group.data[0].shape[:2]
     fixed = _fixed_claims(found["reason"], log_times, shape[0], group.context.alpha)
     found = {name: value.reshape(*shape, *value.shape[1:]) for name, value in found.items()}
@@ -85,7 +71,7 @@ def speedup_kernel(group: Group, *, options: Options) -> dict[str, Any]:
     return found | own | _claims(bounds.reshape(2, *shape, -1), options.families, group, fixed)
 
 
-def _drawn(cells: Cells, reference: int) -> dict[str, Any]:
+def _steps(cells: Readings, reference: int) -> dict[str, Any]:
     """Return mean curves at equal steps of their range, for pictures."""
     drawn: Floats = np.full((2, *cells.reason.shape, DRAWN), np.nan)
     x, y = drawn
@@ -93,12 +79,12 @@ def _drawn(cells: Cells, reference: int) -> dict[str, Any]:
         curve = cells.curves[task][a]
         x[task, a] = np.linspace(curve.u[0], curve.u[-1], DRAWN)
         y[task, a] = np.interp(x[task, a], curve.u, curve.runs.mean(axis=0))
-    x, y = np.exp(x) if cells.log else x, cells.as_scores(y)
-    of_reference = {"reference_curve": y[:, reference], "reference_curve_training": x[:, reference]}
-    return {"mean_curve": y, "mean_curve_training": x} | of_reference
+    found = {"curve": cells.as_scores(y), "curve_training": np.exp(x) if cells.log else x}
+    of_reference = {f"reference_{name}": each[:, reference] for name, each in found.items()}
+    return {f"mean_{name}": each for name, each in found.items()} | of_reference
 
 
-def _reasons(cells: Cells, reference: int) -> NDArray[np.intp]:
+def _reasons(cells: Readings, reference: int) -> NDArray[np.intp]:
     """Return why nothing can be compared, as far as that is known before a mean is read."""
     reason = np.where(cells.reason == Reason.ESTIMATED, cells.reason[:, [reference]], cells.reason)
     reason[(cells.n_runs == 0) | (cells.n_runs[:, [reference]] == 0)] = Reason.NOT_COMPARED
@@ -122,7 +108,7 @@ def _unless_open(bounds: Floats) -> Floats:
     return np.where(np.isinf(bounds).all(axis=0), np.nan, bounds)
 
 
-def _by_last_level(cells: Cells, options: Options, group: Group) -> Comparisons:
+def _by_last_level(cells: Readings, options: Options, group: Group) -> Comparisons:
     """Compare with the mean score of the reference at the last level that all of its runs have."""
     reason, reference = _reasons(cells, options.reference), options.reference
     others = [of_task[reference] for of_task in cells.curves]
@@ -178,7 +164,7 @@ def _dealt(
     return {"time_ci": ends, "pvalue": pvalue, "speedup_gap": gap, "n_resamples": n_resamples}
 
 
-def _by_target(cells: Cells, options: Options, group: Group) -> Comparisons:
+def _by_target(cells: Readings, options: Options, group: Group) -> Comparisons:
     """Compare the times at which mean curves reach a target."""
     reason, reference, alpha = _reasons(cells, options.reference), options.reference, group.context.alpha
     times = times_to_target(cells, alpha)
@@ -200,7 +186,7 @@ def _by_target(cells: Cells, options: Options, group: Group) -> Comparisons:
     cell, weight, offset = np.array(np.divmod(row, n)), np.tile([-1.0, 1.0], len(row)), np.zeros(reason.shape)
     pairs = np.stack([row, cell[0] * n + reference], axis=1).ravel()
     owner = np.repeat(np.arange(len(row)), 2)
-    made = time_ratios.combine(times.track.take(pairs), owner, weight, np.zeros(len(row)), alpha)
+    made = hitting_times.combine_times(times.track.take(pairs), owner, weight, np.zeros(len(row)), alpha)
     ratio, pvalue = np.full((2, *reason.shape), np.nan)
     ratio[*cell], pvalue[*cell] = np.exp(made.estimate), made.pvalue
     ends[*cell] = np.exp(np.stack([made.lower, made.upper], axis=-1))
@@ -236,7 +222,7 @@ def _fixed_claims(
     weight = log_times.weight[kept] / n_compared[*claim]
     offset = (log_times.offset.reshape(of_claims.shape).sum(axis=1) / np.maximum(n_compared, 1))[estimated]
     track = log_times.track.take(log_times.row[kept])
-    found = time_ratios.combine(track, number[*claim], weight, offset, alpha)
+    found = hitting_times.combine_times(track, number[*claim], weight, offset, alpha)
     ends[estimated] = np.exp(np.stack([found.lower, found.upper], axis=-1))
     pvalues[estimated] = found.pvalue
     return ends, pvalues
@@ -251,7 +237,7 @@ def _claims(
     present, shape = ~np.isnan(low), low.shape[:2]
     plan = plans.plan_flips(int(families.max()) + 1, None, group.context.entropy)
     flat = (-1, low.shape[-1])
-    random = time_ratios.over_tasks(low.reshape(flat), high.reshape(flat), families, plan, alpha)
+    random = hitting_times.over_tasks(low.reshape(flat), high.reshape(flat), families, plan, alpha)
     ends, pvalues = np.full((*shape, 2, 2), np.nan), np.full((*shape, 2), np.nan)
     ends[:, :, 1], pvalues[..., 1] = np.exp(random.interval).reshape(*shape, 2), random.pvalue.reshape(shape)
     if fixed is not None:

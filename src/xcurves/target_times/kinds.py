@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from xcurves.core.driver import JOINED
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task.plots import joined_dims
-from xcurves.multi_task.tables import TASK_CLAIMS
-from xcurves.target_times import plots, tables, text
+from xcurves.multi_task.text import TASK_CLAIMS
+from xcurves.target_times import plots, text
 
 _CELL = ("task", "algorithm")
 _JOINED = ("task", JOINED, "algorithm")  # of each task where tasks are joined
@@ -24,7 +23,7 @@ _HARTIGAN = "Hartigan (1969), J. Am. Stat. Assoc. 64, 1303-1317, doi:10.1080/016
 _GAP = "1 where the interval holds values that are rejected"
 
 
-def _read(cell: tuple[str, ...]) -> dict[str, Var]:
+def _of_runs(cell: tuple[str, ...]) -> dict[str, Var]:
     """Return what is said of the runs of a cell."""
     return {
         "reason": Var(cell, "why there is no estimate", dtype=np.int8),
@@ -52,7 +51,7 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "time": Var(_CELL, "training at which the mean score reaches the target", "training"),
         "time_ci": Var((*_CELL, "ci_bound"), "confidence interval of the time", "training"),
         "time_gap": Var(_CELL, _GAP),
-        **_read(_CELL),
+        **_of_runs(_CELL),
     },
     coords={"ci_bound": CI_BOUNDS},
     rows=("algorithm",),
@@ -62,7 +61,7 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "interval of all levels at which a t test of the mean against the target does not reject.",
         "runs are taken to be independent, their mean to be normally distributed",
     ),
-    table=captioned(tables.time_table, "The training at which mean curves reach the target, with its interval."),
+    table=captioned(text.time_table, "The training at which mean curves reach the target, with its interval."),
     statements=text.time_statements,
     views={
         "time": View(
@@ -99,7 +98,7 @@ SPEEDUP = ResultKind(
         "task_speedup_ci": Var((*_JOINED, "ci_bound"), "confidence interval in the task", when="task"),
         "task_pvalue": Var(_JOINED, "p-value of no speed-up in the task", when="task"),
         "task_speedup_gap": Var(_JOINED, _GAP, when="task"),
-        **_read(_JOINED),
+        **_of_runs(_JOINED),
         "n_resamples": Var(_JOINED, "number of reassignments evaluated", dtype=np.int64),
         "n_tasks": Var(_CELL, "number of tasks that say something", dtype=np.int64, when="task"),
         "n_censored": Var(_CELL, "number of those that bound the ratio on one side only", dtype=np.int64, when="task"),
@@ -120,7 +119,7 @@ SPEEDUP = ResultKind(
         "runs are taken to be independent; over tasks like these, whole tasks",
     ),
     table=captioned(
-        tables.speedup_table,
+        text.speedup_table,
         "Speed-ups over the reference with their intervals (by itself, each), p, p adjusted over algorithms (Holm), "
         "and the time at which the level is reached.",
     ),
@@ -128,13 +127,13 @@ SPEEDUP = ResultKind(
     part=Part("speedup", 9, against_reference, on_request=True),
     views={
         "speedup": View(
-            Drawing(plots.draw_speedups, rows=plots.forest_rows, title=plots.compared),
+            Drawing(plots.draw_speedups, rows=plots.speedup_rows, title=plots.against),
             "Speed-ups with their intervals, on a logarithmic axis; arrows mark sides that curves leave open. Over "
             "tasks each task stands in a row, diamonds are geometric means: filled for these tasks, open for tasks "
             "like these.",
         ),
         "curves": View(
-            Drawing(plots.draw_levels, rows=plots.level_rows, title=plots.compared),
+            Drawing(plots.draw_levels, rows=plots.level_rows, title=plots.against),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
             "interval; the distance to the black point, the reference, is the speed-up. Over tasks, these times as "
             "shares of that of the reference.",
@@ -142,17 +141,6 @@ SPEEDUP = ResultKind(
     },
     overlaid=joined_dims,
 )
-
-
-def of_form(joined: bool) -> ResultKind:
-    """Return the declaration of results of each task by itself, or over tasks, with the dims that these have."""
-    skipped, without = ("each", ()) if joined else ("task", (JOINED, "task_effect"))
-    variables = {
-        name: replace(var, dims=tuple(dim for dim in var.dims if dim not in without), when=None)
-        for name, var in SPEEDUP.variables.items()
-        if var.when != skipped
-    }
-    return replace(SPEEDUP, variables=variables)
 
 
 PERFORMANCE_PROFILE = ResultKind(
@@ -186,11 +174,11 @@ PERFORMANCE_PROFILE = ResultKind(
         "whole tasks (for tasks like these), runs within a task (for these tasks)",
     ),
     table=captioned(
-        tables.profile_table,
+        text.score_table,
         "Scores of performance profiles with both intervals (fixed: for these tasks; random: for tasks like these) and "
         "the number of tasks solved.",
     ),
-    statements=text.profile_statements,
+    statements=text.score_statements,
     views={
         "profile": View(
             plots.draw_profiles,

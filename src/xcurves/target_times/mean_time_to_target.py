@@ -1,19 +1,29 @@
-"""The training at which mean curves reach a target, with intervals."""
+"""When mean curves reach a level: what is read of the runs of each algorithm in each task, and times to a target."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.core import validation
+from xcurves.core import run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.preprocessing.normalization import Reference, say_reference
-from xcurves.target_times import cautions, readings
+from xcurves.kernels import mean_curves
+from xcurves.kernels.mean_curves import MeanCurve, Tracks
+from xcurves.kernels.moments import Floats
+from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
-from xcurves.target_times.readings import Cells, Reading
+from xcurves.target_times.text import Reason, described
+
+SCALES = ("linear", "log")
+NO_CURVE = MeanCurve(np.full(1, np.nan), np.full((2, 1), np.nan), np.zeros(0), np.zeros(0))
+BY_DESIGN = (Reason.FEW_RUNS, Reason.NO_LEVELS, Reason.AT_ZERO, Reason.NOT_COMPARED)  # whatever the scores are
 
 
 def mean_time_to_target(
@@ -86,8 +96,7 @@ def mean_time_to_target(
     (('algorithm',), True)
     """
     curves = check_curves(curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved())
-    higher = validation.check_flag("higher_is_better", higher_is_better)
-    taken, others, core, reading = readings.readings(curves, target, training_scale, higher=higher)
+    taken, others, core, reading = curves_and_target(curves, target, training_scale, higher=higher_is_better)
     result = per_task(
         MEAN_TIME_TO_TARGET,
         time_kernel,
@@ -102,12 +111,164 @@ def mean_time_to_target(
             "higher_is_better": higher_is_better,
         },
     ).drop_vars("training")
-    return cautions.described(result, lazy=is_lazy(curves))
+    return described(result, lazy=is_lazy(curves))
 
 
 def time_kernel(group: Group, *, reading: Reading) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
-    cells = Cells(group, reading)
-    times = readings.times_to_target(cells, group.context.alpha)
+    cells = Readings(group, reading)
+    times = times_to_target(cells, group.context.alpha)
     found = {"time": times.time, "time_ci": times.interval, "time_gap": times.gap, "reason": times.reason}
     return found | cells.ranges()
+
+
+class Reading(NamedTuple):
+    """How kernels read runs: at these levels (None: each run has its own); `sign` is -1 where lower is better."""
+
+    levels: Any
+    log: bool
+    sign: float
+
+
+def curves_and_target(
+    curves: xr.DataArray, target: Reference | None, scale: str, *, higher: bool, joined: Sequence[str] = ()
+) -> tuple[xr.DataArray, list[xr.DataArray], tuple[str, ...], Reading]:
+    """Return curves as kernels take them, their own levels if they have some, and targets; core dims; the reading."""
+    validation.check_flag("higher_is_better", higher)
+    log = validation.check_choice("training_scale", scale, SCALES) == "log"
+    last, training, core = str(curves.dims[-1]), curves["training"], (*joined, "algorithm", "run", EVALUATION)
+    if training.chunks is None:
+        check_time_levels(training.to_numpy(), log=log)
+    scores = curves.drop_vars(["training", EVALUATION], errors="ignore")
+    scores = (scores if last == EVALUATION else scores.rename({last: EVALUATION})).transpose(..., *core)
+    of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
+    wanted = check_reference(of_task, "target", 0.0 if target is None else target)
+    own = [in_label_order(training.transpose(*scores.dims), core)] if training.ndim > 1 else []
+    unit = xr.Variable((), 0.0, training.attrs)  # which results take from the coordinate training
+    return (
+        scores.assign_coords(training=unit),
+        [*own, wanted.broadcast_like(of_task).transpose(*of_task.dims)],
+        core,
+        Reading(None if own else training.to_numpy(), log, 1.0 if higher else -1.0),
+    )
+
+
+def check_time_levels(levels: Floats, *, log: bool) -> None:
+    """Refuse levels of which no ratio or logarithm is a time."""
+    least = np.nanmin(levels, initial=np.inf)
+    if least < 0:
+        raise ValueError(f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it")
+    if log and least == 0:
+        raise ValueError(
+            "training_scale='log' needs levels above 0; got 0. Leave it out: "
+            "curves.where(curves.training > 0, drop=True), or use 'linear'"
+        )
+
+
+class Readings:
+    """What is read of every algorithm in every task, from arrays of shape (task, algorithm, run, evaluation).
+
+    `curves` has lists by task and algorithm, less the target, higher better; arrays have the shape (task, algorithm).
+    """
+
+    def __init__(self, group: Group, reading: Reading) -> None:
+        scores, *own, target = group.data
+        self.target, self.log, self.sign = target.ravel(), reading.log, reading.sign
+        scores = scores.reshape(-1, *scores.shape[-3:])  # joined tasks one by one
+        scores = reading.sign * (scores - self.target[:, np.newaxis, np.newaxis, np.newaxis])
+        levels = own[0].reshape(scores.shape) if own else reading.levels
+        if own:
+            check_time_levels(levels, log=self.log)
+        levels = np.broadcast_to(np.log(levels) if self.log else levels, scores.shape)
+        _check_read(scores, group)
+        shape = scores.shape[:2]
+        self.curves = [[NO_CURVE] * shape[1] for _ in range(shape[0])]  # where not two runs can be read
+        self.reason = np.full(shape, Reason.ESTIMATED)
+        self.n_runs, self.n_ended_early = np.zeros((2, *shape), np.int64)
+        self.last = np.full(shape, np.nan)  # level that all runs have
+        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1))
+        for cell in np.ndindex(shape):
+            task, a = cell
+            curve = mean_curves.curve_of_runs(levels[cell], scores[cell])
+            self.n_runs[cell] = len(curve.runs)
+            if len(curve.last):
+                latest = np.where(np.eye(len(curve.last), dtype=bool), -np.inf, curve.last - curve.step).max(axis=1)
+                self.n_ended_early[cell] = np.count_nonzero(curve.last < latest)
+                self.last[cell] = curve.last.min()
+            if len(curve.runs) > 1 and len(curve.u):
+                self.curves[task][a] = curve
+            else:
+                self.reason[cell] = Reason.FEW_RUNS if len(curve.runs) < 2 else Reason.NO_LEVELS
+
+    def as_scores(self, y: Any) -> Any:
+        """Return numbers of tasks, shape (task, ...), as the scores that were given."""
+        return self.sign * y + self.target.reshape(-1, *[1] * (np.ndim(y) - 1))
+
+    def ranges(self, reference: int | None = None) -> dict[str, Any]:
+        """Return the variables that say how far runs get, those of the reference too, and how many there are."""
+        best = self.best if reference is None else np.maximum(self.best, self.best[:, [reference]])
+        return {
+            "score_best": self.as_scores(np.where(np.isinf(best), np.nan, best)),
+            "training_last": np.exp(self.last) if self.log else self.last,
+            "n_runs": self.n_runs,
+            "n_ended_early": self.n_ended_early,
+        }
+
+
+def _check_read(scores: Floats, group: Group) -> None:
+    """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
+    context, n = group.context, len(scores)
+    names = group.names if len(group.names) == n else [""] * n
+    infinite = np.isinf(scores)
+    run_checks.check_size(np.where(infinite, 0.0, scores), names)
+    counts = np.where(infinite.any(axis=-1), np.nan, 0.0)
+    run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
+    there = np.any(~np.isnan(scores), axis=-1)
+    lacking = there.any(axis=1, keepdims=True) & ~there & there.any(axis=2, keepdims=True)
+    for task, algorithm, run in np.argwhere(lacking & context.paired)[:1]:
+        raise ValueError(
+            f"{names[task]}paired=True needs every run in every algorithm; algorithm {context.algorithms[algorithm]} "
+            f"lacks run {context.runs[run]}. Select the common runs, or use paired=False"
+        )
+
+
+class Times(NamedTuple):
+    """When curves reach their levels, shape (task, algorithm, ...), NaN where nothing is read."""
+
+    time: Floats
+    interval: Floats
+    gap: Floats
+    reason: NDArray[np.intp]
+    low: Floats  # training between which the time is known to lie
+    high: Floats
+    track: Tracks  # of all cells, row after row
+
+
+def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float) -> Times:
+    """Return the times of the tracks of all cells, given why some of these cannot be read."""
+    shape = reason.shape
+    u, point = mean_curves.first_crossing(track)
+    time, first, last = (track.training(each).reshape(shape) for each in (u, track.u[:, 0], track.u[:, -1]))
+    hull, readable = mean_curves.hull_by_pvalue(track, alpha), reason == Reason.ESTIMATED
+    never, at_once = (readable & where.reshape(shape) for where in (point < 0, point == 0))
+    time = np.where(readable, time, np.nan)
+    return Times(
+        time=np.where(at_once, np.nan, time),
+        interval=track.interval(hull).reshape(*shape, 2),
+        gap=np.where(readable, hull.gap.reshape(shape), 0.0),
+        reason=np.where(never, Reason.NOT_REACHED, np.where(at_once, Reason.BETTER_FROM_FIRST, reason)),
+        low=np.where(at_once, 0.0, np.where(never, last, time)),
+        high=np.where(at_once, first, time),
+        track=track,
+    )
+
+
+def times_to_target(cells: Readings, alpha: float) -> Times:
+    """Return the times of all curves to 0, with no interval in tasks where no run gets there."""
+    curves = [curve for of_task in cells.curves for curve in of_task]
+    times = times_of(mean_curves.tracks(curves, [0.0] * len(curves), log=cells.log), cells.reason, alpha)
+    beyond = (cells.best.max(axis=-1, initial=-np.inf) < 0)[:, np.newaxis] & (cells.reason == Reason.ESTIMATED)
+    return times._replace(
+        reason=np.where(beyond, Reason.BEYOND, times.reason),
+        interval=np.where(beyond[..., np.newaxis], np.nan, times.interval),
+    )

@@ -11,22 +11,22 @@ from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, s
 from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.moments import Floats
+from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GREY = "0.55"
-_GAP = 0.8  # rows between two algorithms
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
 _FINE = (0.95, 0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.05)
 
 
-def compared(result: xr.Dataset) -> str:
+def against(result: xr.Dataset) -> str:
     """Return what is compared, over the picture."""
     return f"against {result.attrs['reference']}"
 
 
-def _each(result: xr.Dataset) -> list[xr.Dataset]:
+def _each_algorithm(result: xr.Dataset) -> list[xr.Dataset]:
     """Return what is said of each algorithm, of the only one too."""
     whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
     return list(each_of(whole, "algorithm"))
@@ -34,7 +34,7 @@ def _each(result: xr.Dataset) -> list[xr.Dataset]:
 
 def draw_times(result: xr.Dataset, ax: Axes) -> None:
     """Draw the time of each algorithm in its row."""
-    groups, every = [], _each(result)
+    groups, every = [], _each_algorithm(result)
     for row, one in enumerate(every):
         value, last, (low, high) = one["time"].item(), one["training_last"].item(), one["time_ci"].to_numpy()
         style, start = style_in(one), low if low > 0 else -np.inf
@@ -64,16 +64,16 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
     level, ends = result["reference_level"].item(), result[["mean_curve_training", "reference_curve_training"]]
     span = float(ends.to_array().max().fillna(result["reference_time"]))
     label = f"{result.attrs['reference']} (reference)"
-    _draw_curve(ax, result, "reference_", level, span, Style("black", "-", "o"), label)
-    for one in _each(result):
-        _draw_curve(ax, one, "", level, span, style_in(one), str(one["algorithm"].item()))
+    _draw_timed(ax, result, "reference_", level, span, Style("black", "-", "o"), label)
+    for one in _each_algorithm(result):
+        _draw_timed(ax, one, "", level, span, style_in(one), str(one["algorithm"].item()))
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
     ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
     ax.grid(alpha=0.3)
 
 
-def _draw_curve(ax: Axes, one: xr.Dataset, which: str, level: float, span: float, style: Style, label: str) -> None:
+def _draw_timed(ax: Axes, one: xr.Dataset, which: str, level: float, span: float, style: Style, label: str) -> None:
     """Draw a mean curve, and on the level its time with the interval, up to the end of all curves."""
     curve, time = one[f"{which}curve" if which else "mean_curve"], one[f"{which}time"].item()
     low, high = one[f"{which}time_ci"].to_numpy()
@@ -87,7 +87,7 @@ def _draw_curve(ax: Axes, one: xr.Dataset, which: str, level: float, span: float
 
 def _draw_relative(result: xr.Dataset, ax: Axes) -> None:
     """Draw times in each task as shares of the time of the reference."""
-    task, every = str(result.attrs["task"]), _each(result)
+    task, every = str(result.attrs["task"]), _each_algorithm(result)
     names = np.atleast_1d(result[task].to_numpy()).tolist()
     for a, one in enumerate(every):
         share = (one["time"] / one["reference_time"]).where(np.isfinite(one["time"] * one["reference_time"]))
@@ -100,53 +100,55 @@ def _draw_relative(result: xr.Dataset, ax: Axes) -> None:
     ax.grid(axis="x", alpha=0.3)
 
 
-def forest_rows(result: xr.Dataset) -> float:
-    """Return how many rows the forest has."""
+def speedup_rows(result: xr.Dataset) -> float:
+    """Return how many rows the speed-ups take."""
     n = result.sizes.get("algorithm", 1)
-    task = result.attrs.get("task")
-    return n if "task_speedup" not in result else 0.75 * n * (result.sizes.get(str(task), 1) + 2 + _GAP)
+    return 0.75 * lines_of_tasks(result, n) if "task_speedup" in result else n
 
 
 def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
     """Draw speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
-    ax.axvline(0, color="0.6", linewidth=1)
-    rows: list[tuple[float, str]] = []
-    groups: list[IntervalGroup] = []
-    top = 0.0
-    for one in _each(result):
-        name, style = str(one["algorithm"].item()), style_in(one)
-        if "task_speedup" not in result:
-            groups += _logs(one["speedup"], one["speedup_ci"], np.array([top]), style)
-            rows.append((top, name))
-            top += 1
-            continue
-        task = str(one.attrs["task"])
-        own = one if task in one["task_speedup"].dims else one.expand_dims(task)
-        own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
-        y = top + np.arange(float(own.sizes[task]))
-        groups += _logs(own["task_speedup"], own["task_speedup_ci"].transpose(task, ...), y, Style(_GREY, "-", "o"))
-        rows += zip(y, map(str, own[task].to_numpy().tolist()), strict=True)
-        ax.text(0.01, top - 0.62, name, transform=ax.get_yaxis_transform(), fontsize="small", fontweight="bold",
-                va="center", color=style.color)  # fmt: skip
-        top += own.sizes[task] + 0.3
-        for claim, which in (("fixed", f"mean, these {task}s"), ("random", f"mean, {task}s like these")):
-            if claim in one["task_effect"]:
-                mean, black = one.sel(task_effect=claim), Style("black", "-", "D")
-                found = _logs(mean["speedup"], mean["speedup_ci"], np.array([top]), black)
-                groups += [each._replace(filled=claim == "fixed", flag=f"{claim} mean") for each in found]
-                rows.append((top, which))
-            top += 1
-        top += _GAP
-    draw_intervals(ax, groups)
-    _label_ratios(ax, ax.get_xlim())
-    ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize="small")
-    ax.set_ylim(max((at for at, _ in rows), default=0) + 0.7, -1.2 if "task_speedup" in result else -0.7)
+    every = _each_algorithm(result)
+    if "task_speedup" in result:
+        draw_by_task(ax, map(_rows_of_speedup, every), result.attrs["task"])
+    else:
+        ax.axvline(0, color="0.6", linewidth=1)
+        rows = [_logs(one["speedup"], one["speedup_ci"], style_in(one), row) for row, one in enumerate(every)]
+        draw_intervals(ax, [group for groups in rows for group in groups])
+        list_rows(ax, [str(one["algorithm"].item()) for one in every])
+        ax.grid(axis="x", alpha=0.3)
+    fine = max(map(abs, ax.get_xlim())) < np.log2(1.06)
+    low, high = np.exp2(ax.get_xlim())
+    ticks = [each for each in (_FINE if fine else _TICKS) if low <= each <= high]
+    ax.set_xticks(np.log2(ticks), [number(each) for each in ticks], fontsize="small")
     ax.set_xlabel(f"speed-up over {result.attrs['reference']}")
-    ax.grid(axis="x", alpha=0.3)
 
 
-def _logs(value: xr.DataArray, bounds: xr.DataArray, y: Floats, style: Style) -> list[IntervalGroup]:
+def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
+    """Return the tasks of an algorithm, the largest speed-up first."""
+    task = str(one.attrs["task"])
+    own = one if task in one["task_speedup"].dims else one.expand_dims(task)
+    own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
+    ends = own["task_speedup_ci"].transpose(task, ...)
+
+    def of_claim(claim: str, y: Floats) -> list[IntervalGroup]:
+        if claim not in one["task_effect"]:
+            return []
+        mean = one.sel(task_effect=claim)
+        return _logs(mean["speedup"], mean["speedup_ci"], Style("black", "-", "D"), y)
+
+    return RowsOfTasks(
+        own[task].to_numpy().tolist(),
+        lambda y: _logs(own["task_speedup"], ends, Style(_GREY, "-", "o"), y),
+        of_claim,
+        str(one["algorithm"].item()),
+        style_in(one).color,
+    )
+
+
+def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int) -> list[IntervalGroup]:
     """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
+    y = np.atleast_1d(np.asarray(rows, float))
     with np.errstate(divide="ignore"):
         x = np.log2(np.atleast_1d(value.to_numpy()))
         low, high = np.log2(bounds.to_numpy().reshape(-1, 2)).T
@@ -164,16 +166,9 @@ def _logs(value: xr.DataArray, bounds: xr.DataArray, y: Floats, style: Style) ->
     ]
 
 
-def _label_ratios(ax: Axes, limits: tuple[float, float]) -> None:
-    """Write ratios under an axis of their logarithms."""
-    fine = max(map(abs, limits)) < np.log2(1.06)
-    ticks = [each for each in (_FINE if fine else _TICKS) if limits[0] <= np.log2(each) <= limits[1]]
-    ax.set_xticks(np.log2(ticks), [number(each) for each in ticks], fontsize="small")
-
-
 def draw_profiles(result: xr.Dataset, ax: Axes) -> None:
     """Draw the share of tasks within each factor of the best, a step curve for each algorithm."""
-    for one in sorted(_each(result), key=lambda one: -one["score"].item()):
+    for one in sorted(_each_algorithm(result), key=lambda one: -one["score"].item()):
         style = style_in(one)
         label = f"{one['algorithm'].item()} ({number(one['score'].item(), 2)})"
         ax.step(one["tau"], one["share"], where="post", color=style.color, linestyle=style.linestyle, label=label)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import JOINED, is_lazy, per_task
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context
+from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.kernels.plans import EXACT_LIMIT
 from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
-from xcurves.target_times import cautions
 from xcurves.target_times.comparisons import DRAWN, Options, speedup_kernel
-from xcurves.target_times.kinds import SPEEDUP, of_form
-from xcurves.target_times.readings import SCALES, readings
+from xcurves.target_times.kinds import SPEEDUP
+from xcurves.target_times.mean_time_to_target import SCALES, curves_and_target
+from xcurves.target_times.text import described
 
 
 def speedup(
@@ -142,12 +144,13 @@ def speedup(
         curves, task = check_task(curves, task)
     elif task_groups is not None:
         raise ValueError("task_groups are families of tasks that are joined. Name the dim of tasks: task='task'")
-    _check_options(curves, reference, target, paired, test, training_scale, of_times)
-    higher = validation.check_flag("higher_is_better", higher_is_better)
+    _check_options(curves, reference, target, paired, test, of_times)
+    validation.check_flag("higher_is_better", higher_is_better)
+    validation.check_choice("training_scale", training_scale, SCALES)
     groups = None if task is None else check_task_groups(curves, task, task_groups)
     joined = [] if task is None else [task]
     families = None if groups is None else np.array(groups.numbers)
-    reading, others = None, []
+    reading, others, higher = None, [], higher_is_better
     if of_times:
         core: tuple[str, ...] = (*joined, *names)
         taken = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
@@ -155,12 +158,12 @@ def speedup(
             budget = curves["budget"].astype(np.float64).broadcast_like(taken).transpose(*taken.dims)
             others = [in_label_order(budget.drop_vars("budget"), core)]
     else:
-        taken, others, core, reading = readings(curves, target, training_scale, higher=higher, joined=joined)
+        taken, others, core, reading = curves_and_target(curves, target, training_scale, higher=higher, joined=joined)
     first = np.sort(taken["algorithm"].to_numpy()).tolist()
     options = Options(reading, first.index(reference), target is not None, test == "randomization", families)
     needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
     result = per_task(
-        of_form(task is not None),
+        _kind(task is not None),
         speedup_kernel,
         taken,
         *others,
@@ -172,7 +175,7 @@ def speedup(
         attrs={
             "reference": reference,
             "target": None if target is None else say_reference(target),
-            "higher_is_better": higher,
+            "higher_is_better": higher_is_better,
             "paired": paired,
             "test": test,
             "training_scale": training_scale,
@@ -182,24 +185,28 @@ def speedup(
         coords=None if groups is None else groups.coord,
     )
     result = result.drop_vars("training", errors="ignore").drop_sel(algorithm=[reference])
-    return cautions.described(result, lazy=is_lazy(curves))
+    return described(result, lazy=is_lazy(curves))
+
+
+def _kind(joined: bool) -> ResultKind:
+    """Return the declaration of results of each task by itself, or over tasks, with the dims that these have."""
+    skipped, without = ("each", ()) if joined else ("task", (JOINED, "task_effect"))
+    variables = {
+        name: replace(var, dims=tuple(dim for dim in var.dims if dim not in without), when=None)
+        for name, var in SPEEDUP.variables.items()
+        if var.when != skipped
+    }
+    return replace(SPEEDUP, variables=variables)
 
 
 def _check_options(
-    curves: xr.DataArray,
-    reference: Hashable,
-    target: Reference | None,
-    paired: bool,
-    test: str,
-    scale: str,
-    of_times: bool,
+    curves: xr.DataArray, reference: Hashable, target: Reference | None, paired: bool, test: str, of_times: bool
 ) -> None:
     labels.algorithm_pairs(curves, reference)
     if reference is None:
         raise ValueError(f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}")
     validation.check_flag("paired", paired)
     validation.check_choice("test", test, ("welch", "randomization"))
-    validation.check_choice("training_scale", scale, SCALES)
     if target is not None and paired:
         raise ValueError("paired=True has no target: two times are read at different levels. Leave target= out")
     if target is not None and test == "randomization":

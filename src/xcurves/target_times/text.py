@@ -1,14 +1,19 @@
-"""The sentences about times, speed-ups and performance profiles."""
+"""The sentences and tables about times, speed-ups and performance profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
+from itertools import islice
+from typing import Self
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.core.schema import Statement, statements
+from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import (
     count,
     ends_of,
@@ -21,23 +26,10 @@ from xcurves.core.wording import (
     unadjusted_over_tasks,
     units_of,
 )
-from xcurves.target_times.cautions import cells_of, ended_early
-from xcurves.target_times.readings import Reason
 
 _MOST = 3  # algorithms that an answer names
-_LINES = 6  # facts about tasks that a summary has
+_LINES = 6  # facts about tasks, or curves that end early, that a summary has
 _COMPARED = 12  # comparisons that a summary lists
-_WHY = {
-    Reason.NOT_REACHED: "not reached within its budget",
-    Reason.BETTER_FROM_FIRST: "there from its first level on",
-    Reason.REFERENCE_NOT_REACHED: "not reached by the reference within its budget",
-    Reason.REFERENCE_BETTER_FROM_FIRST: "the reference is there from its first level on",
-    Reason.FEW_RUNS: "fewer than two runs",
-    Reason.NO_LEVELS: "its runs have no levels in common",
-    Reason.BEYOND: "no run reaches it",
-    Reason.AT_ZERO: "the last level of the reference is 0",
-    Reason.NOT_COMPARED: "not compared",
-}
 _SKEWED = "Intervals of a time of 0.95 hold 0.88 to 0.90 where runs are skewed; those of ratios hold theirs."
 _SCOPE = (
     "A speed-up is at this level and this horizon: with a decaying learning rate a curve read early understates what a "
@@ -49,20 +41,42 @@ _NO_INVERSE = (
 )
 
 
+class Reason(IntEnum):
+    """Why there is no estimate, with its words."""
+
+    words: str
+    ESTIMATED = 0, "estimated"
+    NOT_REACHED = 1, "not reached within its budget"
+    BETTER_FROM_FIRST = 2, "there from its first level on"
+    REFERENCE_NOT_REACHED = 3, "not reached by the reference within its budget"
+    REFERENCE_BETTER_FROM_FIRST = 4, "the reference is there from its first level on"
+    FEW_RUNS = 5, "fewer than two runs"
+    NO_LEVELS = 6, "its runs have no levels in common"
+    BEYOND = 7, "no run reaches it"
+    AT_ZERO = 8, "the last level of the reference is 0"
+    NOT_COMPARED = 9, "not compared"
+
+    def __new__(cls, code: int, words: str) -> Self:
+        """Return a reason that is its code."""
+        made = int.__new__(cls, code)
+        made._value_, made.words = code, words
+        return made
+
+
 def time_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield when each mean curve reaches the target."""
     said = []
     for name, one in _sorted(result, "time"):
         time, (low, high) = one["time"].item(), ends_of(one["time_ci"])
-        known = f" at {quantity(time, units_of(one['time']))}" if np.isfinite(time) else f": {_why(one)}"
+        known = f" at {quantity(time, units_of(one['time']))}" if np.isfinite(time) else f": {_reason_words(one)}"
         said.append(f"{name}{known} ({interval(low or -np.inf, high)})")
     sign = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
     answer = f"The mean score is {sign} {result.attrs['target']}: {joined(said, '; ', max(_MOST, 7 - len(said)))}."
     yield from statements(answer, [*_gaps(result, "time_gap", "Levels"), *_early(result)], [_SKEWED])
 
 
-def _why(one: xr.Dataset) -> str:
-    return _WHY[Reason(int(one["reason"].item()))]
+def _reason_words(one: xr.Dataset) -> str:
+    return str([*Reason][int(one["reason"].item())].words)
 
 
 def _early(result: xr.Dataset) -> list[str]:
@@ -97,7 +111,7 @@ def ratio_words(ratio: float, low: float, high: float) -> str:
 
 def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much sooner each algorithm is than the reference."""
-    answer, details = _over_tasks(result) if "median_speedup" in result else _by_task(result)
+    answer, details = _over_all_tasks(result) if "median_speedup" in result else _single_tasks(result)
     if result.sizes.get("algorithm", 1) > 1 and details is not None:
         details.append("p is adjusted over algorithms (Holm); intervals are not.")
     falls = f"{result.attrs['reference']} has been better before its last level than there: consider target=."
@@ -106,7 +120,7 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from statements(answer, [*(details or []), *_early(result)], [] if details is None else warned)
 
 
-def _against(result: xr.Dataset) -> str:
+def _compared_with(result: xr.Dataset) -> str:
     """Return in words with what is compared: the reference, and which score is to be reached."""
     reference, level = result.attrs["reference"], ""
     if result.attrs.get("of_times"):
@@ -119,7 +133,7 @@ def _against(result: xr.Dataset) -> str:
     return f"Against {reference}, to the last mean score of {reference}{level}"
 
 
-def _by_task(result: xr.Dataset) -> tuple[str, list[str] | None]:
+def _single_tasks(result: xr.Dataset) -> tuple[str, list[str] | None]:
     """Return the answer and details of comparisons in each task by itself; of one task, those shown first."""
     alpha, n_tasks = provenance.alpha_of(result), result["speedup"].size // max(result.sizes.get("algorithm", 1), 1)
     cells = list(cells_of(result, "speedup"))
@@ -142,7 +156,7 @@ def _by_task(result: xr.Dataset) -> tuple[str, list[str] | None]:
             "tell times apart."
         )
     gaps = _gaps(result, "speedup_gap", "Ratios")
-    return f"{_against(result)}: {what}.", [*details, *gaps, *unadjusted_over_tasks(n_tasks)]
+    return f"{_compared_with(result)}: {what}.", [*details, *gaps, *unadjusted_over_tasks(n_tasks)]
 
 
 def _is_shown(one: xr.Dataset, alpha: float) -> bool:
@@ -153,13 +167,11 @@ def _comparison(one: xr.Dataset, alpha: float) -> str:
     """Return what is said of one comparison."""
     ratio, p, (low, high) = one["speedup"].item(), one["pvalue_adjusted"].item(), ends_of(one["speedup_ci"])
     if np.isnan(low):
-        return f"no interval: {_why(one)}" if np.isnan(ratio) else f"{_bare(ratio)} (no interval)"
+        return f"no interval: {_reason_words(one)}" if np.isnan(ratio) else f"{_bare(ratio)} (no interval)"
     anything = "any ratio is possible" if np.isnan(ratio) else f"{_bare(ratio)} (any ratio is possible)"
     said = anything if _is_open(one["speedup_ci"]) else ratio_words(ratio, low, high)
-    said += f" ({_why(one)})" if np.isnan(ratio) else ""
-    if np.isnan(p):
-        return said
-    return f"{said}{'' if _is_shown(one, alpha) else ', not shown to differ'}, {pvalue(p)}"
+    said += f" ({_reason_words(one)})" if np.isnan(ratio) else ""
+    return said if np.isnan(p) else f"{said}{', not shown to differ' * (not _is_shown(one, alpha))}, {pvalue(p)}"
 
 
 def _bare(ratio: float) -> str:
@@ -171,22 +183,21 @@ def _is_open(bounds: xr.DataArray) -> bool:
     return ends_of(bounds) == (0, np.inf)
 
 
-def _over_tasks(result: xr.Dataset) -> tuple[str, list[str]]:
+def _over_all_tasks(result: xr.Dataset) -> tuple[str, list[str]]:
     """Return the answer and details of geometric means over tasks."""
     task, cells = result.attrs["task"], _sorted(result, "speedup", -1)
-    said = joined([_claims(name, one, task) for name, one in cells], "; ", _MOST)
+    said = joined([_say_claims(name, one, task) for name, one in cells], "; ", _MOST)
     details = [f"{name}: {text}." for name, one in cells for text in _of_tasks(one, task)]
     if len(details) > _LINES:
-        more = f"And {len(details) - _LINES} more such facts; the table has a row for each algorithm."
-        details = [*details[:_LINES], more]
-    claims = (
+        details[_LINES:] = [f"And {len(details) - _LINES} more such facts; the table has a row for each algorithm."]
+    details.append(
         f"For these {task}s (fixed): had other runs been made on these very {task}s. For {task}s like these (random): "
         f"had other {task}s been drawn from where these come from."
     )
-    return f"{_against(result)}, geometric mean over {task}s: {said}.", [*details, claims]
+    return f"{_compared_with(result)}, geometric mean over {task}s: {said}.", details
 
 
-def _claims(name: str, one: xr.Dataset, task: str) -> str:
+def _say_claims(name: str, one: xr.Dataset, task: str) -> str:
     """Return both claims of one algorithm, or its median task where there is no mean."""
     n = one["n_tasks"].item()
     if not n:
@@ -201,49 +212,122 @@ def _claims(name: str, one: xr.Dataset, task: str) -> str:
     if ratio == ratio:
         return f"{name} {_bare(ratio)} ({'; '.join(said)})"
     censored = one["n_censored"].item()
-    why = (
-        f"as {number(censored)} of {count(n, task)} {'bounds' if censored == 1 else 'bound'} the ratio on one side only"
-    )
-    if not _has_median(one):
-        return f"{name}: no mean, {why} ({'; '.join(said)})"
-    return f"{name}: {_median(one, task)}; no mean, {why}"
-
-
-def _has_median(one: xr.Dataset) -> bool:
-    return bool(one["median_speedup_ci"].notnull().all()) and not _is_open(one["median_speedup_ci"])
+    bound = f"{number(censored)} of {count(n, task)} {'bounds' if censored == 1 else 'bound'}"
+    why = f"no mean, as {bound} the ratio on one side only"
+    median = _median(one, task)
+    return f"{name}: {median}; {why}" if median else f"{name}: {why} ({'; '.join(said)})"
 
 
 def _median(one: xr.Dataset, task: str) -> str:
-    return f"in the median {task} {ratio_words(one['median_speedup'].item(), *ends_of(one['median_speedup_ci']))}"
+    """Return the ratio in the median task, "" where nothing bounds it."""
+    ends = one["median_speedup_ci"]
+    if ends.isnull().any() or _is_open(ends):
+        return ""
+    return f"in the median {task} {ratio_words(one['median_speedup'].item(), *ends_of(ends))}"
 
 
 def _of_tasks(one: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the median task, and which tasks are bounded or say nothing."""
-    if _has_median(one) and one["speedup"].notnull():  # otherwise the answer has it
-        yield _median(one, task)
+    median = _median(one, task)
+    if median and one["speedup"].notnull():  # otherwise the answer has it
+        yield median
     if task not in one["reason"].dims:
         return
     codes, labels = one["reason"].to_numpy(), one[task].to_numpy()
-    for code, why in _WHY.items():
-        mine = labels[codes == code].tolist()
-        if mine and code != Reason.NOT_COMPARED:
-            yield f"{why} in {count(len(mine), task)} ({listed(mine, 4)})"
+    for reason in Reason:
+        mine = labels[codes == reason].tolist()
+        if mine and reason not in (Reason.ESTIMATED, Reason.NOT_COMPARED):
+            yield f"{reason.words} in {count(len(mine), task)} ({listed(mine, 4)})"
     silent = int((codes != Reason.NOT_COMPARED).sum()) - int(one["n_tasks"].item())
     if silent > 0:
         yield f"without {count(silent, task)} that neither reaches"
 
 
-def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
+def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the scores of performance profiles, and which differences are shown for tasks like these."""
     task, p = result.attrs["task"], result["pvalue_adjusted"].to_numpy()
-    scores = [
-        (name, one["score"].item(), ends_of(one["score_ci"].sel(task_effect="random")))
+    said = [
+        f"{name} {number(one['score'].item())} ({interval(*ends_of(one['score_ci'].sel(task_effect='random')))})"
         for name, one in _sorted(result, "score", -1)
     ]
-    said = [f"{name} {number(score)} ({interval(*ends)})" for name, score, ends in scores]
     n_shown, n_pairs = int(provenance.significant(p, provenance.alpha_of(result)).sum()), int((~np.isnan(p)).sum())
     best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(said[:_MOST])}"
     differ = f"{n_shown} of {count(n_pairs, 'pair')} are shown to differ on {task}s like these (p adjusted over pairs)."
     more = [f"Then {joined(said[_MOST:])}."] * (len(said) > _MOST)
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
     yield from statements(f"{best}; intervals are for {task}s like these.", [differ, *more], [caution])
+
+
+def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
+    """Say what the numbers of `reason` mean, as CF does, and warn of what a computed result has."""
+    result["reason"].attrs["flag_meanings"] = " ".join(each.name.lower() for each in Reason)
+    if not lazy:
+        _warn_of_times(result)
+    return result
+
+
+def cells_of(result: xr.Dataset, name: str, where: xr.DataArray | None = None) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield every cell of a variable, or those where something holds, with its words: "task 'x', sac"."""
+    variable = result[name]
+    for cell in np.argwhere(np.ones(variable.shape, bool) if where is None else where.to_numpy()).tolist():
+        places = dict(zip(variable.dims, cell, strict=True))
+        one = result.isel(places)
+        said = [f"{dim} {result[dim][place].item()!r}" for dim, place in places.items() if dim != "algorithm"]
+        yield ", ".join([*said, *[str(one["algorithm"].item())] * (not one["algorithm"].dims)]), one
+
+
+def ended_early(result: xr.Dataset) -> tuple[list[str], int]:
+    """Return a sentence for each of the first cells of which runs end earlier than others, and how many there are."""
+    early = result["n_ended_early"] > 0
+    said = []
+    for words, one in islice(cells_of(result, "n_ended_early", early), _LINES):
+        n, last = one["n_ended_early"].item(), quantity(one["training_last"].item(), units_of(one["training_last"]))
+        ends = f"{number(n)} of its {number(one['n_runs'].item())} runs {'end' if n > 1 else 'ends'}"
+        said.append(f"{words} is read up to {last}: {ends} earlier than others.")
+    return said, int(early.sum())
+
+
+def _warn_of_times(result: xr.Dataset) -> None:
+    """Warn once of targets beyond all runs, of runs that end early, and of a reference that has been better."""
+    beyond = result["reason"] == Reason.BEYOND
+    for words, one in islice(cells_of(result, "reason", beyond), 1):
+        more = f" (in {number(beyond.sum().item())} comparisons)" * bool(beyond.sum() > 1)
+        best = quantity(one["score_best"].item(), units_of(one["score_best"]))
+        provenance.warn(
+            f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
+            "Name another one"
+        )
+    early, n = ended_early(result)
+    for said in early[:1]:
+        more = f" (so {n - 1} more)" if n > 1 else ""
+        provenance.warn(f"{said.removesuffix('.')}{more}. To read further, leave out by name the runs that crashed")
+    if "reference_falls" in result and (result["reference_falls"] > 0).any():
+        provenance.warn(
+            f"{result.attrs['reference']} has been better before its last level than there. Consider target="
+        )
+
+
+def time_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each algorithm: the time and its interval."""
+    return frame_of({"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"])
+
+
+def speedup_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each algorithm: speed-up, interval, p; of one task the time, over tasks both claims."""
+    columns = {"speedup": result["speedup"]}
+    if "task_effect" not in result["speedup_ci"].dims:
+        columns |= bounds(result["speedup_ci"]) | {"p": result["pvalue"], "p_adjusted": result["pvalue_adjusted"]}
+        return frame_of(columns | {"time": result["time"]}, ["algorithm"])
+    for claim in result["task_effect"].to_numpy().tolist():
+        own = result.sel(task_effect=claim, drop=True)
+        columns |= bounds(own["speedup_ci"], f"{claim}_") | {f"{claim}_p": own["pvalue_adjusted"]}
+    columns |= {"median": result["median_speedup"], **bounds(result["median_speedup_ci"], "median_")}
+    return frame_of(columns | {"tasks": result["n_tasks"]}, ["algorithm"])
+
+
+def score_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each algorithm: the score, both intervals, how many tasks it solves."""
+    columns = {"score": result["score"]}
+    for claim in result["task_effect"].to_numpy().tolist():
+        columns |= bounds(result["score_ci"].sel(task_effect=claim, drop=True), f"{claim}_")
+    return frame_of(columns | {"solved": result["n_reached"]}, ["algorithm"])

@@ -8,10 +8,11 @@ import pytest
 import xarray as xr
 
 from damage import FORMATS, archive, try_damage
+from layers import slow
 from strategies import make_curves
 from xcurves.archive import open_dataset, read, write
 from xcurves.core import archive_formats
-from xcurves.core.archive_content import NAME, content_of, digest_of
+from xcurves.core.archive_formats import DIGEST, content_of, digest_of
 
 ACTED_ON = {
     "scale_factor": 0.01,
@@ -71,7 +72,7 @@ def test_the_digest_is_that_of_the_content_in_every_engine(tmp_path, engine, mon
     data = xr.Dataset(values, {"i": [10, 20, 30, 40]}, {"history": "made up", "pair": [3.0, 4.0]})
     path = write(data, tmp_path / ("a.zarr" if engine == "zarr" else "a.nc"))
     with xr.open_dataset(path, engine=engine) as opened:
-        recorded = opened.attrs[NAME]
+        recorded = opened.attrs[DIGEST]
     assert recorded == digest_of(content_of({"/": data}))
     xr.testing.assert_identical(read(path), data)
 
@@ -102,12 +103,12 @@ def test_any_change_of_content_changes_the_digest(change):
 def test_an_archive_whose_mark_is_changed_is_refused(tmp_path):
     path, _ = archive("netCDF-4", tmp_path)
     h5py = pytest.importorskip("h5py")
-    for name, value in ((NAME, "sha256:0"), ("xcurves_digesT", None)):
+    for name, value in ((DIGEST, "sha256:0"), ("xcurves_digesT", None)):
         copy = shutil.copy(path, tmp_path / "copy.nc")
         with h5py.File(copy, "a") as opened:
             if value is None:
-                opened.attrs[name] = opened.attrs[NAME]
-                del opened.attrs[NAME]
+                opened.attrs[name] = opened.attrs[DIGEST]
+                del opened.attrs[DIGEST]
             else:
                 opened.attrs[name] = value
         with pytest.raises(ValueError, match="its content is not what was written"):
@@ -126,7 +127,7 @@ def curves():
     return make_curves(np.array([[[0.0, 0.5, 1.0]] * 2] * 2)).rename("score").to_dataset()
 
 
-@pytest.mark.parametrize("names", [[*ACTED_ON], *(pytest.param([name], marks=pytest.mark.slow) for name in ACTED_ON)])
+@pytest.mark.parametrize("names", [[*ACTED_ON], *(slow([name]) for name in ACTED_ON)])
 def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(curves, place, names):
     for data in (curves["score"], curves["training"], curves):
         data.attrs.update({name: ACTED_ON[name] for name in names})

@@ -1,4 +1,4 @@
-"""Runs below a folder: the logs of each, and what the names of their folders or files say about it."""
+"""What a kind of log declares, and runs below a folder: their logs, and what names of folders or files say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.labels import shown
 from xcurves.core.validation import check_path
-from xcurves.readers.source import Run, Source, check_cells, parsing
+from xcurves.readers.log_files import Run, check_cells, parsing
 
 Key = tuple[str, Any]  # algorithm and run
 
@@ -25,12 +25,26 @@ _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
-def files_below(root: str | Path) -> list[Path]:
-    """Return all files below a folder in order, or the file itself.
+class Source(NamedTuple):
+    """A kind of log; either `read_run` or `read_all` reads it."""
 
-    Hidden files and folders are left out, save those of Hydra. Links out of `root` are followed; links to what is in it
-    or to a parent are not, so that no log is read twice.
-    """
+    name: str
+    what: str
+    is_log: Callable[[Path], bool]
+    read_run: Callable[[Sequence[Path]], Run] | None = None  # of logs whose folders or files name the run
+    read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
+    logs: str = ""
+    units: Mapping[str, str] = {}
+    long_names: Mapping[str, str] = {}
+    single: bool = False  # one file holds all runs and is not looked for in folders
+    value: str | None = None  # the columns of the scores, of training and of tasks
+    training: str | None = "step"
+    extra: tuple[str, ...] = ()
+    also_writes: tuple[str, ...] = ()  # sources whose files are often beside
+
+
+def files_below(root: str | Path) -> list[Path]:
+    """Return all files below a folder in order, without hidden ones save those of Hydra, or the file itself."""
     root = check_path(root)
     if root.is_file():
         return [root]
@@ -45,6 +59,7 @@ def files_below(root: str | Path) -> list[Path]:
 
 
 def _is_looked_at(path: Path, home: Path) -> bool:
+    """Return whether a file or folder is read: links out of `home` are followed, none to what is read anyway."""
     if path.name.startswith(".") and path.name != ".hydra":
         return False
     if not path.is_symlink():
@@ -66,13 +81,10 @@ def where(root: str | Path) -> str:
     return f"{'in' if Path(root).is_file() else 'below'} {Path(root).name}"
 
 
-def read_runs(
+def read_each_run(
     root: str | Path, source: Source, folders: str | Sequence[str] | None = None, names: str | None = None
 ) -> pd.DataFrame:
-    """Read the logs of every run, and put them below each other with what their folders or files say.
-
-    One warning says what was left out.
-    """
+    """Read the logs of every run, and put them below each other with what their folders or files say."""
     logs = find_logs(root, source.is_log, source.logs)
     labels, groups = _by_folders(root, logs, folders) if names is None else _by_pattern(root, logs, names)
     runs = [_read(source, files) for files in groups.values()]
@@ -214,10 +226,7 @@ def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFra
 def join_histories(
     histories: Mapping[Key, Any], read: Callable[[Key, Any], pd.DataFrame], *, of: str, example: str
 ) -> pd.DataFrame:
-    """Return the rows of histories in memory, after `algorithm` and `run`.
-
-    `of` names what the rows are, `example` is a history as users name it.
-    """
+    """Return the rows of histories in memory, after `algorithm` and `run`; `of` names what the rows are."""
     if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
         raise TypeError(
             f"histories must map (algorithm, run) to histories; got {type(histories).__name__}. "
@@ -244,3 +253,11 @@ def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:
     if rows[step].is_unique or (rows.groupby(step).count() > 1).drop(columns="epoch", errors="ignore").any(axis=None):
         return rows
     return rows.groupby(step, sort=False, dropna=False).first().reset_index()[list(rows)]
+
+
+def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
+    """Return what is given by the names of algorithms."""
+    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
+        got = type(given).__name__
+        raise TypeError(f"{argument} must map names of algorithms to {what}; got {got}. Name it: {{{example}}}")
+    return given

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -113,28 +112,19 @@ def as_digits(value: float) -> str:
 
 
 def check_statistics(
-    cvar_level: Numbers,
-    cvar: str,
-    threshold: Numbers | None,
-    target: float | None,
-    higher_is_better: bool,
+    cvar_level: Numbers, cvar: str, threshold: Numbers | None, target: float | None, higher_is_better: bool
 ) -> Summaries:
     """Return which statistics are wanted, and by which definitions."""
+    levels = _check_distinct("cvar_level", cvar_level)
+    for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
+        raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
     return Summaries(
-        levels=_check_levels(cvar_level),
+        levels=levels,
         conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
         thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
         targets=np.zeros(0) if target is None else np.array([validation.check_number("target", target)]),
         higher=validation.check_flag("higher_is_better", higher_is_better),
     )
-
-
-def _check_levels(cvar_level: Numbers) -> Floats:
-    """Return levels of CVaR."""
-    levels = _check_distinct("cvar_level", cvar_level)
-    for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
-        raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
-    return levels
 
 
 def check_probabilities(probabilities: Numbers | None) -> Floats:
@@ -149,17 +139,13 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     """Return the smallest and the largest possible score."""
     if bounds is None:
         return -np.inf, np.inf
-    low, high = (each if np.isinf(each) else validation.check_number("bounds", each) for each in _pair(bounds))
-    if not low < high:
-        raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
-    return low, high
-
-
-def _pair(bounds: Any) -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
         raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)") from None
+    low, high = (each if np.isinf(each) else validation.check_number("bounds", each) for each in (low, high))
+    if not low < high:
+        raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
     return low, high
 
 
@@ -171,6 +157,30 @@ def check_tolerance(tolerance: float | None, interval: str) -> float | None:
     if interval != "exact":
         raise ValueError(f"tolerance is an exact interval; got interval={interval!r}. Use interval='exact'")
     return share
+
+
+def check_simultaneous(
+    simultaneous: str | None, scores: xr.DataArray, core: Sequence[str], interval: str, outer: Sequence[str]
+) -> bool:
+    """Return whether intervals must hold at all training levels together."""
+    if simultaneous is None:
+        return False
+    validation.check_choice("simultaneous", simultaneous, ("training",))
+    if "training" not in scores.dims or "training" in core:
+        raise ValueError(
+            f"simultaneous='training' needs the dim 'training' beside dim={tuple(core)}; scores have "
+            f"{tuple(map(str, scores.dims))}. Leave simultaneous out"
+        )
+    if interval != "percentile":
+        raise ValueError(
+            f"simultaneous='training' resamples residual runs; got interval={interval!r}. Use interval='percentile'"
+        )
+    if outer:
+        raise ValueError(
+            f"simultaneous='training' gives single trials random signs; got unit={outer[0]!r}. Average the trials of "
+            "each unit first"
+        )
+    return True
 
 
 def check_numbers(name: str, values: Numbers) -> Floats:

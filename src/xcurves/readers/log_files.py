@@ -1,4 +1,4 @@
-"""CSV files, read only if every row has the fields that the header names."""
+"""Files of logs: what is wrong with a damaged one, databases, and CSV, read only if every row has all fields."""
 
 from __future__ import annotations
 
@@ -6,19 +6,74 @@ import csv
 import gzip
 import io
 import re
+import sqlite3
 import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.readers.source import LogError, Run
-
+_SQLITE = b"SQLite format 3\0"  # the first bytes of a database, in which MLflow and Optuna keep runs
 _TABLES = ".csv", ".csv.gz"
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 _DELIMITERS = {";": "semicolons", "\t": "tabs"}
 _DECIMAL_COMMA = re.compile(rb"[;\t]\s*-?\d+,\d+\s*(?:[;\t\r\n]|$)")
 _LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """The rows of one run, and what of its logs could not be read."""
+
+    rows: pd.DataFrame
+    left_out: str = ""
+
+
+class LogError(ValueError):
+    """A log that cannot be read; the message names the file and the cure."""
+
+
+@contextmanager
+def parsing(path: Path, what: str) -> Iterator[None]:
+    """Say in one line which file it is, whatever parsing a damaged or hostile one raises."""
+    try:
+        yield
+    except (LogError, ImportError, FileNotFoundError):
+        raise
+    except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise LogError(f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it") from None
+
+
+def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return rows if each cell is one number or text that a file can hold."""
+    for name, column in rows.items():
+        for value in column if column.dtype == object else ():
+            if value is None or isinstance(value, float):
+                continue
+            if isinstance(value, str):
+                lone = not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)
+                kind = "text that cannot be encoded" if lone else ""
+            elif isinstance(value, int):
+                kind = "a whole number of over 64 bits" if abs(value) >= 2**64 else ""
+            else:
+                kind = f"a cell of type {type(value).__name__}"
+            if kind:
+                raise LogError(f"{path}: {name!r} has {kind}; a cell is one number or text. Correct or remove it")
+    return rows
+
+
+def has_sqlite_rows(path: Path, *tables: str) -> bool:
+    """Return whether a file is an SQLite database in which each of these tables has a row."""
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return False
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            return all(database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in tables)
+    except sqlite3.Error:
+        return False
 
 
 def is_table(path: Path) -> bool:

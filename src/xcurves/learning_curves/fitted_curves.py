@@ -1,0 +1,216 @@
+"""What other methods read from the result of a fit, and what its curves predict."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, provenance
+from xcurves.core.driver import Group, Job, compute
+from xcurves.core.run_checks import Context
+from xcurves.core.schema import Layout
+from xcurves.kernels import powerlaw, refits, wls
+from xcurves.kernels.learning import Model
+from xcurves.kernels.moments import Floats
+from xcurves.learning_curves.curvefit import FAR, far
+from xcurves.learning_curves.error_rates import bare, on_dims
+
+THETA = "_xcurves_theta"  # no dim of a task has this name
+_CORE: dict[str, tuple[str, ...]] = {
+    "covariance": ("param", "cov_param"),
+    "n_folds": ("training",),
+    "error_sd": ("training",),
+    "mean_error": ("training",),
+    "fitted_from": (),
+    "backtest_error": (),
+    "backtest_error_law": (),
+    "n_cuts": (),
+    "asymptote_at_bound": (),
+}
+N_PARTS = 2 + len(_CORE)  # arrays that `curves_of` returns
+_SHOWN: dict[str, tuple[str, ...]] = {
+    "prediction": ("n",),
+    "prediction_ci": ("n", "ci_bound"),
+    "change_ratio": ("n",),
+    "change_ratio_ci": ("n", "ci_bound"),
+}
+
+
+def check_fit(fit: xr.Dataset) -> None:
+    """Refuse a fit of which a selection left out variables or labels that are no tasks."""
+    cure = "Select along tasks only, before the prediction"
+    for name in ("error_at_n", "data_reliance", "gamma", "at", *_CORE):
+        if name not in fit:
+            raise ValueError(f"fit has no variable {name!r}, which a selection left out. {cure}")
+        lost = [dim for dim in _CORE.get(name, ()) if dim not in fit[name].dims]
+        if lost:
+            raise ValueError(f"fit has no dim {lost[0]!r}, which a selection left out. {cure}")
+    taken = [name for name in ("ci_bound", "n") if name in fit.coords and name not in fit.dims]
+    if taken:
+        raise ValueError(f"fit has a selection of {taken[0]!r}. {cure}")
+    least = 4 + ("delta" in fit.data_vars)
+    for dim in ("param", "cov_param"):
+        if fit.sizes[dim] < least:
+            raise ValueError(f"fit has {fit.sizes[dim]} labels of {dim!r}; a whole one has {least} or more. {cure}")
+
+
+def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Dataset]:
+    """Return the curves of all learners but the reference, and as often that of the reference."""
+    if "algorithm" not in fit.dims:
+        raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
+    known = fit["algorithm"].to_numpy().tolist()
+    if not isinstance(reference, Hashable) or reference not in known:
+        raise ValueError(
+            f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has "
+            f"{', '.join(map(repr, known))}{labels.did_you_mean(reference, known)}"
+        )
+    if len(known) < 2:
+        raise ValueError(f"fit has one algorithm, {known[0]!r}; a comparison needs two. Fit them in one array")
+    place = known.index(reference)
+    others = [i for i in range(len(known)) if i != place]
+    return fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
+
+
+def task_sizes(fit: xr.Dataset) -> dict[Hashable, int]:
+    """Return the dims of the curves of a fit, with their sizes."""
+    return {dim: fit.sizes[dim] for dim in labels.task_dims(fit["error_at_n"])}
+
+
+def task_coords(fit: xr.Dataset) -> dict[Hashable, xr.DataArray]:
+    """Return the coordinates of the tasks of a fit."""
+    return {name: coord for name, coord in fit.coords.items() if set(coord.dims) <= set(task_sizes(fit))}
+
+
+def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:
+    """Return the attribute that says the unit of training sizes, if they have one."""
+    return {"units": str(given["training"].attrs["units"])} if "units" in given["training"].attrs else {}
+
+
+def rate_units(rate: str, given: xr.DataArray | xr.Dataset) -> dict[str, str]:
+    """Return the units of results of learning curves, by those of errors and training sizes."""
+    training = size_units(given).get("units", "1")
+    size = "size" if training == "1" else training
+    powers = {"eta": f"{rate} {size}^-gamma", "delta": f"{rate} {size}^(-2 gamma)"}
+    return {"rate": rate, "training": training, **powers}
+
+
+def model_of(fit: xr.Dataset) -> Model:
+    """Return the model that was fitted, as far as it takes to read its result."""
+    gamma, bounded = fit.attrs["gamma"], fit.attrs["asymptote"] == "nonnegative"
+    exponent = None if gamma == "search" else float(gamma)
+    n, weights = fit["training"].to_numpy(), fit.attrs["weights"]
+    return Model(n, exponent, "delta" in fit.data_vars, weights, nonnegative=bounded)
+
+
+def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
+    """Return θ, N and what else `curves_of_fit` reads, dims (..., *core)."""
+    lead = task_sizes(fit)
+    if "delta" not in fit.data_vars:
+        fit = fit.assign(delta=xr.zeros_like(fit["gamma"]))
+    theta = fit[["error_at_n", "data_reliance", "gamma", "delta"]].to_array(THETA).transpose(*lead, THETA)
+    parts = [theta, *(fit[name].transpose(*lead, *core) for name, core in _CORE.items())]
+    theta, *parts = [each.drop_vars(list(each.coords)) for each in parts]
+    return [theta, on_dims(fit["at"], lead), *parts]
+
+
+class Read(NamedTuple):
+    """What `curves_of` gave to a block, tasks on the first axis; folds of the sizes that the law is fitted to."""
+
+    curves: powerlaw.Curves
+    folds: Floats
+    sd: Floats
+    at_bound: NDArray[np.bool_]
+
+
+def curves_of_fit(arrays: Sequence[Floats], model: Model, *, known: bool) -> Read:
+    """Return what `curves_of` gave to a kernel."""
+    theta, at, of_parameters, folds, sd, means, fitted_from, error, error_law, n_cuts, at_bound = arrays
+    bound = at_bound > 0
+    used = np.where(model.n >= fitted_from[:, np.newaxis], folds, 0.0)
+    theirs = [0, 1, 2, *[5] * model.quadratic]  # of θ among the parameters
+    covariance = np.zeros((len(theta), 4, 4))
+    covariance[:, : len(theirs), : len(theirs)] = of_parameters[:, theirs][:, :, theirs]
+    curves = powerlaw.Curves(
+        theta,
+        covariance,
+        at,
+        model.degrees(used, known=known, at_bound=bound),
+        powerlaw.last_fall(model.n, means, folds > 0),
+        refits.backtest_spread(error, n_cuts),
+        refits.backtest_spread(error_law, n_cuts),
+    )
+    return Read(curves, used, sd, bound)
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """How curves are predicted."""
+
+    model: Model
+    n: Floats | None  # None: a size for each curve comes with it
+    method: str
+    alpha: float
+    known: bool
+    cap: float
+
+    @classmethod
+    def of(cls, fit: xr.Dataset, n: Floats | None, method: str) -> Predictor:
+        """Return the predictor of the curves of a fit, by the law where it has a free asymptote."""
+        model = model_of(fit)
+        rule = method if model.nonnegative or method == "linear" else "power-law"
+        cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
+        return cls(model, n, rule, provenance.alpha_of(fit), fit.attrs["variances"] == "known", cap)
+
+    def predict(self, layout: Layout, parts: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
+        """Return predictions of what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
+        context = Context.of(parts[0], core=(THETA,))
+        return compute(Job(name="predict", kernel=self, context=context, layout=layout, core=(THETA,)), *parts)
+
+    def __call__(self, group: Group) -> dict[str, Floats]:
+        """Predict, given what `predict` was given."""
+        parts = list(group.data)
+        n = parts.pop().reshape(-1, 1) if self.n is None else self.n[np.newaxis]
+        found = [self._predicted(parts[i : i + N_PARTS], n) for i in range(0, len(parts), N_PARTS)]
+        return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)
+
+    def _predicted(self, parts: Sequence[Any], n: Floats) -> dict[str, Floats]:
+        """Return the predictions of curves with what is known of them."""
+        read = curves_of_fit(parts, self.model, known=self.known)
+        options: dict[str, Any] = {"nonnegative": self.model.nonnegative, "cap": self.cap, "noise": self._noise(read)}
+        found = powerlaw.predict_errors(read.curves, n, self.alpha, method=self.method, **options)
+        law, slopes = powerlaw.law_of(read.curves, n, self.method)
+        stderr = np.sqrt(powerlaw.variance(slopes, self._given_gamma(read)))
+        interval = powerlaw.around(law, powerlaw.t_quantile(self.alpha, np.array(np.inf)) * stderr)
+        found["prediction_ci_given_gamma"] = np.clip(interval, 0, self.cap) if self.model.nonnegative else interval
+        found["extrapolated"] = far(n, read.folds, self.model.n).astype(float)
+        return found
+
+    def _noise(self, read: Read) -> Floats:
+        """Return the standard error of the logarithm of the last mean error, 0 where only residuals tell it."""
+        last = np.arange(len(read.folds)), read.folds.shape[1] - 1 - (read.folds[:, ::-1] > 0).argmax(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise = read.sd[last] / np.sqrt(read.folds[last]) / np.exp(read.curves.fall.log_error)
+        return np.where((self.model.weights != "relative") & np.isfinite(noise), noise, 0.0)
+
+    def _given_gamma(self, read: Read) -> Floats:
+        """Return the paper's covariance of θ, which takes γ as known."""
+        theta, at = read.curves.theta, read.curves.at
+        weights = np.where(read.folds > 0, wls.size_weights(self.model.weights, read.folds, read.sd**2), 0.0)
+        of_means = read.sd**2 / np.maximum(read.folds, 1)
+        options: dict[str, Any] = {"quadratic": self.model.quadratic, "at_bound": read.at_bound}
+        return wls.covariance(theta, self.model.n, at, weights, of_means, gamma_free=False, **options)
+
+
+def predicted_curves(fit: xr.Dataset, sizes: Floats | None) -> xr.Dataset:
+    """Return predictions with their intervals, at sizes for a picture or, with None, at 4N, for words."""
+    layout = Layout(_SHOWN, {"n": 1 if sizes is None else len(sizes), "ci_bound": 2})
+    size = FAR * fit["training"].where(fit["n_folds"] > 0).max("training")
+    own = [on_dims(bare(size), task_sizes(fit))] if sizes is None else []
+    variables = Predictor.of(fit, sizes, "combined").predict(layout, [*curves_of(fit), *own])
+    found = xr.Dataset(variables, {**task_coords(fit), "ci_bound": list(labels.CI_BOUNDS)})
+    return found if sizes is not None else found.isel(n=0).assign(size=size.variable)
