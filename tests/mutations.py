@@ -60,7 +60,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ),
     ("compare", "np.where(before * after < 0", "np.where(before * after > 0", LEARNING),
     (
-        "ecdf",
+        "engine",
         "inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha / 2)",
         "inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha)",
         TRIALS,

@@ -21,6 +21,8 @@ _CURE = (
     "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
     ".curves.drop_incomplete()"
 )
+BUDGET = "budget"
+LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 FRACTIONS = 20  # of a budget, as a rule
 _DIFFERENT = 4  # different scores of runs that are not the same by chance
 _NAMED = 8  # tasks in a warning
@@ -337,3 +339,14 @@ def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bo
         call = f"on={grid}, method='linear'" if frame else f".curves.align({grid}, method='linear')"
         return f"Bring runs to levels that all reach with {call}"
     return f"Bring every task to the end of its budget with {relative.format(1)}"
+
+
+def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
+    """Return times, infinite beyond the smallest budget of all runs pooled, and that budget, if there is one."""
+    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
+        return times, None
+    own = times.coords[BUDGET].astype(np.float64)
+    bare = times.drop_vars(BUDGET)
+    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
+    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
+    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})

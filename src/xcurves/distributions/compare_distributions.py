@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.run_checks import BUDGET, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
@@ -23,7 +24,6 @@ from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.engine import ADJUSTMENTS
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
-from xcurves.preprocessing.alignment import BUDGET, within_budget
 
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
+from xcurves.core.run_checks import BUDGET, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
@@ -21,7 +22,6 @@ from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
 from xcurves.distributions.trials import Distributions, Interval
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
-from xcurves.preprocessing.alignment import BUDGET, within_budget
 
 _PAPERS: dict[str, tuple[str, ...]] = {
     "exact": (LOCAL_LEVELS, MOSCOVICH),

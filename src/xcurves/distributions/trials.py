@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.core import run_checks, validation
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
-from xcurves.kernels import bootstrap, ecdf
+from xcurves.kernels import bootstrap, ecdf, engine
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.summaries import Summaries
@@ -167,12 +167,12 @@ class Distributions:
         share = 4 + 2 * len(self.wanted.levels) + thresholds
         met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
-        statistic[:, share : share + thresholds] = np.stack(ecdf.clopper_pearson(met, some, self.alpha), axis=-1)
+        statistic[:, share : share + thresholds] = np.stack(engine.clopper_pearson(met, some, self.alpha), axis=-1)
         tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         return tolerance | {
             "statistic_ci": statistic,
             "score_quantile_ci": quantiles[:, :-1],
-            "cdf_ci": np.stack(ecdf.clopper_pearson(at_most, some, self.alpha), axis=-1),
+            "cdf_ci": np.stack(engine.clopper_pearson(at_most, some, self.alpha), axis=-1),
             "cdf_band": np.stack(ecdf.limits_at(at_most, n, self.alpha), axis=-1),
         }
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.run_checks import BUDGET, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
@@ -19,7 +20,6 @@ from xcurves.distributions.trials import check_trials, difference_band
 from xcurves.kernels import tuning
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.preprocessing.alignment import BUDGET, within_budget
 
 _MOST = 10_000  # numbers of trials, if they are not listed
 _INDEPENDENT = ("randomsampler", "gridsampler", "unknown")

@@ -123,18 +123,6 @@ def _sums_up_to(x: Floats, ranks: Floats) -> Floats:
     return found + np.where(rest > 0, rest * following, 0.0)
 
 
-def clopper_pearson(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
-    """Return exact limits of a probability from `k` successes in `n` trials."""
-    k, n = np.broadcast_arrays(k, n)
-    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)  # few values of k are distinct
-    trials, successes = np.divmod(codes, n.max(initial=0) + 1)
-    inverse = scipy.special.betaincinv
-    lower = inverse(np.maximum(successes, 1), trials - successes + 1, alpha / 2)
-    upper = inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha / 2)
-    limits = np.where(successes == 0, 0.0, lower), np.where(successes == trials, 1.0, upper)
-    return limits[0][place].reshape(k.shape), limits[1][place].reshape(k.shape)
-
-
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
     """Return the ranks r, r + w between which, and s above which, a share lies (Wilks 1941), or 0: (3, task)."""
     sizes, place = np.unique(n, return_inverse=True)

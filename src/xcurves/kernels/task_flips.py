@@ -13,8 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels.ecdf import clopper_pearson
-from xcurves.kernels.engine import StepDown, label_batches, tally
+from xcurves.kernels.engine import StepDown, clopper_pearson, label_batches, tally
 from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit

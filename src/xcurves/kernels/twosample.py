@@ -12,7 +12,8 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels import bootstrap
-from xcurves.kernels.ecdf import Ints, clopper_pearson, limits_at
+from xcurves.kernels.ecdf import Ints, limits_at
+from xcurves.kernels.engine import clopper_pearson
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Plan, halve, stretches
 

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
-from xcurves.core.run_checks import Context
+from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.kernels import plans, task_effects, task_flips, task_plans, task_ranks
@@ -21,7 +21,6 @@ from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups, TaskWeights, few_carry, task_spread_ratio
 from xcurves.multi_task.text import TASK_CLAIMS
-from xcurves.preprocessing.alignment import within_budget
 
 PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
 

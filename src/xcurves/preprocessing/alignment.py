@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from numbers import Integral
@@ -18,8 +18,6 @@ from xcurves.kernels.moments import Floats
 from xcurves.preprocessing import grids
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 
-BUDGET = "budget"
-LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 _SHOWN = 20
 _MOST = 100_000  # fractions
 
@@ -238,17 +236,6 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
             f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
         )
     return [float(each) for each in at]
-
-
-def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
-    """Return times, infinite beyond the smallest budget of all runs pooled, and that budget, if there is one."""
-    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
-        return times, None
-    own = times.coords[BUDGET].astype(np.float64)
-    bare = times.drop_vars(BUDGET)
-    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
-    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
-    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})
 
 
 def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:

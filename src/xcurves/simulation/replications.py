@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar, no_bar
-from xcurves.kernels import ecdf
+from xcurves.kernels import engine
 from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.grid import cell_name, cell_number, setting_labels
 
@@ -105,7 +105,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
     """Return the rates of rejections with their intervals, and the expected runs of a test that looks several times."""
     dims = counted["rejected"].dims
     rejected, tried = (counted[name].to_numpy() for name in ("rejected", "tried"))
-    bounds = np.stack(ecdf.clopper_pearson(rejected, tried, error), axis=-1)
+    bounds = np.stack(engine.clopper_pearson(rejected, tried, error), axis=-1)
     bounds[tried == 0] = np.nan
     return {
         "rate": xr.Variable(dims, rejected / np.where(tried > 0, tried, np.nan)),

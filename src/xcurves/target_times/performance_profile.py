@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import JOINED, Group, per_task
 from xcurves.core.labels import pairs_in_label_order
-from xcurves.core.run_checks import Context
+from xcurves.core.run_checks import LAST_LEVEL, Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import hitting_times, plans, task_flips
 from xcurves.kernels.hitting_times import medians
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.options import check_task
-from xcurves.preprocessing.alignment import LAST_LEVEL
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.comparisons import check_times
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE
