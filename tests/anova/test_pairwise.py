@@ -214,9 +214,10 @@ def test_dask_backed_curves_stay_lazy(tasks):
     found, whole = lazy.compute(), quiet(tasks, n_resamples=300)
     np.testing.assert_array_equal(found.pvalue_adjusted, whole.pvalue_adjusted)
     xr.testing.assert_allclose(found, whole)
-    by_task, name = quiet(tasks.chunk(task=1), n_resamples=300).compute(), "difference_ci_simultaneous"
-    xr.testing.assert_identical(by_task.drop_vars(name), whole.drop_vars(name))
-    xr.testing.assert_allclose(by_task[name], whole[name], rtol=1e-12)  # roots of other batches differ by an ulp
+    by_task = quiet(tasks.chunk(task=1), n_resamples=300).compute()
+    ends = ["difference_ci", "difference_ci_simultaneous"]  # roots of other batches differ by an ulp on some machines
+    xr.testing.assert_identical(by_task.drop_vars(ends), whole.drop_vars(ends))
+    xr.testing.assert_allclose(by_task[ends], whole[ends], rtol=1e-12)
 
 
 def test_the_means_of_algorithms_are_those_of_their_runs(curves):
