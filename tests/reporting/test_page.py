@@ -100,8 +100,9 @@ def test_the_short_answer_is_that_of_the_summary(tree, source):
     assert verdicts[1].startswith("No training level shows a difference")
 
 
-@pytest.mark.parametrize("include", [["pairwise"], ["anova"], None])
-@pytest.mark.parametrize("tasks", [["pong"], ["pong", "qbert"]])
+@pytest.mark.parametrize(
+    ("include", "tasks"), [(["pairwise"], ["pong"]), (["anova"], ["pong", "qbert"]), (None, ["pong", "qbert"])]
+)
 @pytest.mark.filterwarnings("ignore:.*so few")
 def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(len(tasks), 3, 5, 4)), task=tasks)
