@@ -249,21 +249,24 @@ def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
 def _learner_details(pairs: list[tuple[xr.Dataset, str]]) -> Iterator[str]:
     """Yield a sentence for each learner, then what holds for all."""
     for pair, name in pairs:
-        error, reference = pair.sel(param="error_at_n"), pair.attrs["reference"]
-        if error["difference"].isnull():
-            yield f"{name}nothing can be said; it or {reference} has no fitted curve."
-            continue
-        said = [f"error differs from that of {reference} by {between(error['difference'], error['difference_ci'])}"]
-        if pair["difference"].sel(param="data_reliance").isnull():
-            said.append("the errors of one of them are all equal: nothing tells what it is worth in data")
-        else:
-            said += [_worth(pair), _crossings(pair)]
+        error, reliance = (pair.sel(param=param) for param in ("error_at_n", "data_reliance"))
+        said = [_worth(pair)]
+        if error["difference"].notnull():
+            between_both = between(error["difference"], error["difference_ci"])
+            said.insert(0, f"error differs from that of {pair.attrs['reference']} by {between_both}")
+        if reliance["difference"].notnull():
+            said.append(_crossings(pair))
         yield f"{name}{'; '.join(said)}."
     yield _INDEPENDENT
 
 
 def _worth(pair: xr.Dataset) -> str:
+    """Return how much data a learner is worth, or why that is not known."""
     multiplier, reference = pair["data_multiplier"], pair.attrs["reference"]
+    if pair["difference"].sel(param="error_at_n").isnull():
+        return f"nothing can be said; it or {reference} has no fitted curve"
+    if pair["difference"].sel(param="data_reliance").isnull():
+        return "the errors of one of them are all equal: nothing tells what it is worth in data"
     if multiplier.isnull():
         return f"no amount of data is its worth: the curve of {reference} does not fall, or levels off above its error"
     far = _FAR * pair["data_multiplier_extrapolated"].item()
