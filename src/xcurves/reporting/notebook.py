@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import escape_controls
+from xcurves.core.run_checks import cure_incomplete
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, find_kind, prepare
 
@@ -56,7 +57,8 @@ def _completeness(curves: xr.DataArray) -> str:
     absent, lacking = int((levels == 0).sum()), int(((levels > 0) & (levels < every.sum("training"))).sum())
     if not absent + lacking:
         return "; every run is complete"
-    cure = ": .curves.drop_incomplete() or .curves.align('intersection')" if lacking else ""
+    curable = lacking and "algorithm" in curves.dims and curves["training"].dtype.kind in "iuf"
+    cure = f". {cure_incomplete(curves)}" if curable else ""
     return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
