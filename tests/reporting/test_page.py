@@ -83,7 +83,7 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
             for limits in table[["lower", "upper"]].dropna().to_numpy():
                 assert np.isclose(ends, limits, rtol=0.0051).all(axis=1).any()  # three digits
     assert tree.attrs["left_out"].replace("_", " ") in said
-    assert "Scores at the last training level that all runs have: 8000 games." in said
+    assert "Scores at the last training level that all runs have: 8,000 games." in said
 
 
 def test_the_short_answer_is_that_of_the_summary(tree, source):

@@ -13,7 +13,7 @@ from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.core.wording import units_of
+from xcurves.core.wording import number, units_of
 from xcurves.distributions import plots, text, tuning_text
 from xcurves.preprocessing.alignment import align
 
@@ -58,12 +58,13 @@ def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], di
         raise NotApplicableError(str(error)) from error
     level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
     scores: xr.DataArray = final.max("training", keep_attrs=True)  # of the one level that the task has
-    scores = scores.assign_coords(training=level.assign_attrs(curves["training"].attrs))
-    units = units_of(scores["training"])
-    ends = [f"{each:.12g}" for each in sorted({level.min().item(), level.max().item()})]
-    by_task = ", task by task: see the coordinate training" if len(ends) > 1 else ""
-    said = " to ".join(ends) + f" {units}" * (units not in ("1", "")) + by_task
-    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said}
+    level.attrs = curves["training"].attrs
+    scores = scores.assign_coords(training=level)
+    units, name = units_of(level), level.attrs.get("long_name", "")
+    ends = " to ".join(number(each, 12) for each in sorted({level.min().item(), level.max().item()}))
+    said = f"{name} {ends}".strip() if units in ("1", "") else f"{ends} {units}"
+    by_task = ", task by task: see the coordinate training" if level.min() < level.max() else ""
+    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said + by_task}
 
 
 _TASK = ("task",)

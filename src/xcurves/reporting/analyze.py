@@ -102,7 +102,7 @@ def analyze(
     >>> print(tree.attrs["left_out"])
     power_law: scores are not called an error by their name, long_name or standard_name
     >>> tree["distribution"].attrs["final"]
-    '8000 games'
+    '8,000 games'
     """
     wanted = _check_include(include)
     curves = check_curves(curves)
