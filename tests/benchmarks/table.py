@@ -128,35 +128,6 @@ def print_parts(found: dict[str, Times]) -> None:
     print_table(["peer / kernels", *peers], rows)
 
 
-def print_targets(found: dict[str, Times]) -> None:
-    """Print what was aimed at, what came out, and whether that is enough."""
-    fixed, over = float(np.median(found[PAPER]["fixed"])), beyond(found[EXACT], "fixed")
-    rows = [
-        *(at_least(found, PAPER, peer, 8, "kernels") for peer in SCIPY),
-        *(at_least(found, PAPER, peer, 1) for peer in SCIPY),
-        *(at_least(found, EXACT, peer, 100, "kernels") for peer in SCIPY),
-        *(at_least(found, EXACT, peer, 100) for peer in SCIPY),
-        [f"{EXACT}: call − fixed cost", "< 10 ms", f"{over:.3g} ms", verdict(over < 10)],
-        *(at_least(found, LONG, peer, 100) for peer in SCIPY if peer in found[LONG]),
-        at_least(found, LONG, "scikit-bio", 5),
-        at_least(found, LARGE, "scikit-bio", 20),
-        at_least(found, TASKS, "scikit-bio", 50),
-        [f"{PAPER}: fixed cost", "< 15 ms", f"{fixed:.3g} ms", verdict(fixed < 15)],
-    ]
-    print_table(["target", "aim", "measured", ""], rows)
-
-
-def at_least(found: dict[str, Times], workload: str, peer: str, aim: float, ours: str = "call") -> list[str]:
-    """Return the row of a target."""
-    measured = ratio(found[workload], peer, ours)
-    return [f"{workload}: {peer} / {ours}", f">= {aim}", show(measured), verdict(measured >= aim)]
-
-
-def verdict(met: bool) -> str:
-    """Return a word for it."""
-    return "met" if met else "MISSED"
-
-
 def show(number: float) -> str:
     """Return two figures, three from 100."""
     return f"{float(f'{number:.2g}' if number < 100 else f'{number:.3g}'):,g}"
@@ -199,7 +170,6 @@ def main() -> None:
     twice = time_twice_the_levels()
     print_ratios(found)
     print_parts(found)
-    print_targets(found)
     print(f"Doubling k ({LONG} shuffles), ms, median (best):", end=" ")
     print("; ".join(f"{name}: {both(times)}" for name, times in twice.items()) + "\n")
     print_machine("scikit-bio", "statsmodels")
