@@ -52,18 +52,12 @@ class PilotSets:
         drawn: Floats = runs[..., of_dataset[:, np.newaxis], rng.integers(n_pilots, size=(len(sets), n_runs)), :]
         return np.moveaxis(drawn, -3, 0)
 
-    @property
-    def n_values(self) -> int:
-        """Scores in one run of every algorithm."""
-        return sum(mean.size for mean in self.means)
-
 
 def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stretch: float) -> PilotSets:
     """Return the pilot runs as the only set; a single algorithm's stand for two, modified and stretched."""
     pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=False)
     runs = [pool.to_numpy()[..., owners == i, :] for i in range(len(names))]
     means = [each.mean(axis=-2) for each in runs]
-    coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
     return PilotSets(
         means=means,
         residuals=[each - mean[..., np.newaxis, :] for each, mean in zip(runs, means, strict=True)],
@@ -71,7 +65,7 @@ def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stret
         redrawn=False,
         n_datasets=0,
         dims=pool.dims[:-2],
-        coords=coords | {"algorithm": names},
+        coords={**pool.coords, "algorithm": names},
     )
 
 
@@ -114,7 +108,8 @@ def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[in
 
 
 def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
-    at_once = max(1, _VALUES_AT_ONCE // (sets.n_values * n_runs * sets.n_datasets))
+    n_values = sum(mean.size for mean in sets.means)  # in one run of every algorithm
+    at_once = max(1, _VALUES_AT_ONCE // (n_values * n_runs * sets.n_datasets))
     found = []
     for first in range(0, N_SETS, at_once):
         n_sets = min(at_once, N_SETS - first)

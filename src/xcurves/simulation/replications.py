@@ -56,11 +56,9 @@ class Replications:
         """Return the counts of one block."""
         result, p, curves = self.tested(cell, number, size)
         _check_labels(p)
-        undefined = p.isnull().reset_coords(drop=True)
-        found = {"rejected": provenance.significant(p, self.alpha), "undefined": undefined, "tried": ~undefined}
-        runs = _runs_until_decided(result, self.pvalue, self.alpha)
-        found |= {} if runs is None else {"runs": runs}
-        counts = xr.Dataset({name: each.reset_coords(drop=True) for name, each in found.items()}).sum(REPLICATION)
+        p = p.reset_coords(drop=True)
+        found = {"rejected": provenance.significant(p, self.alpha), "undefined": p.isnull(), "tried": p.notnull()}
+        counts = xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION)
         return Counted(counts.drop_attrs(), {dim: n for dim, n in curves.sizes.items() if dim != REPLICATION})
 
 
@@ -72,8 +70,10 @@ def count_rejections(
     sizes = [block] * (total // block) + [total % block] * (total % block > 0)
     cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
-    with OneWarning():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
+    _repeat_first(caught)
     first, of_cells = _layout(blocks[0].counts), []
     for cell, start in zip(cells, range(0, len(blocks), len(sizes)), strict=True):
         found, name = blocks[start : start + len(sizes)], cell_name(cell)
@@ -130,23 +130,13 @@ def warn_of_missing(counted: xr.Dataset) -> None:
     )
 
 
-class OneWarning:
-    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others."""
-
-    # No generator: so the frame that leaves it is one of this package, and the warning names the caller's line.
-    def __enter__(self) -> None:
-        self._catching = warnings.catch_warnings(record=True)
-        caught = self._catching.__enter__()
-        self._caught = [] if caught is None else caught
-        warnings.simplefilter("always")
-
-    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
-        self._catching.__exit__(kind, *raised)
-        if self._caught and kind is None:
-            said = re.sub(rf"^{REPLICATION} ", "data set ", str(self._caught[0].message))
-            said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
-            more = f" (and {len(self._caught) - 1} more warnings)" if len(self._caught) > 1 else ""
-            provenance.warn(f"{said}{more}")
+def _repeat_first(caught: Sequence[warnings.WarningMessage]) -> None:
+    """Repeat the first of many warnings of a test, in words of data sets, with the number of the others."""
+    if caught:
+        said = re.sub(rf"^{REPLICATION} ", "data set ", str(caught[0].message))
+        said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
+        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
+        provenance.warn(f"{said}{more}")
 
 
 def _check_labels(p: xr.DataArray) -> None:
@@ -204,12 +194,12 @@ def _check_alike(blocks: Sequence[Counted], name: str) -> None:
             raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
 
 
-def _runs_until_decided(result: object, pvalue: str, alpha: float) -> xr.DataArray | None:
-    """Return the runs per algorithm until its pairs are decided, (replication, ...); None if the test looks once."""
+def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:
+    """Return the runs per algorithm until its pairs are decided, (replication, ...); nothing if the test looks once."""
     if not isinstance(result, xr.Dataset) or "n_runs" not in result or "look" not in result[pvalue].dims:
-        return None
+        return {}
     p, runs = result[pvalue], result["n_runs"]
     is_open = p.notnull() & ~provenance.significant(p, alpha)
     takes_part = (runs["algorithm"] == p["algorithm_a"]) | (runs["algorithm"] == p["algorithm_b"])
     goes_on = (is_open & takes_part).any("pair").shift(look=1, fill_value=True)
-    return runs.where(goes_on).max("look").mean("algorithm")
+    return {"runs": runs.where(goes_on).max("look").mean("algorithm").reset_coords(drop=True)}

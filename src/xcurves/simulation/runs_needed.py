@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -142,8 +141,7 @@ def runs_needed(
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test, pvalue)
-    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
-        raise ValueError(f"power must lie between 0 and 1; got {labels.shown(power)}. Usual: 0.8")
+    power = validation.check_share("power", power, "0.8")
     available = _check_pilots(curves)
     replace = validation.check_flag("replace", n_runs is None if replace is None else replace)
     wanted = _check_runs(n_runs, available, replace=replace)
