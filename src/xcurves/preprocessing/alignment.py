@@ -205,13 +205,15 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         return provenance.record(complete, "drop_incomplete()")
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
-    here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
-    for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
+    before, left = (
+        each.notnull().any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape).any(axis=2)
+        for each in (curves, complete)
+    )
+    for task in np.flatnonzero(before.any(axis=1) & ~left.any(axis=1)):
         raise ValueError(f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}")
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
-    emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
-    if len(emptied):
-        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in emptied)
+    if (before & ~left).any():
+        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in np.argwhere(before & ~left))
         provenance.warn(f"drop_incomplete() leaves no run of {gone}")
     of = n_levels.to_numpy().ravel()
     lines = [
