@@ -19,13 +19,13 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command
+from xcurves.experiments.command import draw_seed
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
 from xcurves.experiments.tasks import (
     ALGORITHMS,
     DATASETS,
     N_POINTS,
     Data,
-    draw_seed,
     sample_data,
     sample_hyperparameters,
 )
@@ -223,9 +223,8 @@ def classifier_trials(
     n_digits = tuned if tuned_digits is None else tuned_digits
 
     def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
-        options = {"n_points": points, "seed": seed, "archive": archive, "n_jobs": jobs}
         n_trials = random if tuning == "random" else n_digits if dataset == "digits" else tuned
-        return trials(dataset, tuning, algorithm, n_trials, **options)  # type: ignore[arg-type]  # as they came
+        return trials(dataset, tuning, algorithm, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
 
     cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
     failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]

@@ -95,9 +95,9 @@ def cross_validation(
         "title": f"accuracy on {n_folds} folds by number of training examples",
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
         "data set only.",
+        **made_by(seed),
     }
     said = "examples of the fold classified right"
-    attrs |= made_by(seed)
     return labelled("accuracy", accuracy, estimators, levels, long_name=said, attrs=attrs, run="fold")
 
 
@@ -172,8 +172,8 @@ def partition_errors(
         "title": f"test error by number of training examples, disjoint parts of {sizes[-1]}, {len(test)} held out",
         "references": "Hoiem et al. (2021), Learning Curves for Analysis of Deep Networks, PMLR 139",
         "n_test": len(test),
+        **made_by(seed),
     }
-    attrs |= made_by(seed)
     return labelled("error", error, estimators, sizes, long_name="test error", attrs=attrs, run="fold")
 
 
