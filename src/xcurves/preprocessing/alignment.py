@@ -206,7 +206,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
     before, left = (
-        each.notnull().any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape).any(axis=2)
+        each.notnull().any(["run", "training"]).transpose(..., "algorithm").to_numpy().reshape(missing.shape[:2])
         for each in (curves, complete)
     )
     for task in np.flatnonzero(before.any(axis=1) & ~left.any(axis=1)):

@@ -74,25 +74,18 @@ def count_rejections(
         warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
     _repeat_first(caught)
-    first, of_cells = _layout(blocks[0].counts), []
-    for cell, start in zip(cells, range(0, len(blocks), len(sizes)), strict=True):
-        found, name = blocks[start : start + len(sizes)], cell_name(cell)
-        _check_alike(found, name)
-        if _layout(found[0].counts) != first:
-            raise ValueError(
-                f"the p-value must have the same dims and labels for all settings; got {first}, "
-                f"then ({name[:-2]}) {_layout(found[0].counts)}. Simulate these settings one by one"
-            )
-        summed: xr.Dataset = sum((each.counts for each in found[1:]), found[0].counts)
-        of_cells.append(summed.assign(runs=summed["runs"] / total) if "runs" in summed else summed)
+    first = _layout(blocks[0].counts)
+    for place, cell in enumerate(cells):
+        _check_alike(blocks[place * len(sizes) : (place + 1) * len(sizes)], first, cell_name(cell))
     coords = {name: setting_labels(values) for name, values in settings.items()}
-    flat = xr.concat(of_cells, "_cell")
-    shape = [len(values) for values in coords.values()]
+    shape = [*map(len, coords.values()), len(sizes)]
+    flat = xr.concat([each.counts for each in blocks], "_block").transpose("_block", ...)
     variables = {
-        name: ((*coords, *each.dims[1:]), each.transpose("_cell", ...).to_numpy().reshape((*shape, *each.shape[1:])))
+        name: ((*coords, *each.dims[1:]), each.to_numpy().reshape(*shape, *each.shape[1:]).sum(axis=len(coords)))
         for name, each in flat.data_vars.items()
     }
-    return xr.Dataset(variables, {**flat.coords, **coords})
+    counted = xr.Dataset(variables, {**flat.coords, **coords})
+    return counted.assign(runs=counted["runs"] / total) if "runs" in counted else counted
 
 
 def _layout(counts: xr.Dataset) -> list[tuple[Hashable, Any]]:
@@ -182,8 +175,8 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     return last.transpose(REPLICATION, ...)
 
 
-def _check_alike(blocks: Sequence[Counted], name: str) -> None:
-    """Refuse blocks of one cell that differ in dims, sizes or labels."""
+def _check_alike(blocks: Sequence[Counted], first: Sequence[Any], name: str) -> None:
+    """Refuse blocks of one cell that differ in dims, sizes or labels, also from the labels of the first cell."""
     layouts = [_layout(each.counts) for each in blocks]
     for what, whose, found in (
         ("generator must return the same dims and sizes each time", "data sets", [each.sizes for each in blocks]),
@@ -192,6 +185,11 @@ def _check_alike(blocks: Sequence[Counted], name: str) -> None:
         other = next((each for each in found if each != found[0]), None)
         if other is not None:
             raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
+    if layouts[0] != first:
+        raise ValueError(
+            f"the p-value must have the same dims and labels for all settings; got {first}, "
+            f"then ({name[:-2]}) {layouts[0]}. Simulate these settings one by one"
+        )
 
 
 def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:

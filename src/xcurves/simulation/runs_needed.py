@@ -150,7 +150,7 @@ def runs_needed(
     total = validation.check_total("n_replications", n_replications)
     given = pilots.pilots(curves, modification, factor, stretch)
     given = given if test is not None else pilots.in_fewer_levels(given)
-    changed = {"modification": modification, "factor": factor, "stretch": stretch}
+    changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
     simulation = Replications(draw, chosen, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))
