@@ -225,7 +225,7 @@ def in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     by_class = np.argsort(kind, kind="stable")
     place = np.empty(len(y))
     place[by_class] = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.asarray(shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")])
+    return shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")]
 
 
 def percent_right(

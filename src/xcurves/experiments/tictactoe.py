@@ -72,7 +72,7 @@ class Games:
     @property
     def on(self) -> Bools:
         """Whether each game goes on."""
-        return np.asarray(~OVER[self.board])
+        return ~OVER[self.board]
 
     def best_moves(self) -> Bools:
         """Return the empty squares whose afterstates have the highest value."""
@@ -107,7 +107,7 @@ class Player:
 
 def _after(mark: int) -> Ints:
     """Return the board that follows each board when a mark is put on each square; itself where that is taken."""
-    return np.asarray(np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0))
+    return np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0)
 
 
 def _tactical() -> Bools:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from math import prod
 from numbers import Integral
@@ -96,9 +95,10 @@ def align(
     >>> scores.curves.align(2, relative_to="budget").sel(algorithm="a").to_numpy()
     array([[2., 3.]])
     """
+    if relative_to is not None:
+        check_choice("relative_to", relative_to, ("budget",))
     if relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool)):
-        relative_to = "budget" if relative_to is None else relative_to
-        return _relative(check_curves(curves, own_levels=True), on, method, tolerance, relative_to)
+        return _align_to_budgets(check_curves(curves, own_levels=True), on, method, tolerance)
     asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves, own_levels=True)
     n_tasks = prod(curves.shape[:-3])
@@ -113,18 +113,6 @@ def align(
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, curves)
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
-
-
-def _relative(
-    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None, relative_to: str
-) -> xr.DataArray:
-    check_choice("relative_to", relative_to, ("budget",))
-    if method not in (None, "linear"):
-        raise ValueError(
-            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
-        )
-    fractions = check_fractions("on", on)
-    return _align_to_budgets(curves, fractions, grids.check_asked(fractions, "linear", tolerance).tolerance)
 
 
 def _levels(curves: xr.DataArray) -> GridLevels:
@@ -240,9 +228,16 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
     return [float(each) for each in at]
 
 
-def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:
+def _align_to_budgets(
+    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None
+) -> xr.DataArray:
     """Return scores at fractions of each task's budget, without those before the start of some run of the task."""
-    at = np.array(fractions)
+    if method not in (None, "linear"):
+        raise ValueError(
+            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
+        )
+    at = np.array(check_fractions("on", on))
+    tolerance = grids.check_asked(at, "linear", tolerance).tolerance
 
     def block(scores: Floats, levels: Floats) -> Floats:
         tasks = scores.reshape(-1, *scores.shape[-3:])
@@ -253,7 +248,7 @@ def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], toleranc
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
     lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
-    step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
+    step = f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
 
 

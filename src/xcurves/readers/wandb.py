@@ -62,7 +62,11 @@ def run_history(
     """
     frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
     runs = frame.groupby(["algorithm", "run"], sort=False)
-    sampled = [key for key, rows in runs if len(rows) == samples and _has_gaps(rows)]
+    sampled = [
+        key
+        for key, rows in runs
+        if len(rows) == samples and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
+    ]
     what = f"{samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()"
     logs.warn_first([f"{key}: {what}" for key in sampled])
     for name in frame.columns.difference(["algorithm", "run"]):
@@ -78,10 +82,6 @@ def run_history(
 
 def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
-
-
-def _has_gaps(rows: pd.DataFrame) -> bool:
-    return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
 
 
 def _chart(path: str | Path) -> pd.DataFrame:

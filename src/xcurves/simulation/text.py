@@ -135,7 +135,8 @@ def _level_claim(one: xr.Dataset, alpha: float) -> str:
     said = [f"rejects a true null {rates}, nominal {alpha:g}"]
     for found, word in ((above, "above"), (below, "below")):
         if bool(found.any()):
-            said.append(f"{word} it in {_count(found)}{_worst(one, found, word)}")
+            many = "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
+            said.append(f"{word} it in {many}{_worst(one, found, word)}")
     return "; ".join(said) + "."
 
 
@@ -149,10 +150,6 @@ def _rates(one: xr.Dataset) -> str:
         low, high = one["rate_ci"].to_numpy().ravel().tolist()
         return f"in {number(rate.item())} of data sets (interval {number(low)} to {number(high)})"
     return f"in {span({rate.min().item(), rate.max().item()})} of data sets, over {rate.size} settings"
-
-
-def _count(found: xr.DataArray) -> str:
-    return "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
 
 
 def _worst(one: xr.Dataset, found: xr.DataArray, word: str) -> str:
