@@ -38,8 +38,8 @@ N_FOLDS = 3
 SEED = 2018
 
 
-def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
-    """Return an untrained classifier of scikit-learn."""
+def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
+    """Return the test accuracy of a classifier of scikit-learn."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
@@ -47,20 +47,15 @@ def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> 
     from sklearn.svm import SVC
 
     chosen = {name: value for name, value in hyperparameters.items() if value is not None}
-    if algorithm == "k-NN":
-        return KNeighborsClassifier(**chosen)
-    if algorithm == "RF":
-        return RandomForestClassifier(**chosen, random_state=seed)
-    if algorithm == "SVM":
-        return SVC(**chosen)
-    if algorithm == "LR":
-        return LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
     layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
-    return MLPClassifier(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
-
-
-def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
-    return float(_classifier(algorithm, hyperparameters, seed).fit(*train).score(*test))
+    classifiers = {
+        "k-NN": KNeighborsClassifier,
+        "RF": partial(RandomForestClassifier, random_state=seed),
+        "SVM": SVC,
+        "LR": partial(LogisticRegression, solver="saga", max_iter=1000, random_state=seed),
+        "NN": partial(MLPClassifier, layers, early_stopping=True, max_iter=200, random_state=seed),
+    }
+    return float(classifiers[algorithm](**chosen).fit(*train).score(*test))
 
 
 @contextmanager

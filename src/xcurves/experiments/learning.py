@@ -202,7 +202,7 @@ def _check_parts(sizes: Sequence[int], y: NDArray[Any], classes: NDArray[Any]) -
                 f"sizes must be multiples of {len(classes)}, the number of classes; got {size}. "
                 f"Nearest: {size - size % len(classes)}"
             )
-    rarest = min(int((y == one).sum()) for one in classes)
+    rarest = np.unique(y, return_counts=True)[1].min()
     if sizes[-1] // len(classes) >= rarest:
         raise ValueError(
             f"size {sizes[-1]} needs {sizes[-1] // len(classes)} examples of every class and one to test on; "

@@ -50,14 +50,9 @@ _EMPTY = SQUARES == 0
 _BELOW_1 = np.nextafter(1.0, 0.0)
 
 
-def _outcomes() -> tuple[Bools, Floats]:
-    """Return, for every board, whether it ends the game, and its value to me."""
-    mine = (SQUARES[:, LINES] == ME).all(axis=-1).any(axis=-1)
-    theirs = (SQUARES[:, LINES] == OTHER).all(axis=-1).any(axis=-1)
-    return mine | theirs | (SQUARES > 0).all(axis=-1), mine.astype(float) - theirs
-
-
-OVER, WORTH = _outcomes()
+_WON, _LOST = ((SQUARES[:, LINES] == mark).all(axis=-1).any(axis=-1) for mark in (ME, OTHER))
+OVER: Bools = _WON | _LOST | (SQUARES > 0).all(axis=-1)  # whether a board ends the game
+WORTH: Floats = _WON.astype(float) - _LOST  # its value to me
 
 
 class Games:

@@ -333,7 +333,18 @@ def _lasts(told: object) -> bool:
 
 
 def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    _check_union(rows, runs, len(grid))
+    """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
+    most = _CELLS * len(rows.curve)
+    if runs.size * len(grid) > most:
+        per_task = runs.sizes["algorithm"] * runs.sizes["run"]
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
+        n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
+        if n_cells > most:
+            raise ValueError(
+                f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
+                "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
+                "method='linear'"
+            )
     try:
         return at_levels(rows, runs.size, grid, None, None)
     except MemoryError:
@@ -341,20 +352,6 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
         raise MemoryError(
             f"curves of {sizes} do not fit in memory. Bring runs to fewer levels, on=[...], method=..., or select tasks"
         ) from None
-
-
-def _check_union(rows: Rows, runs: xr.DataArray, n_levels: int) -> None:
-    """Refuse runs whose levels differ so that the union of each task's levels has many more cells than rows."""
-    if runs.size * n_levels <= _CELLS * len(rows.curve):
-        return
-    per_task = runs.sizes["algorithm"] * runs.sizes["run"]
-    pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
-    n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
-    if n_cells > _CELLS * len(rows.curve):
-        raise ValueError(
-            f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} cells. "
-            "Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], method='linear'"
-        )
 
 
 def _aligned(

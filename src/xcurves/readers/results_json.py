@@ -96,7 +96,7 @@ def _metrics(path: str | Path, *, absolute: bool) -> pd.DataFrame:
     if frame.empty:
         raise LogError(f"path {str(path)!r} has no {'absolute metrics' if absolute else 'steps'} of any run")
     first = [*_OF_RUNS, *([] if absolute else ["step"]), "episode"]
-    frame = frame[[*first, *(name for name in frame if name not in first)]]
+    frame = frame[[*first, *frame.columns.difference(first, sort=False)]]
     frame.attrs = {"source": f"marl-eval, {len(runs)} runs in {Path(path).name}"}
     return frame
 
