@@ -18,7 +18,6 @@ from xcurves.experiments.dse import Hyperparameters, SampleData, SampleHyperpara
 Data = tuple[Any, Any]
 Generator = np.random.Generator
 
-ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 DATASETS = ("moons", "circles", "linear", "digits")
 N_POINTS = 2000
 TEST_SHARE = 0.4
@@ -129,9 +128,14 @@ def _network(rng: Generator) -> Hyperparameters:
     }
 
 
-_SAMPLERS: Mapping[str, SampleHyperparameters] = dict(
-    zip(ALGORITHMS, (_knn, _forest, _svm, _logistic, _network), strict=True)
-)
+_SAMPLERS: Mapping[str, SampleHyperparameters] = {
+    "k-NN": _knn,
+    "RF": _forest,
+    "SVM": _svm,
+    "LR": _logistic,
+    "NN": _network,
+}
+ALGORITHMS = tuple(_SAMPLERS)
 
 
 def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:

@@ -266,18 +266,17 @@ def _runs(
     frame: pd.DataFrame, dims: Mapping[str, str | None], kept: Sequence[str]
 ) -> tuple[xr.DataArray, NDArray[np.int64]]:
     """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
-    columns = [column for column in dims.values() if column is not None]
-    coded: dict[str, tuple[NDArray[Any], NDArray[np.int64]]] = {}
-    for dim, column in dims.items():
-        if column is not None and dim != "training":
-            coded[dim] = label_codes(frame[column])
-            warn_of_blanks(column, coded[dim][0])
-        elif dim == "run" and kept:
-            coded[dim] = _points(frame, columns, kept)
-    coords = {dim: values for dim, (values, _) in coded.items()}
     names = [dim for dim in dims if dim != "training"]
-    nothing = np.zeros(len(frame), dtype=np.int64)
-    codes = {dim: coded[dim][1] if dim in coded else nothing for dim in names}
+    coords: dict[str, NDArray[Any]] = {}
+    codes = dict.fromkeys(names, np.zeros(len(frame), dtype=np.int64))
+    for dim in names:
+        column = dims[dim]
+        if column is not None:
+            coords[dim], codes[dim] = label_codes(frame[column])
+            warn_of_blanks(column, coords[dim])
+        elif dim == "run" and kept:
+            columns = [column for column in dims.values() if column is not None]
+            coords[dim], codes[dim] = _points(frame, columns, kept)
     runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
     curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
     return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
@@ -304,7 +303,7 @@ def _coordinate(
             made = groups.first().reindex(range(prod(shape))).to_numpy()
             words = made.dtype == object and all(isinstance(each, str) for each in made)
             return dims, (made.astype(str) if words else made).reshape(shape)
-    first = curve[np.isin(curve, np.flatnonzero(groups.nunique().reindex(range(runs.size)) > 1))][0]
+    first = curve[groups.transform("nunique") > 1][0]
     at = dict(zip(runs.dims, np.unravel_index(first, runs.shape), strict=True))
     said = ", ".join(f"{dim} {labels.words(runs[dim])[place]}" for dim, place in at.items() if dim in runs.coords)
     raise ValueError(
