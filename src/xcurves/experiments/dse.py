@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -229,8 +230,8 @@ def _trial(
 
 
 def _finite(score: object) -> float:
-    if isinstance(score, str | bytes | bool | np.bool_) or not np.isscalar(score) or not np.isreal(score):
+    if not isinstance(score, Real) or isinstance(score, bool):
         raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
-    if not np.isfinite(float(score)):  # type: ignore[arg-type]  # a real scalar
+    if not np.isfinite(float(score)):
         raise ValueError(f"train_and_score must return a finite number; got {score!r}")
-    return float(score)  # type: ignore[arg-type]
+    return float(score)
