@@ -192,20 +192,10 @@ def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
         run_trials(trial, 2, path=tmp_path, settings=settings)
 
 
-def test_settings_may_be_numbers_of_numpy(tmp_path):
-    run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1)})
-    run_trials(trial, 2, path=tmp_path, settings={"n": 5, "x": 0.1})
-
-
-@pytest.mark.parametrize("settings", [["a"], {"a": len}, {"a": [1, 2]}, {1: "a"}])
-def test_settings_must_be_numbers_and_texts(settings):
-    with pytest.raises(TypeError, match="settings must map names to numbers and texts; got"):
-        run_trials(trial, 2, settings=settings)
-
-
-def test_a_setting_that_is_no_number_equals_itself(tmp_path):
-    run_trials(trial, 2, path=tmp_path, settings={"x": np.nan})
-    assert run_trials(trial, 3, path=tmp_path, settings={"x": np.nan}).sizes["run"] == 3
+def test_settings_may_be_numbers_of_numpy_or_no_number(tmp_path):
+    run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1), "y": np.nan})
+    more = run_trials(trial, 3, path=tmp_path, settings={"n": 5, "x": 0.1, "y": np.nan})
+    assert more.sizes["run"] == 3
 
 
 def test_a_trial_in_two_files_counts_once(tmp_path):
@@ -258,12 +248,6 @@ def test_processes_share_the_cores_between_their_threads_of_blas(monkeypatch):
     assert (run_trials(blas_threads, 2 * n_jobs, n_jobs=n_jobs)["threads"] == 1).all()
 
 
-@pytest.mark.parametrize("n_jobs", [0, 2.5, "2", True])
-def test_jobs_must_count(n_jobs):
-    with pytest.raises(ValueError, match=r"n_jobs must be a.*for all processors; got"):
-        run_trials(trial, 2, n_jobs=n_jobs)
-
-
 def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tmp_path):
     def half(index):
         if index == 1:
@@ -276,17 +260,25 @@ def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tm
 
 
 @pytest.mark.parametrize(
-    ("n_trials", "error", "message"),
+    ("n_trials", "options", "error", "message"),
     [
-        (0, ValueError, "n_trials must be at least 1; got 0"),
-        (-3, ValueError, "n_trials must be at least 1; got -3"),
-        (2.5, TypeError, "n_trials must be a whole number"),
-        (None, ValueError, "n_trials must be a whole number"),
+        (0, {}, ValueError, "n_trials must be at least 1; got 0"),
+        (-3, {}, ValueError, "n_trials must be at least 1; got -3"),
+        (2.5, {}, TypeError, "n_trials must be a whole number"),
+        (None, {}, ValueError, "n_trials must be a whole number"),
+        *(
+            (2, {"n_jobs": odd}, ValueError, r"n_jobs must be a.*for all processors; got")
+            for odd in (0, 2.5, "2", True)
+        ),
+        *(
+            (2, {"settings": odd}, TypeError, "settings must map names to numbers and texts; got")
+            for odd in (["a"], {"a": len}, {"a": [1, 2]}, {1: "a"})
+        ),
     ],
 )
-def test_n_trials_must_count(n_trials, error, message):
+def test_trials_jobs_and_settings_are_checked(n_trials, options, error, message):
     with pytest.raises(error, match=message):
-        run_trials(trial, n_trials)
+        run_trials(trial, n_trials, **options)
 
 
 def test_fewer_trials_than_there_are_is_an_error(tmp_path):

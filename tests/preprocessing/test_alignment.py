@@ -79,10 +79,16 @@ def test_grids_that_do_not_meet_are_named():
     )
 
 
-def test_grids_that_meet_in_pairs_only_are_named_together():
-    curves = apart({0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5})
-    with pytest.raises(ValueError, match=r"leaves 0 .* 'a0',.*fewer than two levels"):
-        curves.curves.align("intersection")
+@pytest.mark.parametrize(
+    ("on", "grids", "message"),
+    [
+        ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], r"leaves 0 .* 'a0',.*fewer than two levels"),
+        ("final", [{0, 10}, {5, 15}], r"^on='final' leaves 0 common.*'a0' and 'a1' share"),
+    ],
+)
+def test_grids_without_a_common_level_are_named_together(on, grids, message):
+    with pytest.raises(ValueError, match=message):
+        apart(*grids).curves.align(on)
 
 
 def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
@@ -223,9 +229,7 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
     np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)
 
 
-def test_no_common_level_is_no_final_level():
-    with pytest.raises(ValueError, match=r"^on='final' leaves 0 common.*'a0' and 'a1' share"):
-        apart({0, 10}, {5, 15}).curves.align("final")
+def test_a_first_level_may_be_the_final_one():
     assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
 
 
@@ -273,6 +277,10 @@ def test_a_run_left_without_a_score_is_warned_of():
         ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, the largest distance from a level"),
         ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
         ([0, 1], {"method": "linear", "tolerance": -1}, r"tolerance must be an amount of training from 0; got -1"),
+        ([0.5, 2], {"relative_to": "budget"}, r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]"),
+        *((20, {"relative_to": other}, "relative_to must be") for other in ("end", np.ones((2, 2)), [], "")),
+        (20, {"relative_to": "budget", "method": "previous"}, "method='previous' does not go with relative_to='bud"),
+        (20, {"relative_to": "budget", "tolerance": -1}, "tolerance must be an amount of training from 0; got -1"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
@@ -280,9 +288,16 @@ def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
         ragged.curves.align(on, **options)
 
 
-def test_a_grid_that_is_no_numbers_is_refused(ragged):
-    with pytest.raises(TypeError, match=r"^on must be 'intersection',.*training levels; got \['a'\]"):
-        ragged.curves.align(["a"])
+@pytest.mark.parametrize(
+    ("on", "options", "message"),
+    [
+        (["a"], {}, r"^on must be 'intersection',.*training levels; got \['a'\]"),
+        ("union", {"relative_to": "budget"}, "^on must be a number of fractions or a sequence; got 'union'"),
+    ],
+)
+def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, message):
+    with pytest.raises(TypeError, match=message):
+        ragged.curves.align(on, **options)
 
 
 @pytest.mark.parametrize(
@@ -356,18 +371,3 @@ def test_a_budget_that_a_short_run_sets_is_recorded():
     assert "task 'long': the budget is 50, where its shortest run ends; its longest run ends at 60" in whole
     assert "task 'long': the budget is 20, where its shortest run ends; its longest run ends at 60" in cut
     assert "short'" not in whole + cut
-
-
-def test_fractions_of_a_budget_are_checked():
-    curves = budgets_of_their_own()
-    with pytest.raises(ValueError, match=r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]"):
-        curves.curves.align([0.5, 2], relative_to="budget")
-    for other in ("end", np.ones((2, 2)), [], ""):
-        with pytest.raises(ValueError, match="relative_to must be"):
-            curves.curves.align(20, relative_to=other)
-    with pytest.raises(TypeError, match="on must be a number of fractions or a sequence; got 'union'"):
-        curves.curves.align("union", relative_to="budget")
-    with pytest.raises(ValueError, match="method='previous' does not go with relative_to='budget'"):
-        curves.curves.align(20, relative_to="budget", method="previous")
-    with pytest.raises(ValueError, match="tolerance must be an amount of training from 0; got -1"):
-        curves.curves.align(20, relative_to="budget", tolerance=-1)

@@ -63,24 +63,18 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
     )
 
 
-def test_rows_that_repeat_an_infinite_level_are_refused():
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, np.inf, np.inf], "y": [0.0, 1.0, 4.0]})
-    with pytest.raises(ValueError, match=r"^1 row repeats a \(algorithm, run, training\), first \('a', 0, inf\)"):
-        frame.curves.to_dataarray("y")
-
-
 @pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
-def test_of_repeated_rows_the_chosen_is_kept(choice, kept):
+def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, kept):
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]})
-    curves = frame.curves.to_dataarray("y", duplicates=choice)
-    np.testing.assert_array_equal(curves.squeeze(), [0.0, kept])
-
-
-@pytest.mark.parametrize("choice", ["first", "last", "mean"])
-def test_a_repeated_row_without_a_score_is_refused_and_never_kept(choice):
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, np.nan, 4.0]})
+    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept])
+    frame["y"] = [0.0, np.nan, 4.0]
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
-    with pytest.raises(ValueError, match=r"^1 row repeats a "):
+
+
+@pytest.mark.parametrize(("level", "score"), [(1, np.nan), (np.inf, 1.0)])
+def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(level, score):
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, level, level], "y": [0.0, score, 4.0]})
+    with pytest.raises(ValueError, match=rf"^1 row repeats a \(algorithm, run, training\), first \('a', 0, {level}\)"):
         frame.curves.to_dataarray("y")
 
 
@@ -204,25 +198,6 @@ def test_what_was_kept_of_repeated_rows_is_recorded():
     assert "history" not in frame.iloc[:2].curves.to_dataarray("y", duplicates="last").attrs
 
 
-def test_an_extra_dim_cannot_have_the_name_of_another(frame):
-    with pytest.raises(ValueError, match=r"^extra='run' is the name of another dim"):
-        frame.rename(columns={"task": "run"}).curves.to_dataarray(
-            "return", algorithm="agent", run="seed", training="step", extra="run"
-        )
-    with pytest.raises(KeyError, match="extra='game' is no column of the frame"):
-        frame.curves.to_dataarray("return", **(NAMES | {"extra": "game"}))
-
-
-def test_a_column_serves_once(frame):
-    with pytest.raises(ValueError, match=r"run='step' is asked for twice"):
-        frame.curves.to_dataarray("return", algorithm="agent", run="step", training="step")
-
-
-def test_an_unknown_choice_is_refused(frame):
-    with pytest.raises(ValueError, match=r"duplicates must be.*'last' or 'mean'; got 'sum'"):
-        frame.curves.to_dataarray("return", **NAMES, duplicates="sum")
-
-
 @pytest.mark.parametrize("dtype", ["category", "string", object])
 def test_labels_of_every_dtype_can_be_compared(frame, dtype):
     frame["agent"] = frame["agent"].astype(dtype)
@@ -287,18 +262,23 @@ def test_grids_that_do_not_meet_are_named_from_a_frame_too():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "error", "message"),
     [
         (
             {"method": "linear"},
+            ValueError,
             r"^method='linear' needs the levels that runs are brought to. Give them: on='union'",
         ),
-        ({"tolerance": 3}, r"^tolerance=3 needs the levels that runs are brought to"),
-        ({"on": "union", "training": None}, r"^on= needs a column of training; got training=None"),
+        ({"tolerance": 3}, ValueError, r"^tolerance=3 needs the levels that runs are brought to"),
+        ({"on": "union", "training": None}, ValueError, r"^on= needs a column of training; got training=None"),
+        ({"extra": "run"}, ValueError, r"^extra='run' is the name of another dim"),
+        ({"extra": "game"}, KeyError, "extra='game' is no column of the frame"),
+        ({"run": "step", "extra": ()}, ValueError, r"run='step' is asked for twice"),
+        ({"duplicates": "sum"}, ValueError, r"duplicates must be.*'last' or 'mean'; got 'sum'"),
     ],
 )
-def test_alignment_needs_a_grid_and_training(frame, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_options_that_do_not_fit_are_refused(frame, options, error, message):
+    with pytest.raises(error, match=message):
         frame.curves.to_dataarray("return", **(NAMES | options))
 
 

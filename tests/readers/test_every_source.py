@@ -2,12 +2,15 @@
 
 import re
 import shutil
+import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from xcurves import readers
+from xcurves.readers import hydra, mlflow, optuna
 
 LOGS = Path(__file__).parent / "logs"
 ANOVA = {"n_resamples": 19, "confidence_level": 0.5, "rng": 0}
@@ -35,6 +38,26 @@ def test_three_lines_lead_from_logs_to_an_anova(source, folder, options):
     result = curves.curves.randomized_anova(**ANOVA)
     assert (result["n_levels"] > 1).all()
     assert result["f"].notnull().any()
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "missing"),
+    [
+        ("mlflow", "mlflow", "mlflow"),
+        ("tensorboard", "tensorboard", "tensorboard.compat.proto.event_pb2"),
+        ("optuna", "optuna", "optuna"),
+        ("hydra", "PyYAML", "yaml"),
+    ],
+)
+def test_a_missing_package_is_said_with_its_extra(name, package, missing, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    for log in ("0/0/a.tfevents", "0/.hydra/overrides.yaml", "0/step.csv"):
+        (tmp_path / log).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / log).touch()
+    cure = rf"^readers\.{name} needs {package}\. Install it: pip install 'xcurves\[{name}\]'"
+    read = {"mlflow": mlflow.metric_history, "optuna": optuna.trials, "hydra": hydra.multirun}
+    with pytest.raises(ImportError, match=cure):
+        read.get(name, partial(readers.read, source=name))(tmp_path)
 
 
 CUT = {  # the file, and how many rows its last line is; none: the file is refused

@@ -81,13 +81,3 @@ def test_a_damaged_store_is_named(store):
         damaged.write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=rf"{damaged}"):
         reader.metric_history(damaged)
-
-
-def test_a_missing_package_is_said_with_its_extra(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(
-        ImportError, match=r"^readers\.mlflow needs mlflow\. Install it: pip install 'xcurves\[mlflow\]'"
-    ):
-        reader.metric_history("mlruns")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.experiments import command, endgames
-from xcurves.experiments.command import check_chosen, check_seed, labelled, made_by, sklearn
+from xcurves.experiments.command import check_chosen, check_seed, draw_seed, labelled, made_by, sklearn
 from xcurves.experiments.learning import SEED, in_proportion, percent_right
 
 N_RUNS = 5
@@ -77,7 +77,7 @@ def _game(table: endgames.TableName, _: Generator) -> Examples:
 def _drawn(maker: str, rng: Generator, **options: Any) -> Examples:
     """Return a table that one of scikit-learn's generators draws."""
     make = getattr(sklearn("datasets"), maker)
-    x, y = make(n_samples=N_EXAMPLES, random_state=int(rng.integers(2**31)), **options)
+    x, y = make(n_samples=N_EXAMPLES, random_state=draw_seed(rng), **options)
     return x, y
 
 

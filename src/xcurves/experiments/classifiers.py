@@ -19,13 +19,13 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command
+from xcurves.experiments.command import draw_seed
 from xcurves.experiments.dse import TAKEN, Hyperparameters, TrainAndScore, dse
 from xcurves.experiments.tasks import (
     ALGORITHMS,
     DATASETS,
     N_POINTS,
     Data,
-    draw_seed,
     sample_data,
     sample_hyperparameters,
 )
@@ -38,8 +38,8 @@ N_FOLDS = 3
 SEED = 2018
 
 
-def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
-    """Return an untrained classifier of scikit-learn."""
+def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
+    """Return the test accuracy of a classifier of scikit-learn."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
@@ -47,20 +47,15 @@ def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> 
     from sklearn.svm import SVC
 
     chosen = {name: value for name, value in hyperparameters.items() if value is not None}
-    if algorithm == "k-NN":
-        return KNeighborsClassifier(**chosen)
-    if algorithm == "RF":
-        return RandomForestClassifier(**chosen, random_state=seed)
-    if algorithm == "SVM":
-        return SVC(**chosen)
-    if algorithm == "LR":
-        return LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
     layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
-    return MLPClassifier(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
-
-
-def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
-    return float(_classifier(algorithm, hyperparameters, seed).fit(*train).score(*test))
+    classifiers = {
+        "k-NN": KNeighborsClassifier,
+        "RF": partial(RandomForestClassifier, random_state=seed),
+        "SVM": SVC,
+        "LR": partial(LogisticRegression, solver="saga", max_iter=1000, random_state=seed),
+        "NN": partial(MLPClassifier, layers, early_stopping=True, max_iter=200, random_state=seed),
+    }
+    return float(classifiers[algorithm](**chosen).fit(*train).score(*test))
 
 
 @contextmanager
@@ -223,9 +218,8 @@ def classifier_trials(
     n_digits = tuned if tuned_digits is None else tuned_digits
 
     def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
-        options = {"n_points": points, "seed": seed, "archive": archive, "n_jobs": jobs}
         n_trials = random if tuning == "random" else n_digits if dataset == "digits" else tuned
-        return trials(dataset, tuning, algorithm, n_trials, **options)  # type: ignore[arg-type]  # as they came
+        return trials(dataset, tuning, algorithm, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
 
     cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
     failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]

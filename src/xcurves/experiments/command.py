@@ -74,12 +74,12 @@ def labelled(
     tasks: Iterable[str] | None = None,
 ) -> xr.Dataset:
     """Put scores, shape (task, algorithm, run, level) or without tasks, under their names."""
-    coords = {
+    coords: dict[str, Any] = {} if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"})}
+    coords |= {
         "algorithm": ("algorithm", list(algorithms), {"long_name": algorithm}),
         "run": ("run", np.arange(values.shape[-2]), {"long_name": run}),
         "training": ("training", np.array(levels, float), {"long_name": "training", "units": training}),
     }
-    coords = coords if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"}), **coords}
     scores = xr.DataArray(values, coords, list(coords), attrs={"long_name": long_name, "units": units})
     return xr.Dataset({name: scores}, attrs=attrs)  # not from coords: files keep the order of variables
 
@@ -92,6 +92,16 @@ def recorded(seed: int) -> int | str:
 def made_by(seed: int) -> dict[str, Any]:
     """Return the seed and the scikit-learn of an experiment, as attributes."""
     return {"seed": recorded(seed), "scikit_learn": version("scikit-learn")}
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """Draw a seed for functions that take only whole numbers."""
+    return int(rng.integers(2**31))
+
+
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """Draw a number whose logarithm is uniform."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def sklearn(module: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -129,9 +130,9 @@ def dse(
     )
     if SCORE not in outcomes:
         outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
-    failed = (outcomes[ERROR] != "").to_numpy()
-    errors, names = outcomes[ERROR].to_numpy(), [f"trial {run}: " for run in outcomes["run"].to_numpy()]
-    warn_of(failed, names, lambda first: f"{errors[first]}. It has no score; its error is kept", "trials")
+    errors = outcomes[ERROR].to_numpy()
+    names = [f"trial {run}: " for run in range(len(errors))]
+    warn_of(errors != "", names, lambda first: f"{errors[first]}. It has no score; its error is kept", "trials")
     scores = outcomes.set_coords([name for name in outcomes.data_vars if name != SCORE])[SCORE]
     return scores.assign_attrs(long_name="score", rng=str(entropy))
 
@@ -180,7 +181,7 @@ def one_trial(
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(index, i)))) for i in range(3)]
+    return [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(index, i))) for i in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -229,8 +230,8 @@ def _trial(
 
 
 def _finite(score: object) -> float:
-    if isinstance(score, str | bytes | bool | np.bool_) or not np.isscalar(score) or not np.isreal(score):
+    if not isinstance(score, Real) or isinstance(score, bool):
         raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
-    if not np.isfinite(float(score)):  # type: ignore[arg-type]  # a real scalar
+    if not np.isfinite(float(score)):
         raise ValueError(f"train_and_score must return a finite number; got {score!r}")
-    return float(score)  # type: ignore[arg-type]
+    return float(score)

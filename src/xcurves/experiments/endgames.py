@@ -81,7 +81,7 @@ def depths() -> Ints:
             break
         depth[now] = moves
         lost |= now
-    return np.asarray(depth)
+    return depth
 
 
 def _sees() -> Bools:
@@ -97,7 +97,7 @@ def _sees() -> Bools:
 
 def _black_reaches(good: Bools, near: Bools) -> Bools:
     """Return in which positions the black king has a move to a good one."""
-    return np.asarray(good.astype(np.float32) @ near.astype(np.float32) > 0)
+    return good.astype(np.float32) @ near.astype(np.float32) > 0
 
 
 def _white_reaches(good: Bools, near: Bools, past_kings: Bools) -> Bools:

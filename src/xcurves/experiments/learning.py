@@ -95,9 +95,9 @@ def cross_validation(
         "title": f"accuracy on {n_folds} folds by number of training examples",
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
         "data set only.",
+        **made_by(seed),
     }
     said = "examples of the fold classified right"
-    attrs |= made_by(seed)
     return labelled("accuracy", accuracy, estimators, levels, long_name=said, attrs=attrs, run="fold")
 
 
@@ -172,8 +172,8 @@ def partition_errors(
         "title": f"test error by number of training examples, disjoint parts of {sizes[-1]}, {len(test)} held out",
         "references": "Hoiem et al. (2021), Learning Curves for Analysis of Deep Networks, PMLR 139",
         "n_test": len(test),
+        **made_by(seed),
     }
-    attrs |= made_by(seed)
     return labelled("error", error, estimators, sizes, long_name="test error", attrs=attrs, run="fold")
 
 
@@ -202,7 +202,7 @@ def _check_parts(sizes: Sequence[int], y: NDArray[Any], classes: NDArray[Any]) -
                 f"sizes must be multiples of {len(classes)}, the number of classes; got {size}. "
                 f"Nearest: {size - size % len(classes)}"
             )
-    rarest = min(int((y == one).sum()) for one in classes)
+    rarest = np.unique(y, return_counts=True)[1].min()
     if sizes[-1] // len(classes) >= rarest:
         raise ValueError(
             f"size {sizes[-1]} needs {sizes[-1] // len(classes)} examples of every class and one to test on; "
@@ -225,7 +225,7 @@ def in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     by_class = np.argsort(kind, kind="stable")
     place = np.empty(len(y))
     place[by_class] = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.asarray(shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")])
+    return shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")]
 
 
 def percent_right(

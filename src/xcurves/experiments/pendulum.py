@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command, swingup
-from xcurves.experiments.command import check_seed
+from xcurves.experiments.command import check_seed, log_uniform
 from xcurves.experiments.swingup import ACTIONS
 
 ALGORITHMS = ("actor-critic", "PPO")
@@ -25,16 +25,12 @@ _SIDE_BY_SIDE = 100  # trials at once, so that their parameters fit in a cache
 
 def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
     """Draw the hyper-parameters of Appendix B."""
-
-    def log_uniform(low: float, high: float) -> float:
-        return float(np.exp(stream.uniform(np.log(low), np.log(high))))
-
     orders = {name: float(stream.integers(0, 11)) for name in ("independent_order", "dependent_order")}
     both = orders | {"trace_decay": stream.uniform()}
     if algorithm == "actor-critic":
-        return both | {"critic_rate": log_uniform(1e-4, 0.1), "actor_rate": log_uniform(1e-4, 0.1)}
+        return both | {"critic_rate": log_uniform(stream, 1e-4, 0.1), "actor_rate": log_uniform(stream, 1e-4, 0.1)}
     return both | {
-        "learning_rate": log_uniform(1e-5, 0.01),
+        "learning_rate": log_uniform(stream, 1e-5, 0.01),
         "steps_per_batch": float(np.floor(2 ** stream.uniform(4, 8))),
         "epochs": float(stream.integers(1, 16)),
         "batch_size": float(stream.integers(8, 65)),
@@ -174,7 +170,7 @@ def _curves(
     returns = []
     for first in range(0, len(lives), _SIDE_BY_SIDE):
         some = slice(first, first + _SIDE_BY_SIDE)
-        settings = {str(name): values.to_numpy()[some] for name, values in chosen.data_vars.items()}
+        settings = {str(name): values.to_numpy() for name, values in chosen.isel(run=some).data_vars.items()}
         returns.append(swingup.learn(algorithm, settings, lives[some], n_episodes))
     training = {"long_name": "training", "units": "episodes"}
     return xr.DataArray(
@@ -205,7 +201,7 @@ def pendulum_trials(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50,
         (percentile, repeat, training), and `percentile_run`, the trial at each percentile.
     """
     curves = [
-        learning_curves(algorithm, range(n), seed=seed).drop_vars("run").assign_coords(run=np.arange(n))
+        learning_curves(algorithm, range(n), seed=seed)
         for algorithm, n in zip(ALGORITHMS, (actor_critic, ppo), strict=True)
     ]
     ranked = np.argsort(curves[1].mean("training").to_numpy(), kind="stable")

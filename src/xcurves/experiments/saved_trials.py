@@ -154,8 +154,7 @@ def _outcomes(done: Mapping[int, Record]) -> xr.Dataset:
     for name in [*dict.fromkeys(name for record in records for name in record if name != ERROR), ERROR]:
         values = [record.get(name) for record in records]
         is_text = name == ERROR or any(isinstance(value, str) for value in values)
-        numbers = [np.nan if value is None else value for value in values]
-        columns[name] = ("run", np.array([_text_of(value) for value in values] if is_text else numbers))
+        columns[name] = ("run", np.array([_text_of(each) for each in values]) if is_text else np.array(values, float))
     return xr.Dataset(columns, {"run": np.array(index, np.int64)})
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from xcurves.core import validation
+from xcurves.experiments.command import draw_seed, log_uniform
 from xcurves.experiments.dse import Hyperparameters, SampleData, SampleHyperparameters
 
 Data = tuple[Any, Any]
 Generator = np.random.Generator
 
-ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 DATASETS = ("moons", "circles", "linear", "digits")
 N_POINTS = 2000
 TEST_SHARE = 0.4
@@ -92,15 +92,6 @@ def _digits() -> Data:
     return load_digits(return_X_y=True)  # type: ignore[no-any-return]
 
 
-def draw_seed(rng: Generator) -> int:
-    """Draw a seed for functions that take only whole numbers."""
-    return int(rng.integers(2**31))
-
-
-def _log_uniform(rng: Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
 def _one_of(rng: Generator, values: Sequence[Any]) -> Any:
     return values[int(rng.integers(len(values)))]
 
@@ -112,12 +103,12 @@ def _knn(rng: Generator) -> Hyperparameters:
 def _svm(rng: Generator) -> Hyperparameters:
     kernel = _one_of(rng, ("linear", "poly", "rbf", "sigmoid"))
     degree = _one_of(rng, (2, 3, 4, 5))
-    return {"C": _log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
+    return {"C": log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
 
 
 def _forest(rng: Generator) -> Hyperparameters:
     return {
-        "n_estimators": round(_log_uniform(rng, 10, 100)),
+        "n_estimators": round(log_uniform(rng, 10, 100)),
         "criterion": _one_of(rng, ("gini", "entropy")),
         "min_samples_split": _one_of(rng, (2, 4, 8, 16)),
         "min_samples_leaf": _one_of(rng, (1, 3, 5)),
@@ -125,7 +116,7 @@ def _forest(rng: Generator) -> Hyperparameters:
 
 
 def _logistic(rng: Generator) -> Hyperparameters:
-    return {"C": _log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
+    return {"C": log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
 
 
 def _network(rng: Generator) -> Hyperparameters:
@@ -133,13 +124,18 @@ def _network(rng: Generator) -> Hyperparameters:
         "activation": _one_of(rng, ("logistic", "tanh", "relu")),
         "units_1": _one_of(rng, (50, 100, 150)),
         "units_2": _one_of(rng, (50, 100, 150)) if rng.integers(2) else None,
-        "learning_rate_init": _log_uniform(rng, 1e-4, 0.1),
+        "learning_rate_init": log_uniform(rng, 1e-4, 0.1),
     }
 
 
-_SAMPLERS: Mapping[str, SampleHyperparameters] = dict(
-    zip(ALGORITHMS, (_knn, _forest, _svm, _logistic, _network), strict=True)
-)
+_SAMPLERS: Mapping[str, SampleHyperparameters] = {
+    "k-NN": _knn,
+    "RF": _forest,
+    "SVM": _svm,
+    "LR": _logistic,
+    "NN": _network,
+}
+ALGORITHMS = tuple(_SAMPLERS)
 
 
 def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:

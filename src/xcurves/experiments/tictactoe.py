@@ -50,14 +50,9 @@ _EMPTY = SQUARES == 0
 _BELOW_1 = np.nextafter(1.0, 0.0)
 
 
-def _outcomes() -> tuple[Bools, Floats]:
-    """Return, for every board, whether it ends the game, and its value to me."""
-    mine = (SQUARES[:, LINES] == ME).all(axis=-1).any(axis=-1)
-    theirs = (SQUARES[:, LINES] == OTHER).all(axis=-1).any(axis=-1)
-    return mine | theirs | (SQUARES > 0).all(axis=-1), mine.astype(float) - theirs
-
-
-OVER, WORTH = _outcomes()
+_WON, _LOST = ((SQUARES[:, LINES] == mark).all(axis=-1).any(axis=-1) for mark in (ME, OTHER))
+OVER: Bools = _WON | _LOST | (SQUARES > 0).all(axis=-1)  # whether a board ends the game
+WORTH: Floats = _WON.astype(float) - _LOST  # its value to me
 
 
 class Games:
@@ -72,7 +67,7 @@ class Games:
     @property
     def on(self) -> Bools:
         """Whether each game goes on."""
-        return np.asarray(~OVER[self.board])
+        return ~OVER[self.board]
 
     def best_moves(self) -> Bools:
         """Return the empty squares whose afterstates have the highest value."""
@@ -107,7 +102,7 @@ class Player:
 
 def _after(mark: int) -> Ints:
     """Return the board that follows each board when a mark is put on each square; itself where that is taken."""
-    return np.asarray(np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0))
+    return np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0)
 
 
 def _tactical() -> Bools:

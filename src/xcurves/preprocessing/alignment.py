@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from math import prod
 from numbers import Integral
@@ -96,9 +95,10 @@ def align(
     >>> scores.curves.align(2, relative_to="budget").sel(algorithm="a").to_numpy()
     array([[2., 3.]])
     """
+    if relative_to is not None:
+        check_choice("relative_to", relative_to, ("budget",))
     if relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool)):
-        relative_to = "budget" if relative_to is None else relative_to
-        return _relative(check_curves(curves, own_levels=True), on, method, tolerance, relative_to)
+        return _align_to_budgets(check_curves(curves, own_levels=True), on, method, tolerance)
     asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves, own_levels=True)
     n_tasks = prod(curves.shape[:-3])
@@ -113,18 +113,6 @@ def align(
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, curves)
     return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
-
-
-def _relative(
-    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None, relative_to: str
-) -> xr.DataArray:
-    check_choice("relative_to", relative_to, ("budget",))
-    if method not in (None, "linear"):
-        raise ValueError(
-            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
-        )
-    fractions = check_fractions("on", on)
-    return _align_to_budgets(curves, fractions, grids.check_asked(fractions, "linear", tolerance).tolerance)
 
 
 def _levels(curves: xr.DataArray) -> GridLevels:
@@ -205,13 +193,15 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         return provenance.record(complete, "drop_incomplete()")
     names = labels.task_names(curves)
     missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
-    here = has.any("training").transpose(..., "algorithm", "run").to_numpy().reshape(missing.shape)
-    for task in np.flatnonzero(here.any(axis=(1, 2)) & (here == (missing > 0)).all(axis=(1, 2))):
+    before, left = (
+        each.notnull().any(["run", "training"]).transpose(..., "algorithm").to_numpy().reshape(missing.shape[:2])
+        for each in (curves, complete)
+    )
+    for task in np.flatnonzero(before.any(axis=1) & ~left.any(axis=1)):
         raise ValueError(f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}")
     algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
-    emptied = np.argwhere(here.any(axis=2) & (here == (missing > 0)).all(axis=2))
-    if len(emptied):
-        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in emptied)
+    if (before & ~left).any():
+        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in np.argwhere(before & ~left))
         provenance.warn(f"drop_incomplete() leaves no run of {gone}")
     of = n_levels.to_numpy().ravel()
     lines = [
@@ -238,9 +228,16 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
     return [float(each) for each in at]
 
 
-def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], tolerance: float | None) -> xr.DataArray:
+def _align_to_budgets(
+    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None
+) -> xr.DataArray:
     """Return scores at fractions of each task's budget, without those before the start of some run of the task."""
-    at = np.array(fractions)
+    if method not in (None, "linear"):
+        raise ValueError(
+            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
+        )
+    at = np.array(check_fractions("on", on))
+    tolerance = grids.check_asked(at, "linear", tolerance).tolerance
 
     def block(scores: Floats, levels: Floats) -> Floats:
         tasks = scores.reshape(-1, *scores.shape[-3:])
@@ -251,7 +248,7 @@ def _align_to_budgets(curves: xr.DataArray, fractions: Sequence[float], toleranc
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
     lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
-    step = f"align(on=[{', '.join(f'{each:.6g}' for each in fractions)}], relative_to='budget')"
+    step = f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
 
 

@@ -266,18 +266,17 @@ def _runs(
     frame: pd.DataFrame, dims: Mapping[str, str | None], kept: Sequence[str]
 ) -> tuple[xr.DataArray, NDArray[np.int64]]:
     """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
-    columns = [column for column in dims.values() if column is not None]
-    coded: dict[str, tuple[NDArray[Any], NDArray[np.int64]]] = {}
-    for dim, column in dims.items():
-        if column is not None and dim != "training":
-            coded[dim] = label_codes(frame[column])
-            warn_of_blanks(column, coded[dim][0])
-        elif dim == "run" and kept:
-            coded[dim] = _points(frame, columns, kept)
-    coords = {dim: values for dim, (values, _) in coded.items()}
     names = [dim for dim in dims if dim != "training"]
-    nothing = np.zeros(len(frame), dtype=np.int64)
-    codes = {dim: coded[dim][1] if dim in coded else nothing for dim in names}
+    coords: dict[str, NDArray[Any]] = {}
+    codes = dict.fromkeys(names, np.zeros(len(frame), dtype=np.int64))
+    for dim in names:
+        column = dims[dim]
+        if column is not None:
+            coords[dim], codes[dim] = label_codes(frame[column])
+            warn_of_blanks(column, coords[dim])
+        elif dim == "run" and kept:
+            columns = [column for column in dims.values() if column is not None]
+            coords[dim], codes[dim] = _points(frame, columns, kept)
     runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
     curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
     return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
@@ -304,7 +303,7 @@ def _coordinate(
             made = groups.first().reindex(range(prod(shape))).to_numpy()
             words = made.dtype == object and all(isinstance(each, str) for each in made)
             return dims, (made.astype(str) if words else made).reshape(shape)
-    first = curve[np.isin(curve, np.flatnonzero(groups.nunique().reindex(range(runs.size)) > 1))][0]
+    first = curve[groups.transform("nunique") > 1][0]
     at = dict(zip(runs.dims, np.unravel_index(first, runs.shape), strict=True))
     said = ", ".join(f"{dim} {labels.words(runs[dim])[place]}" for dim, place in at.items() if dim in runs.coords)
     raise ValueError(
@@ -333,7 +332,18 @@ def _lasts(told: object) -> bool:
 
 
 def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    _check_union(rows, runs, len(grid))
+    """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
+    most = _CELLS * len(rows.curve)
+    if runs.size * len(grid) > most:
+        per_task = runs.sizes["algorithm"] * runs.sizes["run"]
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
+        n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
+        if n_cells > most:
+            raise ValueError(
+                f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
+                "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
+                "method='linear'"
+            )
     try:
         return at_levels(rows, runs.size, grid, None, None)
     except MemoryError:
@@ -341,20 +351,6 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
         raise MemoryError(
             f"curves of {sizes} do not fit in memory. Bring runs to fewer levels, on=[...], method=..., or select tasks"
         ) from None
-
-
-def _check_union(rows: Rows, runs: xr.DataArray, n_levels: int) -> None:
-    """Refuse runs whose levels differ so that the union of each task's levels has many more cells than rows."""
-    if runs.size * n_levels <= _CELLS * len(rows.curve):
-        return
-    per_task = runs.sizes["algorithm"] * runs.sizes["run"]
-    pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
-    n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
-    if n_cells > _CELLS * len(rows.curve):
-        raise ValueError(
-            f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} cells. "
-            "Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], method='linear'"
-        )
 
 
 def _aligned(

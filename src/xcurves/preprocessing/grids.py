@@ -137,15 +137,20 @@ def choose(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     """Return the levels to keep, which of them each task keeps, (task, level), and what is dropped."""
     names = labels.task_names(runs)
+    lines: list[str] = []
     if not isinstance(asked.on, str):
-        lines = _dropped(asked, find_levels(), names) if asked.method is None else []
+        if asked.method is None:
+            levels = find_levels()
+            lines = _dropped(asked, levels, levels.known & np.isin(levels.values, asked.on), names)
         return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_), lines
-    levels, lines = find_levels(), []
+    levels = find_levels()
     if asked.on != "union":
         levels, lines = _leave_out_disjoint(asked, levels, names, runs, rows, frame=frame)
-    kept = _kept(asked, levels)
+    kept = levels.known if asked.on == "union" else levels.shared
+    if asked.on == "final":
+        kept = kept & (kept[:, ::-1].cumsum(axis=1)[:, ::-1] == 1)
     some = kept.any(axis=0)
-    lines += _dropped(asked, levels, names) if asked.method is None else []
+    lines += _dropped(asked, levels, kept, names) if asked.method is None else []
     return levels.values[some], kept[:, some], lines
 
 
@@ -157,8 +162,12 @@ def _leave_out_disjoint(
     disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
     if not disjoint.any():
         return levels, []
-    every = rows()
-    why = [_why_disjoint(asked, levels, names, task, every, runs) for task in np.flatnonzero(disjoint).tolist()]
+    every, why = rows(), []
+    for task in np.flatnonzero(disjoint).tolist():
+        shared = levels.values[levels.shared[task]]
+        at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
+        count = f"{shared.size} common training level{'s' * (shared.size != 1)}"
+        why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {_disjoint_algorithms(every, task, runs)}")
     cure = run_checks.suggest(every, runs, frame=frame, final=asked.on == "final")
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
@@ -168,24 +177,6 @@ def _leave_out_disjoint(
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
     return left, [f"{reason}; left out" for reason in why]
-
-
-def _why_disjoint(
-    asked: Asked, levels: GridLevels, names: Sequence[str], task: int, rows: Rows, runs: xr.DataArray
-) -> str:
-    shared = levels.values[levels.shared[task]]
-    at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
-    count = "1 common training level" if shared.size == 1 else f"{shared.size} common training levels"
-    return f"{names[task]}on={asked.on!r} leaves {count}{at}: {_disjoint_algorithms(rows, task, runs)}"
-
-
-def _kept(asked: Asked, levels: GridLevels) -> NDArray[np.bool_]:
-    if not isinstance(asked.on, str):
-        return levels.known & np.isin(levels.values, asked.on)
-    if asked.on == "final":
-        from_here = levels.shared[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return np.asarray(levels.shared & (from_here == 1))
-    return levels.known if asked.on == "union" else levels.shared
 
 
 def _disjoint_algorithms(rows: Rows, task: int, runs: xr.DataArray) -> str:
@@ -205,9 +196,8 @@ def _disjoint_algorithms(rows: Rows, task: int, runs: xr.DataArray) -> str:
     return f"{', '.join(grids)} together share fewer than two levels"
 
 
-def _dropped(asked: Asked, levels: GridLevels, names: Sequence[str]) -> list[str]:
+def _dropped(asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; for "final", which level it keeps."""
-    kept = _kept(asked, levels)
     if isinstance(asked.on, str) and asked.on == "final":
         return [
             f"{names[task]}the last common training level is {levels.values[kept[task]].item():.12g}, "

@@ -75,8 +75,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     for dim in given.dims:
         _check_labels(scores, name, given, dim)
     shared = {dim: scores[dim] for dim in given.dims if dim in scores.coords}
-    aligned = given.sel(shared).astype(np.float64)
-    aligned = aligned.drop_vars([coord for coord in aligned.coords if coord not in aligned.dims]).drop_attrs()
+    aligned = given.sel(shared).astype(np.float64).reset_coords(drop=True).drop_attrs()
     _refuse(~np.isfinite(aligned), f"{name} is not finite", "Give a finite reference, or leave the task out")
     return aligned
 

@@ -73,8 +73,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         if clash:
             raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")
         sources.add(rows.attrs["source"].partition(" below ")[0])
-        constant = {"job": str(job.relative_to(root)), **overrides}
-        labels = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
+        labels = pd.DataFrame({"job": str(job.relative_to(root)), **overrides}, index=rows.index)
         frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
     logs_read = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"

@@ -89,37 +89,42 @@ def read_each_run(
     labels, groups = _by_folders(root, logs, folders) if names is None else _by_pattern(root, logs, names)
     runs = [_read(source, files) for files in groups.values()]
     places = [str(files[0] if names and len(files) == 1 else _home(files[0])) for files in groups.values()]
-    provenance.warn_of(
-        np.array([bool(run.left_out) for run in runs]), [run.left_out for run in runs], lambda _: "", "runs"
-    )
-    empty = np.array([run.rows.empty for run in runs])
-    if empty.all():
+    warn_first([run.left_out for run in runs if run.left_out])
+    kept = {of: run.rows for of, run in zip(groups, runs, strict=True) if len(run.rows)}
+    if not kept:
         raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
-    provenance.warn_of(empty, places, lambda _: " has no rows and is left out", "runs")
-    kept = [(run.rows, of) for run, of in zip(runs, groups, strict=True) if len(run.rows)]
-    frame = pd.concat([rows for rows, _ in kept], ignore_index=True)
+    empty = [f"{place} has no rows and is left out" for place, of in zip(places, groups, strict=True) if of not in kept]
+    warn_first(empty)
+    frame = pd.concat(kept.values(), ignore_index=True)
     twice = [name for name in labels if name in frame]
     if twice:
         raise ValueError(
             f"{'folders' if names is None else 'names'}={labels}: a log below {str(root)!r} has a column {twice[0]!r} "
             "too. Name that level of folders otherwise, or rename the column"
         )
-    usual = [name for name in frame if 2 * sum(name in rows for rows, _ in kept) > len(kept)]
-    lacks = [[name for name in usual if len(run.rows) and name not in run.rows] for run in runs]
-    provenance.warn_of(
-        np.array(list(map(bool, lacks))),
-        places,
-        lambda which: f" has no column {lacks[which][0]!r}, which most have",
-        "runs",
+    usual = [name for name in frame if 2 * sum(name in rows for rows in kept.values()) > len(kept)]
+    lacks = [next((name for name in usual if len(run.rows) and name not in run.rows), None) for run in runs]
+    warn_first(
+        [
+            f"{place} has no column {name!r}, which most have"
+            for place, name in zip(places, lacks, strict=True)
+            if name is not None
+        ]
     )
-    counts = [len(rows) for rows, _ in kept]
-    parts = zip(*(of for _, of in kept), strict=True) if labels else []
-    said = [whole_numbers(pd.Series(np.repeat(part, counts), dtype=str)) for part in parts]
-    read = pd.concat([pd.DataFrame(dict(zip(labels, said, strict=True))), frame], axis=1)
-    units = dict(source.units) | {name: unit for rows, _ in kept for name, unit in rows.attrs.get("units", {}).items()}
+    said = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
+    said = said.loc[said.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
+    read = pd.concat([said, frame], axis=1)
+    units = dict(source.units)
+    for rows in kept.values():
+        units |= rows.attrs.get("units", {})
     about = {"units": units, "long_name": dict(source.long_names)}
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     return read
+
+
+def warn_first(said: Sequence[str], things: str = "runs") -> None:
+    """Warn once of several runs: what is said of the first, and how many there are."""
+    provenance.warn_of(np.ones(len(said), bool), said, lambda _: "", things)
 
 
 def _read(source: Source, files: Sequence[Path]) -> Run:
@@ -248,11 +253,12 @@ def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
 
 
-def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:
+def merge_steps(rows: pd.DataFrame) -> pd.DataFrame:
     """Merge the rows of a run at one step, each of which has some of the metrics, unless a metric is there twice."""
-    if rows[step].is_unique or (rows.groupby(step).count() > 1).drop(columns="epoch", errors="ignore").any(axis=None):
+    known = rows.drop(columns="epoch", errors="ignore")
+    if rows["step"].is_unique or (known.groupby("step").count() > 1).any(axis=None):
         return rows
-    return rows.groupby(step, sort=False, dropna=False).first().reset_index()[list(rows)]
+    return rows.groupby("step", sort=False, dropna=False).first().reset_index()[list(rows)]
 
 
 def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:

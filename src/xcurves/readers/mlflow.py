@@ -57,7 +57,7 @@ def metric_history(store: str | Path) -> pd.DataFrame:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")
     frame = pd.DataFrame(rows)
     values = ["metric", "step", "timestamp", "value"]
-    frame = frame[[*(name for name in frame if name not in values), *values]]
+    frame = frame[[*frame.columns.difference(values, sort=False), *values]]
     frame.attrs = {"units": {"timestamp": "s"}, "source": f"MLflow, {len(runs)} runs of {Path(str(store)).name}"}
     return frame
 

@@ -59,10 +59,10 @@ def _trial(folder: Path) -> Run:
     algorithm = folder.name.partition(f"_{trial}")[0]
     if isinstance(task, str):
         algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
-    constant = {"algorithm": algorithm, "task": task, "run": trial} | {f"config/{key}": config[key] for key in config}
-    first = pd.DataFrame({name: [value] * len(rows) for name, value in constant.items()}, index=rows.index)
+    labels = pd.DataFrame({"algorithm": algorithm, "task": task, "run": trial}, index=rows.index)
+    settings = pd.DataFrame({f"config/{key}": value for key, value in config.items()}, index=rows.index)
     rest = rows.drop(columns=["trial_id", *(name for name in rows if str(name).startswith("config/"))])
-    return Run(pd.concat([first[_OF_TRIALS], rest, first.drop(columns=_OF_TRIALS)], axis=1), left_out)
+    return Run(pd.concat([labels, rest, settings], axis=1), left_out)
 
 
 def _json_lines(path: Path) -> Run:
@@ -96,7 +96,7 @@ def _metrics(path: str | Path, *, absolute: bool) -> pd.DataFrame:
     if frame.empty:
         raise LogError(f"path {str(path)!r} has no {'absolute metrics' if absolute else 'steps'} of any run")
     first = [*_OF_RUNS, *([] if absolute else ["step"]), "episode"]
-    frame = frame[[*first, *(name for name in frame if name not in first)]]
+    frame = frame[[*first, *frame.columns.difference(first, sort=False)]]
     frame.attrs = {"source": f"marl-eval, {len(runs)} runs in {Path(path).name}"}
     return frame
 

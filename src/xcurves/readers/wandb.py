@@ -62,13 +62,13 @@ def run_history(
     """
     frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
     runs = frame.groupby(["algorithm", "run"], sort=False)
-    sampled = {key: len(rows) == samples and _has_gaps(rows) for key, rows in runs}
-    provenance.warn_of(
-        np.array(list(sampled.values())),
-        list(map(str, sampled)),
-        lambda _: f": {samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()",
-        "runs",
-    )
+    sampled = [
+        key
+        for key, rows in runs
+        if len(rows) == samples and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
+    ]
+    what = f"{samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()"
+    logs.warn_first([f"{key}: {what}" for key in sampled])
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
             frame[name] = frame[name].map(lambda each: _WORDS.get(each, each) if isinstance(each, str) else each)
@@ -82,10 +82,6 @@ def run_history(
 
 def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
-
-
-def _has_gaps(rows: pd.DataFrame) -> bool:
-    return "_step" not in rows or bool((rows["_step"].diff().iloc[1:] != 1).any())
 
 
 def _chart(path: str | Path) -> pd.DataFrame:
@@ -122,14 +118,14 @@ def _chart(path: str | Path) -> pd.DataFrame:
 
 
 def _warn_of_means(path: Path, numbers: pd.DataFrame, columns: list[str]) -> None:
-    bounded = [column for column in columns if {column + bound for bound in _BOUNDS} <= set(numbers)]
-    low, high = (numbers[[column + bound for column in bounded]].to_numpy() for bound in _BOUNDS)
-    provenance.warn_of(
-        np.asarray((low < high).any(axis=0)),
-        [f"{path}: {column!r}" for column in bounded],
-        lambda _: " has points that stand for several scores (a group of runs, or sampled steps)",
-        "columns",
-    )
+    bounded = {column: [column + bound for bound in _BOUNDS] for column in columns}
+    several = [
+        column
+        for column, (low, high) in bounded.items()
+        if {low, high} <= set(numbers) and (numbers[low] < numbers[high]).any()
+    ]
+    what = "has points that stand for several scores (a group of runs, or sampled steps)"
+    logs.warn_first([f"{path}: {column!r} {what}" for column in several], "columns")
 
 
 def _is_chart(path: Path) -> bool:

@@ -94,8 +94,7 @@ def resampled(
     data = pool.to_numpy()
     for place, chosen in enumerate(drawn):
         values[..., place, : chosen.shape[1], :] = np.moveaxis(data[..., chosen, :], -3, 0)
-    coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
-    coords |= {"algorithm": names, "run": np.arange(max(sizes))}
+    coords = {**pool.coords, "algorithm": names, "run": np.arange(max(sizes))}
     return xr.DataArray(
         values, coords, (REPLICATION, *pool.dims[:-2], *labels.DIMS), name=curves.name, attrs=dict(curves.attrs)
     )
@@ -326,6 +325,7 @@ def pool_of(
     if not bool((present.any(others) == present.all(others)).all()):
         raise ValueError("curves must have the same runs in every task; got others. Select one task")
     flat = curves.transpose(..., *labels.DIMS).stack(_curve=("algorithm", "run"), create_index=False)
+    flat = flat.drop_vars([name for name, coord in flat.coords.items() if "_curve" in coord.dims])
     flat = flat.transpose(..., "_curve", "training")
     there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
     return flat.isel(_curve=there), names, there // curves.sizes["run"]

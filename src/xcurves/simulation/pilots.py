@@ -52,18 +52,12 @@ class PilotSets:
         drawn: Floats = runs[..., of_dataset[:, np.newaxis], rng.integers(n_pilots, size=(len(sets), n_runs)), :]
         return np.moveaxis(drawn, -3, 0)
 
-    @property
-    def n_values(self) -> int:
-        """Scores in one run of every algorithm."""
-        return sum(mean.size for mean in self.means)
-
 
 def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stretch: float) -> PilotSets:
     """Return the pilot runs as the only set; a single algorithm's stand for two, modified and stretched."""
     pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=False)
     runs = [pool.to_numpy()[..., owners == i, :] for i in range(len(names))]
     means = [each.mean(axis=-2) for each in runs]
-    coords = {name: coord for name, coord in pool.coords.items() if "_curve" not in coord.dims}
     return PilotSets(
         means=means,
         residuals=[each - mean[..., np.newaxis, :] for each, mean in zip(runs, means, strict=True)],
@@ -71,7 +65,7 @@ def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stret
         redrawn=False,
         n_datasets=0,
         dims=pool.dims[:-2],
-        coords=coords | {"algorithm": names},
+        coords={**pool.coords, "algorithm": names},
     )
 
 
@@ -110,17 +104,18 @@ def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> Pi
 def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[int], bar: Bar) -> Floats:
     """Return how often the test rejects data sets of each set, shape (set, *dims of the p-value, n_runs)."""
     simulation = replace(simulation, generator=sets)
-    return np.stack([_rates(simulation, sets, size) for size in bar(n_runs)], axis=-1)
-
-
-def _rates(simulation: Replications, sets: PilotSets, n_runs: int) -> Floats:
-    at_once = max(1, _VALUES_AT_ONCE // (sets.n_values * n_runs * sets.n_datasets))
+    n_values = sum(mean.size for mean in sets.means)  # in one run of every algorithm
     found = []
-    for first in range(0, N_SETS, at_once):
-        n_sets = min(at_once, N_SETS - first)
-        _, p, _ = simulation.tested({"n_runs": n_runs, "first": first}, 0, n_sets * sets.n_datasets)
-        values = p.to_numpy().reshape(n_sets, sets.n_datasets, *p.shape[1:])
-        tried = np.count_nonzero(~np.isnan(values), axis=1)
-        rejected = np.count_nonzero(provenance.significant(values, simulation.alpha), axis=1)
+    for size in bar(n_runs):
+        at_once = max(1, _VALUES_AT_ONCE // (n_values * size * sets.n_datasets))
+        starts = range(0, N_SETS, at_once)
+        blocks = [
+            simulation.tested({"n_runs": size, "first": first}, 0, min(at_once, N_SETS - first) * sets.n_datasets)[1]
+            for first in starts
+        ]
+        p = np.concatenate(blocks)
+        p = p.reshape(N_SETS, sets.n_datasets, *p.shape[1:])
+        tried = np.count_nonzero(~np.isnan(p), axis=1)
+        rejected = np.count_nonzero(provenance.significant(p, simulation.alpha), axis=1)
         found.append(rejected / np.where(tried > 0, tried, np.nan))
-    return np.concatenate(found)
+    return np.stack(found, axis=-1)

@@ -56,11 +56,9 @@ class Replications:
         """Return the counts of one block."""
         result, p, curves = self.tested(cell, number, size)
         _check_labels(p)
-        undefined = p.isnull().reset_coords(drop=True)
-        found = {"rejected": provenance.significant(p, self.alpha), "undefined": undefined, "tried": ~undefined}
-        runs = _runs_until_decided(result, self.pvalue, self.alpha)
-        found |= {} if runs is None else {"runs": runs}
-        counts = xr.Dataset({name: each.reset_coords(drop=True) for name, each in found.items()}).sum(REPLICATION)
+        p = p.reset_coords(drop=True)
+        found = {"rejected": provenance.significant(p, self.alpha), "undefined": p.isnull(), "tried": p.notnull()}
+        counts = xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION)
         return Counted(counts.drop_attrs(), {dim: n for dim, n in curves.sizes.items() if dim != REPLICATION})
 
 
@@ -72,27 +70,22 @@ def count_rejections(
     sizes = [block] * (total // block) + [total % block] * (total % block > 0)
     cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
-    with OneWarning():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
-    first, of_cells = _layout(blocks[0].counts), []
-    for cell, start in zip(cells, range(0, len(blocks), len(sizes)), strict=True):
-        found, name = blocks[start : start + len(sizes)], cell_name(cell)
-        _check_alike(found, name)
-        if _layout(found[0].counts) != first:
-            raise ValueError(
-                f"the p-value must have the same dims and labels for all settings; got {first}, "
-                f"then ({name[:-2]}) {_layout(found[0].counts)}. Simulate these settings one by one"
-            )
-        summed: xr.Dataset = sum((each.counts for each in found[1:]), found[0].counts)
-        of_cells.append(summed.assign(runs=summed["runs"] / total) if "runs" in summed else summed)
+    _repeat_first(caught)
+    first = _layout(blocks[0].counts)
+    for place, cell in enumerate(cells):
+        _check_alike(blocks[place * len(sizes) : (place + 1) * len(sizes)], first, cell_name(cell))
     coords = {name: setting_labels(values) for name, values in settings.items()}
-    flat = xr.concat(of_cells, "_cell")
-    shape = [len(values) for values in coords.values()]
+    shape = [*map(len, coords.values()), len(sizes)]
+    flat = xr.concat([each.counts for each in blocks], "_block").transpose("_block", ...)
     variables = {
-        name: ((*coords, *each.dims[1:]), each.transpose("_cell", ...).to_numpy().reshape((*shape, *each.shape[1:])))
+        name: ((*coords, *each.dims[1:]), each.to_numpy().reshape(*shape, *each.shape[1:]).sum(axis=len(coords)))
         for name, each in flat.data_vars.items()
     }
-    return xr.Dataset(variables, {**flat.coords, **coords})
+    counted = xr.Dataset(variables, {**flat.coords, **coords})
+    return counted.assign(runs=counted["runs"] / total) if "runs" in counted else counted
 
 
 def _layout(counts: xr.Dataset) -> list[tuple[Hashable, Any]]:
@@ -130,23 +123,13 @@ def warn_of_missing(counted: xr.Dataset) -> None:
     )
 
 
-class OneWarning:
-    """Repeats the first of many warnings of a test, in words of data sets, with the number of the others."""
-
-    # No generator: so the frame that leaves it is one of this package, and the warning names the caller's line.
-    def __enter__(self) -> None:
-        self._catching = warnings.catch_warnings(record=True)
-        caught = self._catching.__enter__()
-        self._caught = [] if caught is None else caught
-        warnings.simplefilter("always")
-
-    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
-        self._catching.__exit__(kind, *raised)
-        if self._caught and kind is None:
-            said = re.sub(rf"^{REPLICATION} ", "data set ", str(self._caught[0].message))
-            said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
-            more = f" (and {len(self._caught) - 1} more warnings)" if len(self._caught) > 1 else ""
-            provenance.warn(f"{said}{more}")
+def _repeat_first(caught: Sequence[warnings.WarningMessage]) -> None:
+    """Repeat the first of many warnings of a test, in words of data sets, with the number of the others."""
+    if caught:
+        said = re.sub(rf"^{REPLICATION} ", "data set ", str(caught[0].message))
+        said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
+        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
+        provenance.warn(f"{said}{more}")
 
 
 def _check_labels(p: xr.DataArray) -> None:
@@ -192,8 +175,8 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     return last.transpose(REPLICATION, ...)
 
 
-def _check_alike(blocks: Sequence[Counted], name: str) -> None:
-    """Refuse blocks of one cell that differ in dims, sizes or labels."""
+def _check_alike(blocks: Sequence[Counted], first: Sequence[Any], name: str) -> None:
+    """Refuse blocks of one cell that differ in dims, sizes or labels, also from the labels of the first cell."""
     layouts = [_layout(each.counts) for each in blocks]
     for what, whose, found in (
         ("generator must return the same dims and sizes each time", "data sets", [each.sizes for each in blocks]),
@@ -202,14 +185,19 @@ def _check_alike(blocks: Sequence[Counted], name: str) -> None:
         other = next((each for each in found if each != found[0]), None)
         if other is not None:
             raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
+    if layouts[0] != first:
+        raise ValueError(
+            f"the p-value must have the same dims and labels for all settings; got {first}, "
+            f"then ({name[:-2]}) {layouts[0]}. Simulate these settings one by one"
+        )
 
 
-def _runs_until_decided(result: object, pvalue: str, alpha: float) -> xr.DataArray | None:
-    """Return the runs per algorithm until its pairs are decided, (replication, ...); None if the test looks once."""
+def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:
+    """Return the runs per algorithm until its pairs are decided, (replication, ...); nothing if the test looks once."""
     if not isinstance(result, xr.Dataset) or "n_runs" not in result or "look" not in result[pvalue].dims:
-        return None
+        return {}
     p, runs = result[pvalue], result["n_runs"]
     is_open = p.notnull() & ~provenance.significant(p, alpha)
     takes_part = (runs["algorithm"] == p["algorithm_a"]) | (runs["algorithm"] == p["algorithm_b"])
     goes_on = (is_open & takes_part).any("pair").shift(look=1, fill_value=True)
-    return runs.where(goes_on).max("look").mean("algorithm")
+    return {"runs": runs.where(goes_on).max("look").mean("algorithm").reset_coords(drop=True)}

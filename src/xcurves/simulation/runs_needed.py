@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -142,8 +141,7 @@ def runs_needed(
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test, pvalue)
-    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < 1:
-        raise ValueError(f"power must lie between 0 and 1; got {labels.shown(power)}. Usual: 0.8")
+    power = validation.check_share("power", power, "0.8")
     available = _check_pilots(curves)
     replace = validation.check_flag("replace", n_runs is None if replace is None else replace)
     wanted = _check_runs(n_runs, available, replace=replace)
@@ -152,7 +150,7 @@ def runs_needed(
     total = validation.check_total("n_replications", n_replications)
     given = pilots.pilots(curves, modification, factor, stretch)
     given = given if test is not None else pilots.in_fewer_levels(given)
-    changed = {"modification": modification, "factor": factor, "stretch": stretch}
+    changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
     simulation = Replications(draw, chosen, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))

@@ -11,16 +11,17 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import joined, number, span
+from xcurves.core.wording import ends_of, joined, number, span
 
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
 Claim = Callable[[xr.Dataset, float], str]
 
 
 def _rate_answer(result: xr.Dataset, claim: Claim) -> str:
-    parts = [(name, one) for name, one in _parts(result, pooled=False) if not one["rate"].isnull().all()]
-    said = [f"{name}{_claimed(one, claim)}" for name, one in parts or list(_parts(result, pooled=False))]
-    answer = joined([each.removesuffix(".") for each in said], "; ", 2)
+    parts = list(_parts(result, pooled=False))
+    known = [(name, one) for name, one in parts if one["rate"].notnull().any()]
+    said = [f"{name}{_claimed(one, claim)}".removesuffix(".") for name, one in known or parts]
+    answer = joined(said, "; ", 2)
     return f"{answer[:1].upper()}{answer[1:]}."
 
 
@@ -94,15 +95,14 @@ def _at_most(number: float, task: xr.Dataset) -> str:
 def _plans(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
     """Yield every task and p-value with its name; not those by the pooled error term."""
     for name, one in _parts(result, pooled=False):
-        prefixes = labels.result_names(one["runs_needed"])
-        for task, prefix in zip(labels.tasks_of(one, "runs_needed"), prefixes, strict=True):
+        for task, prefix in labels.named_tasks(one, "runs_needed"):
             yield prefix + name, task
 
 
 def _needed(task: xr.Dataset) -> str:
     power, tested = float(task.attrs.get("power", 0.8)), task["n_runs"].to_numpy()
     needed = task["runs_needed"].item()
-    low, high = (task["runs_needed_ci"].sel(ci_bound=bound).item() for bound in labels.CI_BOUNDS)
+    low, high = ends_of(task["runs_needed_ci"])
     if needed != needed:
         return "the test gives no p-value."
     if low == high:
@@ -135,7 +135,8 @@ def _level_claim(one: xr.Dataset, alpha: float) -> str:
     said = [f"rejects a true null {rates}, nominal {alpha:g}"]
     for found, word in ((above, "above"), (below, "below")):
         if bool(found.any()):
-            said.append(f"{word} it in {_count(found)}{_worst(one, found, word)}")
+            many = "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
+            said.append(f"{word} it in {many}{_worst(one, found, word)}")
     return "; ".join(said) + "."
 
 
@@ -149,10 +150,6 @@ def _rates(one: xr.Dataset) -> str:
         low, high = one["rate_ci"].to_numpy().ravel().tolist()
         return f"in {number(rate.item())} of data sets (interval {number(low)} to {number(high)})"
     return f"in {span({rate.min().item(), rate.max().item()})} of data sets, over {rate.size} settings"
-
-
-def _count(found: xr.DataArray) -> str:
-    return "this setting" if found.size == 1 else f"{int(found.sum())} of {found.size} settings"
 
 
 def _worst(one: xr.Dataset, found: xr.DataArray, word: str) -> str:
