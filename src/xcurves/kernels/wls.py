@@ -6,8 +6,7 @@ is Σ ω_i (mean_i − e(n_i))². Covariances are with the exponent as estimated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -18,18 +17,11 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import stretches
 
 GAMMAS = -np.arange(99, 0, -1) / 100
-BLOCK = 512  # curves at once
 _OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
 def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
     """Return folds, mean (or 0) and sample variance (or NaN) by size of errors, (curve, fold, size), NaN absent."""
-    parts = [_measure(errors[some]) for some in stretches(len(errors), BLOCK)]
-    folds, means, spread = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return folds, means, spread
-
-
-def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
     values = np.ascontiguousarray(errors.swapaxes(0, 1))  # sums over the first axis are the quickest
     has = ~np.isnan(values)
     folds = has.sum(axis=0, dtype=float)
@@ -74,8 +66,8 @@ def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
 
 def search_exponents(
     n: Floats,
-    weights: Floats,
-    means: Floats,
+    all_weights: Floats,
+    all_means: Floats,
     strength: float,
     *,
     quadratic: bool = False,
@@ -84,7 +76,8 @@ def search_exponents(
 ) -> Floats:
     """Return the γ of the grid with the least criterion, S or k ln S, plus strength |γ + 0.5|, shape (curve,)."""
 
-    def block(weights: Floats, means: Floats) -> Floats:
+    def search(some: slice) -> Floats:
+        weights, means = all_weights[some], all_means[some]
         centre, centred = _centre(weights, means)
         reduction = _reductions(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
         prior = strength * np.abs(GAMMAS + 0.5)
@@ -95,13 +88,7 @@ def search_exponents(
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
         return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
-    return in_blocks(block, weights, means, size=_OF_GRID)
-
-
-def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int = BLOCK) -> Floats:
-    """Apply a function to a block of curves (first axis) at a time."""
-    blocks = stretches(len(arrays[0]), size) or [slice(0)]
-    return np.concatenate([function(*(each[some] for each in arrays)) for some in blocks])
+    return np.concatenate([search(some) for some in stretches(len(all_means), _OF_GRID) or [slice(0)]])
 
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ from xcurves.core.schema import Layout
 from xcurves.kernels import powerlaw, refits, wls
 from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.powerlaw import t_quantile
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import Unit, turn_accuracy
@@ -63,12 +64,12 @@ class Fitter:
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Fit tasks, given errors, shape (task, fold, size), N, and the standard errors and folds of means."""
         errors, at, *aggregates = group.data
-        parts = []
-        for start in range(0, len(errors), _BLOCK):
-            some = slice(start, start + _BLOCK)
+
+        def fit(some: slice) -> dict[str, Floats]:
             given = [each[some] for each in aggregates]
-            parts.append(self._tasks(errors[some], at[some], given, group.names[some], group.layout))
-        out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            return self._tasks(errors[some], at[some], given, group.names[some], group.layout)
+
+        out = in_stretches(fit, len(errors), _BLOCK)
         reasons = out["unfit"].astype(np.int8)
         if self.eager and (reasons != FITTED).all():
             sizes = self._sizes(errors, aggregates, group.names)
@@ -161,7 +162,8 @@ class Fitter:
             degrees = model.degrees(sizes.folds, known=known, at_bound=fit.at_bound)
             rho, rho_law = (refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
             curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
-            options: dict[str, Any] = {"method": "combined", "nonnegative": model.nonnegative, "cap": self.unit.cap}
+            rule = powerlaw.rule_of("combined", model.nonnegative)
+            options: dict[str, Any] = {"method": rule, "nonnegative": model.nonnegative, "cap": self.unit.cap}
             found |= powerlaw.predict_errors(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
             found["extrapolated"] = far(self.predict_at, sizes.folds, model.n).astype(float)
         if model.nonnegative:

@@ -162,7 +162,7 @@ class Predictor:
     def of(cls, fit: xr.Dataset, n: Floats | None, method: str) -> Predictor:
         """Return the predictor of the curves of a fit, by the law where it has a free asymptote."""
         model = model_of(fit)
-        rule = method if model.nonnegative or method == "linear" else "power-law"
+        rule = powerlaw.rule_of(method, model.nonnegative)
         cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
         return cls(model, n, rule, provenance.alpha_of(fit), fit.attrs["variances"] == "known", cap)
 

@@ -15,7 +15,7 @@ from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around
+from xcurves.kernels.powerlaw import around, around_in_logs
 from xcurves.kernels.scaling_intervals import DISTINCT, Known
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
@@ -164,12 +164,6 @@ _N_ARRAYS = 8  # that `laws_of` returns
 _READ = ("at_bound", "backtest_error", "exponent_backtest_error", "n_opt_backtest_error", "n_runs")
 
 
-def widths(center: Floats, half: Floats) -> Floats:
-    """Return intervals on a new last axis, of half widths in logarithms."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(center[..., np.newaxis] * np.exp(half[..., np.newaxis] * np.array([-1.0, 1.0])))
-
-
 def at_each(answer: Callable[..., dict[str, Floats]], known: Known, alpha: float, *values: Floats) -> dict[str, Floats]:
     """Return what is answered of all laws at each of some values, on the second axis."""
     laws = np.ones(len(known.rho))
@@ -182,8 +176,8 @@ def prediction(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Fl
     found = scaling_intervals.loss(known, n, d, alpha)
     return {
         "prediction": found["prediction"],
-        "prediction_ci": widths(found["prediction"], found["half"]),
-        "prediction_ci_given_law": widths(found["prediction"], found["half_law"]),
+        "prediction_ci": around_in_logs(found["prediction"], found["half"]),
+        "prediction_ci_given_law": around_in_logs(found["prediction"], found["half_law"]),
         "extrapolated": found["extrapolated"],
     }
 
@@ -203,13 +197,13 @@ def _allocation_at(known: Known, product: Floats, alpha: float) -> dict[str, Flo
     ratio = found["d"] / found["n"]
     return {
         "n_opt": found["n"],
-        "n_opt_ci": widths(found["n"], found["half_n"]),
+        "n_opt_ci": around_in_logs(found["n"], found["half_n"]),
         "d_opt": found["d"],
-        "d_opt_ci": widths(found["d"], found["half_n"]),
+        "d_opt_ci": around_in_logs(found["d"], found["half_n"]),
         "tokens_per_parameter": ratio,
-        "tokens_per_parameter_ci": widths(ratio, 2 * found["half_n"]),
+        "tokens_per_parameter_ci": around_in_logs(ratio, 2 * found["half_n"]),
         "loss_at_optimum": found["loss"],
-        "loss_at_optimum_ci": widths(found["loss"], found["half_loss"]),
+        "loss_at_optimum_ci": around_in_logs(found["loss"], found["half_loss"]),
         "ratio_extrapolated": found["ratio_extrapolated"],
     }
 
