@@ -16,6 +16,7 @@ from xcurves.core.run_checks import equal_rows
 from xcurves.kernels import bootstrap, ecdf, engine
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
@@ -83,14 +84,7 @@ class Distributions:
         trials = group.data[0].reshape(-1, *self.shape)
         width = trials[0].size + 4 * (len(self.probabilities) + len(self.scores_at) + self.wanted.length)
         rows = max(1, _AT_ONCE // width)
-        out: dict[str, NDArray[Any]] = {}
-        for start in range(0, len(trials), rows):
-            part = slice(start, start + rows)
-            for name, values in self._describe(trials[part], group.names[part]).items():
-                if start == 0:
-                    out[name] = np.empty((len(trials), *values.shape[1:]), values.dtype)
-                out[name][part] = values
-        return out
+        return in_stretches(lambda part: self._describe(trials[part], group.names[part]), len(trials), rows)
 
     def bands(self, group: Group) -> dict[str, Floats]:
         """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
