@@ -208,18 +208,16 @@ def say_likeliest(pairs: PairDifferences) -> str:
     leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
     shown = [lead for lead in leads if lead.p == 0 and lead.size > 0]
     rest = [lead for lead in leads if lead not in shown]
+    more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
+    others = f"{' and '.join(map(_against, rest[:2]))}{more}"
+    each = ", each pair by itself" if len(pairs.p) > 1 else ""
+    if not (pairs.p == 0).any():
+        nothing = "No algorithm is shown to score higher more often than another"
+        return f"{nothing}; the likeliest is {best}, beside {others}{each}."
     said = [_against(lead) for lead in (shown if len(shown) < 3 else [shown[0], shown[-1]])]
     whom = " and ".join(said) if len(shown) < 3 else f"{len(shown)} of {len(leads)} others, {' … '.join(said)}"
     parts = [f"shown to score higher more often than {whom}"] * bool(shown)
-    if rest:
-        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-        parts.append(f"not shown to score higher more often than {' and '.join(map(_against, rest[:2]))}{more}")
-    each = ", each pair by itself" if len(pairs.p) > 1 else ""
-    if not (pairs.p == 0).any():
-        named = " and ".join(map(_against, rest[:2]))
-        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-        nothing = "No algorithm is shown to score higher more often than another"
-        return f"{nothing}; the likeliest is {best}, beside {named}{more}{each}."
+    parts += [f"not shown to score higher more often than {others}"] * bool(rest)
     return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
 
 

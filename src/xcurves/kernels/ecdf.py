@@ -139,15 +139,12 @@ def dkw(n: int, alpha: float) -> float:
     return float(np.sqrt(np.log(2 / alpha) / (2 * n)))
 
 
-def _parallel(counts: Ints, n: int, alpha: float) -> CdfBand:
-    return CdfBand(np.maximum(counts / n - dkw(n, alpha), 0.0), np.minimum(counts / n + dkw(n, alpha), 1.0))
-
-
 def band(n: int, alpha: float) -> CdfBand:
     """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW."""
-    if n > LARGEST:  # not kept: they may be large, and are made fast
-        return _parallel(np.arange(n + 1), n, alpha)
-    return _equal_local_levels(n, alpha)
+    if n <= LARGEST:
+        return _equal_local_levels(n, alpha)
+    share = np.arange(n + 1) / n  # not kept: they may be large, and are made fast
+    return CdfBand(np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0))
 
 
 @lru_cache(maxsize=512)
@@ -161,10 +158,7 @@ def limits_at(counts: Ints, n: Ints, alpha: float) -> CdfBand:
     found = CdfBand(np.zeros(counts.shape), np.ones(counts.shape))
     for size in np.unique(n[n > 0]).tolist() if counts.size else ():
         tasks = np.flatnonzero(n == size)
-        if size > LARGEST:
-            own = _parallel(counts[tasks], size, alpha)
-        else:
-            own = CdfBand(*(limits[counts[tasks]] for limits in band(size, alpha)))
+        own = (limits[counts[tasks]] for limits in band(size, alpha))
         found.lower[tasks], found.upper[tasks] = own
     return found
 

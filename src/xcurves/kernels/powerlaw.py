@@ -127,11 +127,16 @@ class LastFall(NamedTuple):
         return np.asarray(np.exp(self.log_error[:, np.newaxis] + times * self.slope[:, np.newaxis] * octaves))
 
 
+def last_of(present: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the index of the last size that is present, shape (curve,)."""
+    return np.asarray(present.shape[1] - 1 - present[:, ::-1].argmax(axis=1))
+
+
 def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
     """Return the last fall of curves, means of shape (curve, size); NaN where errors there are not positive."""
     log_n = np.where(present, np.log2(n), np.nan)
     curve = np.arange(len(means))
-    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    last = last_of(present)
     distance = np.abs(log_n - (log_n[curve, last] - 1)[:, np.newaxis])
     distance[curve, last] = np.nan
     half = np.where(np.isnan(distance), np.inf, distance).argmin(axis=1)

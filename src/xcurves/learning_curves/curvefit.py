@@ -242,7 +242,7 @@ def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDA
     has = sizes.folds > 0
     before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
     rises = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
-    first, last = _ends(has)
+    first, last = has.argmax(axis=1), powerlaw.last_of(has)
     task = np.arange(len(has))
     of_mean = variance / np.maximum(sizes.folds, 1)
     with np.errstate(invalid="ignore"):
@@ -254,11 +254,6 @@ def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDA
     return np.asarray((first < last) & (clear | (np.isnan(noise) & rises)))
 
 
-def _ends(has: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the first and the last measured size."""
-    return has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
-
-
 def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], reasons: NDArray[np.int8]) -> None:
     """Refuse the first curve that cannot be fitted, if there is one, and say why and what helps."""
     for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
@@ -268,7 +263,7 @@ def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], r
 def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
     """Return why the one curve cannot be fitted, and what helps."""
     has = sizes.folds[0] > 0
-    (first,), (last,) = _ends(has[np.newaxis])
+    first, last = np.flatnonzero(has)[[0, -1]]
     if reason == FEW_SIZES:
         fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
         return f"errors has {has.sum()} training sizes; this curve needs {model.n_sizes_needed}. {fewer}"
