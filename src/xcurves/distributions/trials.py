@@ -114,12 +114,11 @@ class Distributions:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         check_trials(x, n, names, self.bounds)
-        for task in np.flatnonzero(np.isposinf(ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]) & (n > 0))[:1]:
-            if self.interval == "bca":
-                raise ValueError(
-                    f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
-                )
         sums = ecdf.CentredSums(x, n)
+        for task in np.flatnonzero((sums.n_finite < n) & (self.interval == "bca"))[:1]:
+            raise ValueError(
+                f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
+            )
         found = self._estimates(x, sums)
         present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)

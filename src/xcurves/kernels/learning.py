@@ -24,10 +24,6 @@ class Sizes(NamedTuple):
     spread: Floats  # sample variance; NaN where there is none
     variance: Floats | None = None  # of one fold, where not estimated from `spread`
 
-    def without(self, size: int) -> Sizes:
-        """Return the curves with one size left out."""
-        return self.where(np.arange(self.folds.shape[1]) != size)
-
     def where(self, kept: NDArray[np.bool_]) -> Sizes:
         """Return the curves without the sizes that are not kept, shape (size,) or (curve, size)."""
         return self._replace(folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0))

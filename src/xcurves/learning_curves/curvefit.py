@@ -135,8 +135,8 @@ class Fitter:
         by_theta = powerlaw.jacobian(fit.theta, at)
         of_parameters = by_theta @ covariance @ by_theta.swapaxes(-1, -2)
         given_gamma = powerlaw.variance(by_theta, model.covariance(at, sizes, fit, given_gamma=True))
-        known = self._known(model)
-        quantile = t_quantile(self.alpha, model.degrees(sizes.folds, known=known, at_bound=fit.at_bound))
+        degrees = model.degrees(sizes.folds, known=self._known(model), at_bound=fit.at_bound)
+        quantile = t_quantile(self.alpha, degrees)
         stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
         tested = refits.backtest(model, at, every, self.octaves)
         found = {
@@ -151,15 +151,14 @@ class Fitter:
             "asymptote_at_bound": fit.at_bound.astype(float),
             **self._quality(model, at, sizes, fit),
         }
-        draws = refits.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
         bounds = None
-        if draws:
+        if self.n_resamples:
+            draws = refits.Draws(self.entropy, self.n_resamples, len(model.n))
             found["estimate_ci"], bounds = refits.refit_percentiles(
                 model, at, sizes, fit, self.predict_at, draws, self.alpha
             )
         if len(self.predict_at):
             fall = powerlaw.last_fall(model.n, sizes.means, sizes.folds > 0)
-            degrees = model.degrees(sizes.folds, known=known, at_bound=fit.at_bound)
             rho, rho_law = (refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
             curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
             rule = powerlaw.rule_of("combined", model.nonnegative)
