@@ -280,9 +280,8 @@ def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
     """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
     higher = bool(result.attrs.get("higher_is_better", 1))
     groups = [name for name in table.index.names if name != "algorithm"]
-    ranks = [""] * len(table)
-    places = pd.Series(range(len(table)), table.index)
-    for _, rows in table.assign(place=places).groupby(groups, sort=False, dropna=False):
+    marks = np.full(len(table), "", object)
+    for _, rows in table.assign(place=np.arange(len(table))).groupby(groups, sort=False, dropna=False):
         name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
         if name in _NO_SIDE or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
             continue
@@ -290,12 +289,9 @@ def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
         value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()
         best = np.nanargmax(value) if upward else np.nanargmin(value)
         low, high = np.nan_to_num(low, nan=-np.inf, neginf=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
-        for place, each, least, most in zip(rows["place"].tolist(), value, low, high, strict=True):
-            if each == value[best]:
-                ranks[place] = "best"
-            elif least <= high[best] and most >= low[best] and not np.isnan(each):
-                ranks[place] = "tie"
-    return ranks
+        overlap = (low <= high[best]) & (high >= low[best]) & ~np.isnan(value)
+        marks[rows["place"]] = np.select([value == value[best], overlap], ["best", "tie"], "")
+    return marks.tolist()
 
 
 def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
