@@ -73,7 +73,8 @@ class CentredSums:
         apart = self.x - self.centre
         apart[np.isnan(apart)] = 0.0
         self.squares = np.einsum("ti,ti->t", apart, apart)
-        self._sums = np.concatenate([np.zeros((len(x), 1)), apart.cumsum(axis=-1)], axis=-1)
+        self._sums = np.zeros((len(x), x.shape[-1] + 1))
+        np.cumsum(apart, axis=-1, out=self._sums[:, 1:])
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""

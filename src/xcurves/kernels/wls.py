@@ -17,11 +17,18 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import stretches
 
 GAMMAS = -np.arange(99, 0, -1) / 100
+_CURVES = 512  # measured at once, which bounds the memory
 _OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
 def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
     """Return folds, mean (or 0) and sample variance (or NaN) by size of errors, (curve, fold, size), NaN absent."""
+    parts = [_measure(errors[some]) for some in stretches(len(errors), _CURVES)]
+    folds, means, spread = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return folds, means, spread
+
+
+def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
     values = np.ascontiguousarray(errors.swapaxes(0, 1))  # sums over the first axis are the quickest
     has = ~np.isnan(values)
     folds = has.sum(axis=0, dtype=float)
