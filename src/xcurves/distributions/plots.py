@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -32,30 +32,38 @@ _SPREAD = 0.6  # of the groups around the place of a statistic
 _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
 
 
-def styled_groups(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset]]:
-    """Yield the trials of each algorithm that has trials, with its style."""
-    if "algorithm" not in result["n_trials"].dims:
-        yield style_in(result), result
+def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
+    """Yield what belongs to each label of a dim, of algorithms only those that have trials, with its style and name."""
+    if dim not in result.dims:
+        yield style_in(result), result, str(result[dim].item()) if dim in result.coords else None
         return
-    for group in labels.each_of(result, "algorithm"):
-        if group["n_trials"].any():
-            yield style_in(group), group
+    for group in labels.each_of(result, dim):
+        if dim != "algorithm" or group["n_trials"].any():
+            yield style_in(group, dim), group, str(group[dim].item())
 
 
-def draw_line(
-    ax: Axes, x: Any, values: Any, style: Style, name: str | None, ends: Any = None, steps: Any = None, **line: Any
+def draw_lines(
+    ax: Axes,
+    result: xr.Dataset,
+    x: str,
+    name: str,
+    interval: str,
+    *,
+    dim: str = "algorithm",
+    steps: Literal["mid", "post"] | None = None,  # a change of values is drawn amid two of x, or at the second
+    limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
+    marked: bool = False,
 ) -> None:
-    """Draw values against x, in `steps` before, amid or after it, with a shade between the ends of their intervals."""
-    if ends is not None:
-        low, high = ends
-        known = np.isfinite(low) & np.isfinite(high)
-        ax.fill_between(x, low, high, where=known, step=steps, color=style.color, alpha=SHADE, linewidth=0)
-    kind = f"steps-{steps}" if steps else "default"
-    ax.plot(x, values, color=style.color, linestyle=style.linestyle, drawstyle=kind, label=name, **line)
-
-
-def _name(group: xr.Dataset) -> str | None:
-    return str(group["algorithm"].item()) if "algorithm" in group.coords else None
+    """Draw a variable against x, a line for each label of a dim, with a shade between the ends of its intervals."""
+    for style, group, label in styled_groups(result, dim):
+        if interval in group:
+            low, high = (end.clip(*limits) for end in bounds_of(group[interval]))
+            known = np.isfinite(low) & np.isfinite(high)
+            look: dict[str, Any] = {"color": style.color, "alpha": SHADE, "linewidth": 0}
+            ax.fill_between(group[x], low, high, where=known, step=steps, **look)
+        line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
+        line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
+        ax.plot(group[x], group[name], drawstyle=f"steps-{steps}" if steps else "default", **line)
 
 
 def bounds_of(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
@@ -84,9 +92,7 @@ def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     """Draw scores against probability with pointwise intervals."""
     result = result.sortby("probability")
     limits = limit_to(ax, result["score_quantile"], result["score_quantile_ci"])
-    for style, group in styled_groups(result):
-        ends = [bound.clip(*limits) for bound in bounds_of(group["score_quantile_ci"])]
-        draw_line(ax, group["probability"], group["score_quantile"], style, _name(group), ends, "mid")
+    draw_lines(ax, result, "probability", "score_quantile", "score_quantile_ci", steps="mid", limits=limits)
     ax.set_xlabel(f"probability ({say_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
@@ -107,10 +113,8 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
         raise ValueError("this result has no CDF. Give scores: performance_cdf(scores_at=...)")
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
-    for style, group in styled_groups(result):
-        cdf, (low, high) = group["cdf"], bounds_of(group[band])
-        cdf, *ends = (1 - cdf, 1 - low, 1 - high) if above else (cdf, low, high)
-        draw_line(ax, group["score"], cdf, style, _name(group), ends, "post")
+    drawn = result.assign({name: 1 - result[name] for name in ("cdf", band) if above})
+    draw_lines(ax, drawn, "score", "cdf", band, steps="post")
     ax.set_xlabel(with_units("score", result["score_mean"]))
     shade = say_shade(result, "simultaneous" if band == "cdf_band" else "pointwise")
     ax.set_ylabel(f"share of trials {'above' if above else 'at or below'}\n{shade}")
@@ -122,8 +126,8 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
     names = result["param"].to_numpy().tolist()
     if len(names) == 1:
         groups = list(styled_groups(result))
-        draw_intervals(ax, [_of_group(row, style, group) for row, (style, group) in enumerate(groups)])
-        list_rows(ax, [_name(group) or "" for _, group in groups])
+        draw_intervals(ax, [_of_group(row, style, group) for row, (style, group, _) in enumerate(groups)])
+        list_rows(ax, [name or "" for _, _, name in groups])
     else:
         _draw_several(result, ax)
     what = say_statistic(result, names[0]) if len(names) == 1 else "score"
@@ -146,10 +150,10 @@ def _draw_several(result: xr.Dataset, ax: Axes) -> None:
     groups = list(styled_groups(result))
     offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
     drawn = []
-    for offset, (style, group) in zip(offsets, groups, strict=True):
+    for offset, (style, group, name) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
         value, low, high = (each.sel(at).to_numpy() for each in (values, *bounds_of(intervals)))
-        drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, _name(group)))
+        drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, name))
     draw_intervals(ax, drawn)
     list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
 
@@ -188,15 +192,10 @@ def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of inverse CDFs of every pair with its band."""
     ax.axhline(0, color="0.6", linewidth=1)
-    shaded = "quantile_difference_band" in result
-    drawn = ["quantile_difference", "quantile_difference_band"][: 1 + shaded]
-    limits = limit_to(ax, *(result[name] for name in drawn))
-    for pair in labels.each_of(result, "pair"):
-        band = bounds_of(pair["quantile_difference_band"]) if shaded else ()
-        ends = [bound.clip(*limits) for bound in band] or None
-        name, style = str(pair["pair"].item()), style_in(pair, "pair")
-        draw_line(ax, pair["probability"], pair["quantile_difference"], style, name, ends, "mid")
-    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if shaded else "probability")
+    names = ["quantile_difference", "quantile_difference_band"]
+    limits = limit_to(ax, *(result[name] for name in names if name in result))
+    draw_lines(ax, result, "probability", *names, dim="pair", steps="mid", limits=limits)
+    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
 
@@ -213,11 +212,8 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     if len(names) > 1:
         raise ValueError(f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])")
     scale_training(ax, result["training"])
-    x = result["training"].to_numpy()
-    for style, group in styled_groups(result):
-        ends = [bound.to_numpy() for bound in bounds_of(group.isel(param=0).transpose("training", ...)["statistic_ci"])]
-        values = statistics(group).isel(param=0)
-        draw_line(ax, x, values, style, _name(group), ends, marker=style.marker, markersize=3.5)
+    drawn = result.assign(statistic=statistics(result)).isel(param=0)
+    draw_lines(ax, drawn, "training", "statistic", "statistic_ci", marked=True)
     ax.set_ylabel(wrapped(with_units(say_statistic(result, names[0]), result["score_mean"])))
     shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")

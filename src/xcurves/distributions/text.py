@@ -208,18 +208,16 @@ def say_likeliest(pairs: PairDifferences) -> str:
     leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
     shown = [lead for lead in leads if lead.p == 0 and lead.size > 0]
     rest = [lead for lead in leads if lead not in shown]
+    more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
+    others = f"{' and '.join(map(_against, rest[:2]))}{more}"
+    each = ", each pair by itself" if len(pairs.p) > 1 else ""
+    if not (pairs.p == 0).any():
+        nothing = "No algorithm is shown to score higher more often than another"
+        return f"{nothing}; the likeliest is {best}, beside {others}{each}."
     said = [_against(lead) for lead in (shown if len(shown) < 3 else [shown[0], shown[-1]])]
     whom = " and ".join(said) if len(shown) < 3 else f"{len(shown)} of {len(leads)} others, {' … '.join(said)}"
     parts = [f"shown to score higher more often than {whom}"] * bool(shown)
-    if rest:
-        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-        parts.append(f"not shown to score higher more often than {' and '.join(map(_against, rest[:2]))}{more}")
-    each = ", each pair by itself" if len(pairs.p) > 1 else ""
-    if not (pairs.p == 0).any():
-        named = " and ".join(map(_against, rest[:2]))
-        more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-        nothing = "No algorithm is shown to score higher more often than another"
-        return f"{nothing}; the likeliest is {best}, beside {named}{more}{each}."
+    parts += [f"not shown to score higher more often than {others}"] * bool(rest)
     return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
 
 
@@ -282,9 +280,8 @@ def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
     """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
     higher = bool(result.attrs.get("higher_is_better", 1))
     groups = [name for name in table.index.names if name != "algorithm"]
-    ranks = [""] * len(table)
-    places = pd.Series(range(len(table)), table.index)
-    for _, rows in table.assign(place=places).groupby(groups, sort=False, dropna=False):
+    marks = np.full(len(table), "", object)
+    for _, rows in table.assign(place=np.arange(len(table))).groupby(groups, sort=False, dropna=False):
         name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
         if name in _NO_SIDE or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
             continue
@@ -292,12 +289,9 @@ def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
         value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()
         best = np.nanargmax(value) if upward else np.nanargmin(value)
         low, high = np.nan_to_num(low, nan=-np.inf, neginf=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
-        for place, each, least, most in zip(rows["place"].tolist(), value, low, high, strict=True):
-            if each == value[best]:
-                ranks[place] = "best"
-            elif least <= high[best] and most >= low[best] and not np.isnan(each):
-                ranks[place] = "tie"
-    return ranks
+        overlap = (low <= high[best]) & (high >= low[best]) & ~np.isnan(value)
+        marks[rows["place"]] = np.select([value == value[best], overlap], ["best", "tie"], "")
+    return marks.tolist()
 
 
 def statistic_digest(result: xr.Dataset) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from xcurves.core.run_checks import equal_rows
 from xcurves.kernels import bootstrap, ecdf, engine
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
@@ -83,14 +84,7 @@ class Distributions:
         trials = group.data[0].reshape(-1, *self.shape)
         width = trials[0].size + 4 * (len(self.probabilities) + len(self.scores_at) + self.wanted.length)
         rows = max(1, _AT_ONCE // width)
-        out: dict[str, NDArray[Any]] = {}
-        for start in range(0, len(trials), rows):
-            part = slice(start, start + rows)
-            for name, values in self._describe(trials[part], group.names[part]).items():
-                if start == 0:
-                    out[name] = np.empty((len(trials), *values.shape[1:]), values.dtype)
-                out[name][part] = values
-        return out
+        return in_stretches(lambda part: self._describe(trials[part], group.names[part]), len(trials), rows)
 
     def bands(self, group: Group) -> dict[str, Floats]:
         """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
@@ -120,12 +114,11 @@ class Distributions:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         check_trials(x, n, names, self.bounds)
-        for task in np.flatnonzero(np.isposinf(ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]) & (n > 0))[:1]:
-            if self.interval == "bca":
-                raise ValueError(
-                    f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
-                )
         sums = ecdf.CentredSums(x, n)
+        for task in np.flatnonzero((sums.n_finite < n) & (self.interval == "bca"))[:1]:
+            raise ValueError(
+                f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
+            )
         found = self._estimates(x, sums)
         present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)

@@ -11,11 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.axes import style_in
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import count, ends_of, interval, joined, label_of, listed, number
-from xcurves.distributions.plots import bounds_of, draw_line, limit_to, say_shade, styled_groups
+from xcurves.distributions.plots import draw_lines, limit_to, say_shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,17 +154,12 @@ def _answer_of_tasks(tasks: list[xr.Dataset]) -> str:
 
 def draw_best(result: xr.Dataset, ax: Axes) -> None:
     """Draw the median best score against the number of trials, with the band of all numbers together."""
-    shaded = "best_median_band" in result
+    names = ["best_median", "best_median_band"]
     ends = [float(end) for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")]
-    drawn = [result[name] for name in ("best_median", "best_median_band")[: 1 + shaded]]
-    limits = limit_to(
-        ax, *(each.where(~each.isin(ends)) for each in drawn)
-    )  # shades go on to bounds that are not drawn
-    for style, group in styled_groups(result):
-        band = bounds_of(group["best_median_band"]) if shaded else ()
-        shade = [bound.clip(*limits) for bound in band] or None
-        draw_line(ax, group["trials"], group["best_median"], style, str(group["algorithm"].item()), shade)
-    _scale(ax, result, say_shade(result, "simultaneous") if shaded else "")
+    drawn = [result[name] for name in names if name in result]
+    limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))  # shades go on to bounds, out of sight
+    draw_lines(ax, result, "trials", *names, limits=limits)
+    _scale(ax, result, names[1])
     ax.set_ylabel(label_of(result["best_median"]))
 
 
@@ -174,16 +168,13 @@ def draw_difference(result: xr.Dataset, ax: Axes) -> None:
     if "difference" not in result:
         raise ValueError("one algorithm has no difference. Give scores of two: plot('best') draws one")
     ax.axhline(0, color="0.6", linewidth=1)
-    shaded = "difference_band" in result
-    for pair in labels.each_of(result, "pair"):
-        ends = bounds_of(pair["difference_band"]) if shaded else None
-        draw_line(ax, pair["trials"], pair["difference"], style_in(pair, "pair"), str(pair["pair"].item()), ends)
-    _scale(ax, result, say_shade(result, "simultaneous") if shaded else "")
+    draw_lines(ax, result, "trials", "difference", "difference_band", dim="pair")
+    _scale(ax, result, "difference_band")
     ax.set_ylabel(label_of(result["difference"]))
 
 
-def _scale(ax: Axes, result: xr.Dataset, shade: str) -> None:
-    """Let the x axis be numbers of trials, on a log scale."""
+def _scale(ax: Axes, result: xr.Dataset, band: str) -> None:
+    """Let the x axis be numbers of trials, on a log scale; say what is shaded, if the band is there."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     ax.set_xscale("log")
@@ -193,4 +184,4 @@ def _scale(ax: Axes, result: xr.Dataset, shade: str) -> None:
     trials = result["trials"].to_numpy()
     if len(trials) > 1:
         ax.set_xlim(trials[0], trials[-1])
-    ax.set_xlabel(f"trials ({shade})" if shade else "trials")
+    ax.set_xlabel(f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials")

@@ -12,22 +12,25 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import halve, stretches
+from xcurves.kernels.plans import halve
 from xcurves.kernels.powerlaw import Curves, t_quantile
 
 _HALVINGS = 40  # of an interval in ln n
 _POINTS = 97  # sizes at which the sign of the difference is looked at
-_BLOCK = 512  # pairs of curves at once
 
 
 def curve_difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the difference of curves at sizes `n` and half its interval, (curve, n), with Welch's degrees."""
-    values = [powerlaw.values(each.theta, n, each.at) for each in (one, other)]
-    gradients = [powerlaw.gradient(each.theta, n, each.at) for each in (one, other)]
-    both = np.stack([powerlaw.variance(g, each.covariance) for g, each in zip(gradients, (one, other), strict=True)])
-    degrees = np.stack([one.degrees, other.degrees])[..., np.newaxis]
-    quantile = t_quantile(alpha, welch(both, np.broadcast_to(degrees, both.shape)))
-    return values[0] - values[1], quantile * np.sqrt(both.sum(axis=0))
+    """Return the difference of curves at sizes `n` and half its interval, (curve, n)."""
+    first, second = (powerlaw.values(each.theta, n, each.at) for each in (one, other))
+    variances = [powerlaw.variance(powerlaw.gradient(each.theta, n, each.at), each.covariance) for each in (one, other)]
+    return first - second, half_width(one, other, np.stack(variances), alpha)
+
+
+def half_width(one: Curves, other: Curves, variances: Floats, alpha: float) -> Floats:
+    """Return half the intervals of differences of curves, by variances of both, (2, curve, ...), and by Welch."""
+    degrees = np.stack([one.degrees, other.degrees])
+    degrees = np.broadcast_to(degrees.T, variances.T.shape).T
+    return np.asarray(t_quantile(alpha, welch(variances, degrees)) * np.sqrt(variances.sum(axis=0)))
 
 
 def restated(curves: Curves, at: Floats) -> Curves:
@@ -48,15 +51,8 @@ def restated(curves: Curves, at: Floats) -> Curves:
 
 def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Return from `low` to `high` where no difference is shown and where curves cross, (curve, 2); NaN: nowhere."""
-    found = [
-        _equal_sizes(one.take(some), other.take(some), np.log(low[some]), np.log(high[some]), alpha)
-        for some in stretches(len(low), _BLOCK) or [slice(0)]
-    ]
-    begin, end, crossing = (np.concatenate(part) for part in zip(*found, strict=True))
-    return begin, end, crossing
+    low, high = np.log(low), np.log(high)
 
-
-def _equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     def shown(log: Floats) -> Floats:
         """Return the sign of the differences that are shown at sizes exp(log), 0 where none is."""
         found, half = curve_difference(one, other, np.exp(log), alpha)

@@ -7,7 +7,7 @@ bound each order statistic, Beta(i, n + 1 - i), at the one level at which all li
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -16,12 +16,10 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import stretches
 
 Ints = NDArray[np.int64]
 
 _ROUNDING = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
-_AT_ONCE = 2**15
 
 
 def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
@@ -72,55 +70,24 @@ class CentredSums:
         self.n = n
         self.x, self.n_finite = finite(x, n)
         self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
-        self.squares = np.zeros(len(x))
-        sums = np.zeros((len(x), 1 + -(-x.shape[-1] // _AT_ONCE)))
-        for rows, columns in _pieces(x):
-            part = self.x[rows, columns] - self.centre[rows]
-            if np.isnan(part[:, -1]).any():
-                part[np.isnan(part)] = 0.0
-            self.squares[rows] += np.einsum("ti,ti->t", part, part)
-            sums[rows, columns.start // _AT_ONCE + 1] = part.sum(axis=-1)
-        self._before = sums.cumsum(axis=-1)
+        apart = self.x - self.centre
+        apart[np.isnan(apart)] = 0.0
+        self.squares = np.einsum("ti,ti->t", apart, apart)
+        self._sums = np.zeros((len(x), x.shape[-1] + 1))
+        np.cumsum(apart, axis=-1, out=self._sums[:, 1:])
 
     def up_to(self, ranks: Floats) -> Floats:
-        """Return the sums of all trials up to ranks, shape (task, rank)."""
-        found = np.take_along_axis(self._before, (ranks // _AT_ONCE).astype(np.int64), axis=-1)
-        for rows, columns in _pieces(self.x):
-            beyond = ranks[rows] - columns.start
-            inside = (beyond > 0) & (beyond < _AT_ONCE)
-            if inside.any():
-                part = self.x[rows, columns] - self.centre[rows]
-                found[rows] += _sums_up_to(part, np.where(inside, beyond, 0.0))
-        return found
+        """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
+        full = np.floor(ranks).astype(np.int64)
+        found, following = (
+            np.take_along_axis(self._sums, np.minimum(each, self.x.shape[-1]), axis=-1) for each in (full, full + 1)
+        )
+        return np.asarray(found + (ranks - full) * (following - found))
 
     def deviations(self, mean: Floats) -> Floats:
         """Return the standard deviation of every row, divisor n - 1; no mean is further than that from the middle."""
         squares = np.maximum(self.squares - self.n * (mean - self.centre[:, 0]) ** 2, 0.0)
         return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
-
-
-def _pieces(x: Floats) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows and columns of pieces that fit the cache."""
-    for rows in stretches(len(x), max(1, _AT_ONCE // x.shape[-1])):
-        yield from ((rows, columns) for columns in stretches(x.shape[-1], _AT_ONCE))
-
-
-def _sums_up_to(x: Floats, ranks: Floats) -> Floats:
-    n_tasks, width = x.shape
-    full = np.floor(ranks).astype(np.int64)
-    order = full.argsort(axis=-1)
-    cuts = np.take_along_axis(full, order, axis=-1)
-    cuts = np.concatenate([np.zeros((n_tasks, 1), np.int64), cuts], axis=-1)
-    cuts += width * np.arange(n_tasks)[:, np.newaxis]
-    inside = cuts < x.size
-    parts = np.zeros(cuts.shape)
-    parts[inside] = np.add.reduceat(x.ravel(), cuts[inside])
-    parts = np.where(cuts[:, :-1] == cuts[:, 1:], 0.0, parts[:, :-1])
-    found = np.empty(ranks.shape)
-    np.put_along_axis(found, order, np.cumsum(parts, axis=-1), axis=-1)
-    rest = ranks - full
-    following = np.take_along_axis(x, np.minimum(full, width - 1), axis=-1)
-    return found + np.where(rest > 0, rest * following, 0.0)
 
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
@@ -173,15 +140,12 @@ def dkw(n: int, alpha: float) -> float:
     return float(np.sqrt(np.log(2 / alpha) / (2 * n)))
 
 
-def _parallel(counts: Ints, n: int, alpha: float) -> CdfBand:
-    return CdfBand(np.maximum(counts / n - dkw(n, alpha), 0.0), np.minimum(counts / n + dkw(n, alpha), 1.0))
-
-
 def band(n: int, alpha: float) -> CdfBand:
     """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW."""
-    if n > LARGEST:  # not kept: they may be large, and are made fast
-        return _parallel(np.arange(n + 1), n, alpha)
-    return _equal_local_levels(n, alpha)
+    if n <= LARGEST:
+        return _equal_local_levels(n, alpha)
+    share = np.arange(n + 1) / n  # not kept: they may be large, and are made fast
+    return CdfBand(np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0))
 
 
 @lru_cache(maxsize=512)
@@ -195,10 +159,7 @@ def limits_at(counts: Ints, n: Ints, alpha: float) -> CdfBand:
     found = CdfBand(np.zeros(counts.shape), np.ones(counts.shape))
     for size in np.unique(n[n > 0]).tolist() if counts.size else ():
         tasks = np.flatnonzero(n == size)
-        if size > LARGEST:
-            own = _parallel(counts[tasks], size, alpha)
-        else:
-            own = CdfBand(*(limits[counts[tasks]] for limits in band(size, alpha)))
+        own = (limits[counts[tasks]] for limits in band(size, alpha))
         found.lower[tasks], found.upper[tasks] = own
     return found
 

@@ -141,19 +141,15 @@ def _family_sums(x: Floats, families: NDArray[np.intp], n_families: int) -> Floa
 
 def _medians(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return medians over tasks, NaN where bounds leave them open, and exact intervals of order statistics."""
-    middle = np.full(len(low), np.nan)
+    least, most = medians(low), medians(high)
     interval = np.full((len(low), 2), np.nan)
-    for row, (below, above) in enumerate(zip(low, high, strict=True)):
-        below, above = np.sort(below[~np.isnan(below)]), np.sort(above[~np.isnan(above)])
-        n = len(below)
-        if not n:
-            continue
-        order = int(scipy.stats.binom.ppf(alpha / 2, n, 0.5))
-        order += int(scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)  # of each end, from 1; 0: none
-        interval[row] = (below[order - 1], above[n - order]) if order else (-np.inf, np.inf)
-        least, most = (each[[(n - 1) // 2, n // 2]].mean() for each in (below, above))
-        middle[row] = least if least == most else np.nan
-    return middle, interval
+    for row, (below, above) in enumerate(zip(np.sort(low), np.sort(high), strict=True)):
+        n = np.count_nonzero(~np.isnan(below))
+        if n:
+            order = int(scipy.stats.binom.ppf(alpha / 2, n, 0.5))
+            order += int(scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)  # of each end, from 1; 0: none
+            interval[row] = (below[order - 1], above[n - order]) if order else (-np.inf, np.inf)
+    return np.where(least == most, least, np.nan), interval
 
 
 _LEAST, _LARGEST = -60.0, 200.0  # powers of two between which critical values are looked for

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import stretches
 
 _NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
 _REWEIGHTINGS = 30
@@ -24,10 +23,6 @@ class Sizes(NamedTuple):
     means: Floats  # of the errors; 0 where there are none
     spread: Floats  # sample variance; NaN where there is none
     variance: Floats | None = None  # of one fold, where not estimated from `spread`
-
-    def without(self, size: int) -> Sizes:
-        """Return the curves with one size left out."""
-        return self.where(np.arange(self.folds.shape[1]) != size)
 
     def where(self, kept: NDArray[np.bool_]) -> Sizes:
         """Return the curves without the sizes that are not kept, shape (size,) or (curve, size)."""
@@ -169,13 +164,16 @@ class Model:
 
     def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""
-        free, of_means = self.gamma is None and not given_gamma, fit.variance / np.maximum(sizes.folds, 1)
-
-        def block(some: slice) -> Floats:
-            known = fit.theta[some], self.n, at[some], fit.weights[some], of_means[some]
-            return wls.covariance(*known, gamma_free=free, quadratic=self.quadratic, at_bound=fit.at_bound[some])
-
-        return np.concatenate([block(some) for some in stretches(len(at), wls.BLOCK) or [slice(0)]])
+        return wls.covariance(
+            fit.theta,
+            self.n,
+            at,
+            fit.weights,
+            fit.variance / np.maximum(sizes.folds, 1),
+            gamma_free=self.gamma is None and not given_gamma,
+            quadratic=self.quadratic,
+            at_bound=fit.at_bound,
+        )
 
     def degrees(self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""

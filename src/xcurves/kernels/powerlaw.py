@@ -110,6 +110,11 @@ _NORMAL = np.array(np.inf)  # degrees of freedom
 _OF_CHANGE = 3 * float(t_quantile(0.05, _NORMAL))  # a third of the predicted change is a half width for 95 %
 
 
+def rule_of(method: str, nonnegative: bool) -> str:
+    """Return the rule that a method stands for: the law alone where it may be negative."""
+    return method if nonnegative or method == "linear" else "power-law"
+
+
 class LastFall(NamedTuple):
     """The largest size, the logarithm of the mean error there, and by how much it fell an octave, shape (curve,)."""
 
@@ -122,11 +127,16 @@ class LastFall(NamedTuple):
         return np.asarray(np.exp(self.log_error[:, np.newaxis] + times * self.slope[:, np.newaxis] * octaves))
 
 
+def last_of(present: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the index of the last size that is present, shape (curve,)."""
+    return np.asarray(present.shape[1] - 1 - present[:, ::-1].argmax(axis=1))
+
+
 def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
     """Return the last fall of curves, means of shape (curve, size); NaN where errors there are not positive."""
     log_n = np.where(present, np.log2(n), np.nan)
     curve = np.arange(len(means))
-    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    last = last_of(present)
     distance = np.abs(log_n - (log_n[curve, last] - 1)[:, np.newaxis])
     distance[curve, last] = np.nan
     half = np.where(np.isnan(distance), np.inf, distance).argmin(axis=1)
@@ -160,13 +170,6 @@ class Curves(NamedTuple):
     rho: Floats  # by how much the combined rule misses the curve's own last octaves
     rho_law: Floats  # and the law
 
-    def take(self, some: slice | NDArray[np.intp]) -> Curves:
-        """Return some of the curves."""
-        fall = LastFall(*(each[some] for each in self.fall))
-        known = (self.theta, self.covariance, self.at, self.degrees, self.rho, self.rho_law)
-        theta, covariance, at, degrees, rho, rho_law = (each[some] for each in known)
-        return Curves(theta, covariance, at, degrees, fall, rho, rho_law)
-
 
 def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
     """Return the half width in logarithms added beyond the largest size, (curve, n), by ρ and the predicted change."""
@@ -176,16 +179,16 @@ def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) 
     return np.where(octaves > 0, width, 0.0)
 
 
-def widened(estimates: Floats, interval: Floats, spread: Floats, cap: float = np.inf) -> Floats:
-    """Return intervals, (..., 2), widened in logarithms by a `spread`, as squares add up, to at most a `cap`."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        half = np.hypot(np.log(interval / estimates[..., np.newaxis]), spread[..., np.newaxis])
-        return np.asarray(np.minimum(estimates[..., np.newaxis] * np.exp(half * np.array([-1.0, 1.0])), cap))
-
-
 def around(estimates: Floats, half_widths: Floats) -> Floats:
     """Return the bounds of symmetric intervals, on a new last axis."""
     return np.stack([estimates - half_widths, estimates + half_widths], axis=-1)
+
+
+def around_in_logs(estimates: Floats, half_widths: Floats) -> Floats:
+    """Return the bounds of intervals, on a new last axis, of half widths in logarithms: one, or one of each end."""
+    half_widths = half_widths if half_widths.ndim > estimates.ndim else half_widths[..., np.newaxis]
+    with np.errstate(over="ignore", invalid="ignore"):  # an endless upper end
+        return np.asarray(estimates[..., np.newaxis] * np.exp(half_widths * np.array([-1.0, 1.0])))
 
 
 def predict_errors(
@@ -199,45 +202,43 @@ def predict_errors(
     noise: Floats | None = None,  # (curve,): standard error of the logarithm of the last mean error
     law_bounds: Floats | None = None,  # (curve, n, 2): intervals of the law, from a bootstrap
 ) -> dict[str, Floats]:
-    """Return predictions at sizes `n`, (n,) or (curve, n), by one of `RULES`, with intervals and the change from N."""
+    """Return predictions at sizes `n`, (n,) or (curve, n), with intervals and the change from N.
+
+    `method` is one of `RULES`: "power-law" or "linear" where the law may be negative.
+    """
     law, slopes = law_of(curves, n, method)
-    quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
     error = curves.theta[:, ERROR, np.newaxis]
     largest = curves.fall.largest[:, np.newaxis]
-    octaves = np.maximum(np.log2(n / largest), 0.0)
-    last = curves.fall.values(np.log2(n / largest))
-    half = quantile * np.sqrt(variance(slopes, curves.covariance))
-    half_change = quantile * np.sqrt(variance(slopes - ERROR_ALONE, curves.covariance))
-    in_logs = nonnegative and method != "linear"
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_law = np.log(law_bounds / law[..., np.newaxis]) if law_bounds is not None and in_logs else None
-        relative = np.where(law > 0, half / law, np.nan)
-        of_law = _both(relative) if of_law is None else of_law
-        by_law = (
-            np.minimum(law[..., np.newaxis] * _exp(of_law, np.zeros(law.shape)), cap) if in_logs else around(law, half)
-        )
-    if not in_logs and law_bounds is not None:
-        by_law = law_bounds
-    share = _weight_of_fall(last, octaves) if method == "combined" and nonnegative else np.zeros(last.shape)
-    prediction = {"combined": combine(law, last, octaves) if nonnegative else law, "last-fall": last}.get(method, law)
+    octaves = np.log2(n / largest)
+    beyond = np.maximum(octaves, 0.0)
+    last = curves.fall.values(octaves)
+    prediction = {"combined": combine(law, last, beyond), "last-fall": last}.get(method, law)
     prediction = np.clip(prediction, 0.0, cap) if nonnegative else prediction
     change = prediction - error
+    of_law = 1 - (_weight_of_fall(last, beyond) if method == "combined" else np.zeros(last.shape))
     with np.errstate(divide="ignore", invalid="ignore"):
-        top = values(curves.theta, largest, curves.at)
-        log_change = np.where((octaves > 0) & (method != "linear"), np.log(prediction / top), 0.0)
-        rho = curves.rho if method == "combined" else curves.rho_law
-        extra = added_width(alpha, rho, octaves, log_change) * nonnegative
         ratio = np.where((prediction > 0) & (error > 0), prediction / error, np.nan)
-        of_ratio = slopes / law[..., np.newaxis] - ERROR_ALONE / error[..., np.newaxis]
-        half_ratio = quantile * np.sqrt(variance(of_ratio, curves.covariance))
-        kept = (1 - share)[..., np.newaxis]
-        interval = prediction[..., np.newaxis] * _exp(kept * of_law, extra) if in_logs else by_law
-        ratio_interval = ratio[..., np.newaxis] * _exp(kept * _both(half_ratio), extra)
-    if nonnegative and not in_logs:
-        interval = around(prediction, np.hypot(half, extra * prediction))
-    change_interval = around(change, np.hypot((1 - share) * half_change, extra * prediction))
+        by_ratio = slopes / law[..., np.newaxis] - ERROR_ALONE / error[..., np.newaxis]
+        quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
+        half, half_change, half_ratio = (
+            quantile * np.sqrt(variance(each, curves.covariance)) for each in (slopes, slopes - ERROR_ALONE, by_ratio)
+        )
+        top = values(curves.theta, largest, curves.at)
+        log_change = np.where(method == "linear", 0.0, np.log(prediction / top))
+        rho = curves.rho if method == "combined" else curves.rho_law
+        added = added_width(alpha, rho, beyond, log_change) * nonnegative
+        by_law = around(law, half) if law_bounds is None else law_bounds
+        if nonnegative and method != "linear":
+            relative = np.where(law > 0, half / law, np.nan)[..., np.newaxis]
+            logs = relative if law_bounds is None else np.abs(np.log(law_bounds / law[..., np.newaxis]))
+            by_law = around_in_logs(law, logs)
+            interval = around_in_logs(prediction, np.hypot(of_law[..., np.newaxis] * logs, added[..., np.newaxis]))
+        else:
+            interval = around(prediction, np.hypot(half, added * prediction)) if nonnegative else by_law
+        change_interval = around(change, np.hypot(of_law * half_change, added * prediction))
+        ratio_interval = around_in_logs(ratio, np.hypot(of_law * half_ratio, added))
     if method == "last-fall":
-        interval = _from_no_change_to_twice(curves.fall, np.log2(n / largest), alpha, noise)
+        interval = _from_no_change_to_twice(curves.fall, octaves, alpha, noise)
         change_interval, ratio_interval = interval - error[..., np.newaxis], interval / error[..., np.newaxis]
     if nonnegative:
         interval, by_law = np.clip(interval, 0.0, cap), np.clip(by_law, 0.0, cap)
@@ -252,17 +253,6 @@ def predict_errors(
         "change_ratio": ratio,
         "change_ratio_ci": ratio_interval,
     }
-
-
-def _both(half: Floats) -> Floats:
-    """Return minus and plus a half width on a new last axis."""
-    return np.stack([-half, half], axis=-1)
-
-
-def _exp(logs: Floats, extra: Floats) -> Floats:
-    """Return the factors of an interval of which the half widths in logarithms are added as squares."""
-    with np.errstate(over="ignore"):  # an endless upper end
-        return np.asarray(np.exp(np.hypot(logs, extra[..., np.newaxis]) * np.array([-1.0, 1.0])))
 
 
 def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
@@ -282,7 +272,7 @@ def _from_no_change_to_twice(fall: LastFall, octaves: Floats, alpha: float, nois
     ends = np.sort(np.stack([fall.values(octaves, 0.0), fall.values(octaves, 2.0)], axis=-1), axis=-1)
     if noise is None:
         return ends
-    return np.asarray(ends * np.exp(_both(t_quantile(alpha, _NORMAL) * noise))[:, np.newaxis])
+    return np.asarray(ends * around_in_logs(np.ones(noise.shape), t_quantile(alpha, _NORMAL) * noise)[:, np.newaxis])
 
 
 def differences(predicted: dict[str, Floats], reference: dict[str, Floats]) -> dict[str, Floats]:

@@ -50,7 +50,7 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     # Those nearest to N / 2^{j/2}, j = 1..6, or to N / 2^j of sparse curves, that keep four sizes and leave one out.
     octaves = np.log2(n)
     first = present.argmax(axis=1)
-    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    last = powerlaw.last_of(present)
     n_sizes = present.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE

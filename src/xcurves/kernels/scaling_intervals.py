@@ -46,9 +46,7 @@ def know(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> tupl
     n_laws = len(losses)
     law, refits = every.take(slice(n_laws)), every.take(slice(n_laws, None))
     residuals = np.where(present, np.log(losses) - np.log(scaling_law.fitted_losses(law.theta, runs.logs)), np.nan)
-    n, d, product = (np.where(present, each, np.nan) for each in (runs.n, runs.d, runs.n * runs.d))
-    ends = [end(each, axis=1) for each in (n, d, d / n) for end in (np.nanmin, np.nanmax)]
-    extent = np.stack([*ends, np.nanmax(product, axis=1)], axis=1)
+    extent = extent_of(*(np.where(present, each, np.nan) for each in runs))
     estimate = _coefficients(law, runs)
     errors = _backtest(runs, losses, present, law_of_cut, kept, refits, estimate, extent)
     degrees = present.sum(axis=1) - law.free.sum(axis=1)
@@ -59,6 +57,12 @@ def know(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> tupl
         most[one, later], better = np.maximum(most[one, later], below.sum()), most[one, later] < below.sum()
         predicted[one, np.flatnonzero(later)[better]] = ahead[later][better]
     return known, law, np.where(present, losses * np.exp(-residuals), np.nan), predicted
+
+
+def extent_of(n: Floats, d: Floats) -> Floats:
+    """Return the extents of `Known`, of sizes and tokens of shape (law, run), NaN for runs that a law does not have."""
+    ends = [end.reduce(each, axis=1) for each in (n, d, d / n) for end in (np.fmin, np.fmax)]
+    return np.stack([*ends, np.fmax.reduce(n * d, axis=1)], axis=1)
 
 
 def _coefficients(law: Law, runs: Runs) -> Floats:
@@ -140,12 +144,10 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
         kappa = 1 + n_free / count * (1 - share) / share
         scale = kappa**2 * (slopes**2).sum(axis=1) / (count - n_free) / share**2
     estimate = _coefficients(law, runs)
-    centre = np.log(runs.centre)
     # Derivatives by A' and α at fixed A': well conditioned where those by A are not.
-    terms = [np.exp(-np.exp(law.theta[:, ALPHA + i, np.newaxis]) * runs.logs[i]) for i in range(2)]
-    by = [np.ones_like(terms[0]), *terms]
-    by += [-law.theta[:, A + i, np.newaxis] * runs.logs[i] * terms[i] for i in range(2)]
-    here = np.stack(by, axis=-1) / scaling_law.fitted_losses(law.theta, runs.logs)[..., np.newaxis]
+    slopes = scaling_law.slopes_of(law.theta, runs.logs)
+    slopes[:, ALPHA:] /= np.exp(law.theta[:, ALPHA:, np.newaxis])
+    here = (slopes / scaling_law.fitted_losses(law.theta, runs.logs)[:, np.newaxis]).swapaxes(-1, -2)
     here = np.where(~np.isnan(residuals)[..., np.newaxis] & law.free[:, np.newaxis], here, 0.0)
     information = here.swapaxes(-1, -2) @ here
     places = np.arange(5)
@@ -155,11 +157,10 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     inverse.swapaxes(-1, -2)[~law.free] = 0.0
     outward = np.zeros((len(estimate), 5, 5))
     outward[:, places, places] = 1.0
-    for i in range(2):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            growth = np.where(law.theta[:, A + i] > 0, estimate[:, A + i] / law.theta[:, A + i], 0.0)
-        outward[:, A + i, A + i] = growth
-        outward[:, A + i, ALPHA + i] = estimate[:, A + i] * centre[i]
+    factors, coefficients = law.theta[:, [A, B]], estimate[:, [A, B]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outward[:, [A, B], [A, B]] = np.where(factors > 0, coefficients / factors, 0.0)
+    outward[:, [A, B], [ALPHA, BETA]] = coefficients * np.log(runs.centre)
     return np.asarray(scale[:, np.newaxis, np.newaxis] * (outward @ inverse @ outward.swapaxes(-1, -2)))
 
 

@@ -82,6 +82,14 @@ def fitted_losses(theta: Floats, logs: Floats) -> Floats:
     return np.asarray(theta[:, E, np.newaxis] + terms[0] + terms[1])
 
 
+def slopes_of(theta: Floats, logs: Floats) -> Floats:
+    """Return the derivatives of f by θ, shape (law, 5, run)."""
+    steep = -np.exp(theta[:, ALPHA:, np.newaxis]) * logs
+    powers = np.exp(steep)
+    by_exponents = theta[:, A : B + 1, np.newaxis] * steep * powers
+    return np.concatenate([np.ones_like(steep[:, :1]), powers, by_exponents], axis=1)
+
+
 def _best_of_grid(logs: Floats, loss: Floats, present: Mask) -> Floats:
     """Return the best exponents of the grid with coefficients by nonnegative relative least squares, (law, 5)."""
     weights = np.where(present, loss**-2.0, 0.0)
@@ -101,9 +109,9 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Mask) -> Floats:
     target[2] = (wanted @ y.T)[:, np.newaxis]
     gain, coefficients = nonnegative(gram, target)
     best = gain.reshape(len(loss), -1).argmax(axis=1)
-    place = np.arange(len(loss)), *np.unravel_index(best, gain.shape[1:])
-    exponents = np.log(np.stack([_GRID[place[1]], _GRID[place[2]]], axis=1))
-    return np.concatenate([coefficients[(slice(None), *place)].T, exponents], axis=1)
+    law, (i, j) = np.arange(len(loss)), np.unravel_index(best, gain.shape[1:])
+    exponents = np.log(_GRID[np.stack([i, j], axis=1)])
+    return np.concatenate([coefficients[:, law, i, j].T, exponents], axis=1)
 
 
 def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
@@ -209,14 +217,8 @@ def _derivatives(
     theta: Floats, logs: Floats, part: tuple[Floats, Mask, Floats, Mask], objective: Objective
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the objective, its gradient and Hessian by θ, and the scale of damping, shape (law, 5)."""
-    exponents = np.exp(theta[:, ALPHA:])
-    slopes = np.ones((len(theta), 5, logs.shape[1]))
-    curved = np.empty((len(theta), 2, logs.shape[1]))
-    for i in range(2):
-        steep = -exponents[:, i, np.newaxis] * logs[i]
-        slopes[:, A + i] = np.exp(steep)
-        slopes[:, ALPHA + i] = theta[:, A + i, np.newaxis] * steep * slopes[:, A + i]
-        curved[:, i] = slopes[:, ALPHA + i] * (1 + steep)
+    slopes = slopes_of(theta, logs)
+    curved = slopes[:, ALPHA:] * (1 - np.exp(theta[:, ALPHA:, np.newaxis]) * logs)
     fitted = theta[:, E, np.newaxis] + (theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]).sum(axis=1)
     value, first, second = objective(fitted, *part)
     gradient = (slopes * first[:, np.newaxis]).sum(axis=-1)

@@ -52,7 +52,8 @@ class Summaries:
         n, n_finite, centre = sums.n, sums.n_finite, sums.centre
         spans = self.spans(n.astype(float))
         if self.conditional:
-            self._whole_boundaries(spans, x, n)
+            counts = np.minimum(np.arange(1.0, x.shape[-1] + 1), n[:, np.newaxis])[:, np.newaxis]
+            spans = self._whole_boundaries(spans[:, np.newaxis], x, counts)[:, 0]
         met = ecdf.count_up_to(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
         reached = ecdf.count_up_to(x, self.targets[np.newaxis])
         x = sums.x
@@ -73,15 +74,19 @@ class Summaries:
         found = self._in_order(means, sums.deviations(means[:, MEAN])[:, np.newaxis], partial, share, gap)
         return self._with_infinity(found, spans[..., 1] > n_finite[:, np.newaxis], (n > n_finite)[:, np.newaxis])
 
-    def _whole_boundaries(self, spans: Floats, x: Floats, n: Ints) -> None:
-        """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans."""
-        size, rows = len(self.levels), np.arange(len(x))[:, np.newaxis]
-        upper, lower = slice(IQM + 1, IQM + 1 + size), slice(IQM + 1 + size, None)
-        first = np.clip(np.ceil(spans[:, upper, 0]), 1, None).astype(np.int64)
-        last = np.ceil(spans[:, lower, 1]).astype(np.int64)
-        spans[:, upper, 0] = ecdf.count_up_to(x, x[rows, first - 1], "below")
-        spans[:, lower, 1] = ecdf.count_up_to(x, x[rows, np.maximum(last - 1, 0)])
-        spans[n == 0] = 0
+    def _whole_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
+        """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans, by resample."""
+        padded = np.concatenate([np.zeros_like(cumulative[..., :1]), cumulative], axis=-1)
+        padded = np.broadcast_to(padded, (len(x), *padded.shape[1:]))
+        spans = np.broadcast_to(spans, (len(x), *spans.shape[1:])).copy()
+        for span in range(IQM + 1, spans.shape[2]):
+            end = int(span > IQM + len(self.levels))  # of the lower tails
+            rank = np.maximum(np.ceil(spans[:, :, span, end]), 1)
+            place = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
+            boundary = np.take_along_axis(x, np.minimum(place, x.shape[-1] - 1), axis=-1)
+            tied = ecdf.count_up_to(x, boundary, "up to" if end else "below")
+            spans[:, :, span, end] = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)[..., 0]
+        return spans
 
     def _in_order(self, means: Floats, deviation: Floats, partial: Floats, share: Floats, gap: Floats) -> Floats:
         size = len(self.levels)
@@ -115,7 +120,7 @@ class Summaries:
         total, inner = cumulative[..., -1], cumulative[..., :-1]
         spans = self.spans(total)
         if self.conditional:
-            spans = self._resampled_boundaries(spans, x, cumulative)
+            spans = self._whole_boundaries(spans, x, cumulative)
         step = np.diff(x, axis=-1)[..., np.newaxis]
         means = []
         for span in range(spans.shape[-2]):
@@ -145,21 +150,6 @@ class Summaries:
         return self._with_infinity(
             statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
         )
-
-    def _resampled_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
-        size, n_tasks = len(self.levels), len(x)
-        first = ecdf.count_up_to(x, x, "below")  # trials below each one
-        up_to = ecdf.count_up_to(x, x)
-        padded = np.concatenate([np.zeros_like(cumulative[..., :1]), cumulative], axis=-1)
-        padded = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
-        spans = np.broadcast_to(spans, (n_tasks, *spans.shape[1:])).copy()
-        for level in range(size):
-            for span, end, ranks in ((IQM + 1 + level, 0, first), (IQM + 1 + size + level, 1, up_to)):
-                rank = np.maximum(np.ceil(spans[:, :, span, end]), 1)
-                place = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
-                tied = np.take_along_axis(ranks, place, axis=-1)
-                spans[:, :, span, end] = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)[..., 0]
-        return spans
 
     def bounds(self, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""

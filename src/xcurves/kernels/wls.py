@@ -6,8 +6,7 @@ is Σ ω_i (mean_i − e(n_i))². Covariances are with the exponent as estimated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -18,13 +17,13 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import stretches
 
 GAMMAS = -np.arange(99, 0, -1) / 100
-BLOCK = 512  # curves at once
+_CURVES = 512  # measured at once, which bounds the memory
 _OF_GRID = 128  # curves whose objective over the grid fits into a core's cache
 
 
 def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
     """Return folds, mean (or 0) and sample variance (or NaN) by size of errors, (curve, fold, size), NaN absent."""
-    parts = [_measure(errors[some]) for some in stretches(len(errors), BLOCK)]
+    parts = [_measure(errors[some]) for some in stretches(len(errors), _CURVES)]
     folds, means, spread = (np.concatenate(part) for part in zip(*parts, strict=True))
     return folds, means, spread
 
@@ -74,8 +73,8 @@ def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
 
 def search_exponents(
     n: Floats,
-    weights: Floats,
-    means: Floats,
+    all_weights: Floats,
+    all_means: Floats,
     strength: float,
     *,
     quadratic: bool = False,
@@ -84,7 +83,8 @@ def search_exponents(
 ) -> Floats:
     """Return the γ of the grid with the least criterion, S or k ln S, plus strength |γ + 0.5|, shape (curve,)."""
 
-    def block(weights: Floats, means: Floats) -> Floats:
+    def search(some: slice) -> Floats:
+        weights, means = all_weights[some], all_means[some]
         centre, centred = _centre(weights, means)
         reduction = _reductions(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
         prior = strength * np.abs(GAMMAS + 0.5)
@@ -95,13 +95,7 @@ def search_exponents(
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
         return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
-    return in_blocks(block, weights, means, size=_OF_GRID)
-
-
-def in_blocks(function: Callable[..., Floats], *arrays: NDArray[Any], size: int = BLOCK) -> Floats:
-    """Apply a function to a block of curves (first axis) at a time."""
-    blocks = stretches(len(arrays[0]), size) or [slice(0)]
-    return np.concatenate([function(*(each[some] for each in arrays)) for some in blocks])
+    return np.concatenate([search(some) for some in stretches(len(all_means), _OF_GRID) or [slice(0)]])
 
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
@@ -146,14 +140,12 @@ def _reductions(
 def solve(n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats, *, quadratic: bool = False) -> Floats:
     """Return θ, shape (curve, 4), by weighted least squares given γ, shape (curve,)."""
     centre, centred = _centre(weights, means)
-    found = np.einsum("cps,cs->cp", linear_operator(n, at, weights, gammas, quadratic=quadratic), centred)
-    theta = np.zeros((len(at), 4))
-    theta[:, powerlaw.ERROR] = centre[:, 0] + found[:, 0]
-    theta[:, powerlaw.RELIANCE] = found[:, 1]
-    theta[:, powerlaw.GAMMA] = gammas
-    if quadratic:
-        theta[:, powerlaw.DELTA] = found[:, 2]
-    return theta
+    v = powerlaw.basis(n, at, gammas)
+    columns = [np.ones_like(v), -v / 2]
+    columns += [powerlaw.squared(v, at, gammas)] if quadratic else []
+    found = np.einsum("cps,cs->cp", pseudo_inverse(columns, weights), centred)
+    delta = found[:, 2] if quadratic else np.zeros(len(at))
+    return np.stack([centre[:, 0] + found[:, 0], found[:, 1], gammas, delta], axis=1)
 
 
 def solve_zero_asymptote(
@@ -165,20 +157,8 @@ def solve_zero_asymptote(
     # e(n) = e_N (n / N)^γ + δ N^{2γ} ((n / N)^{2γ} − (n / N)^γ)
     columns = [ratio, (at**gammas)[:, np.newaxis] ** 2 * ratio * (ratio - 1)]
     found = np.einsum("cps,cs->cp", pseudo_inverse(columns[: 1 + quadratic], weights), means)
-    theta = np.zeros((len(at), 4))
-    theta[:, powerlaw.ERROR] = found[:, 0]
-    theta[:, powerlaw.GAMMA] = gammas
-    if quadratic:
-        theta[:, powerlaw.DELTA] = found[:, 1]
-    theta[:, powerlaw.RELIANCE] = -2 * gammas * (found[:, 0] + theta[:, powerlaw.DELTA] * at ** (2 * gammas))
-    return theta
-
-
-def linear_operator(n: Floats, at: Floats, weights: Floats, gamma: Floats, *, quadratic: bool) -> Floats:
-    """Return M of θ̂ = M · means for (e_N, β_N) and, if quadratic, δ; shape (curve, parameter, size)."""
-    v = powerlaw.basis(n, at, gamma)
-    columns = [np.ones_like(v), -v / 2]
-    return pseudo_inverse([*columns, powerlaw.squared(v, at, gamma)] if quadratic else columns, weights)
+    error, delta = found[:, 0], found[:, 1] if quadratic else np.zeros(len(at))
+    return np.stack([error, -2 * gammas * (error + delta * at ** (2 * gammas)), gammas, delta], axis=1)
 
 
 def pseudo_inverse(columns: Sequence[Floats], weights: Floats) -> Floats:
@@ -236,26 +216,20 @@ def covariance(
     *,
     gamma_free: bool,
     quadratic: bool,
-    at_bound: NDArray[np.bool_] | None = None,
+    at_bound: NDArray[np.bool_],
 ) -> Floats:
     """Return M Σ Mᵀ, (curve, 4, 4), given γ as the paper's or linear in it; `at_bound` with α = 0 only."""
     used = [powerlaw.ERROR, powerlaw.RELIANCE]
     used += [powerlaw.GAMMA] * gamma_free + [powerlaw.DELTA] * quadratic
     known = np.where(weights > 0, variance, 0.0)
     found = np.zeros((len(theta), 4, 4))
-    bound = np.zeros(len(theta), dtype=bool) if at_bound is None else at_bound
-    free = np.flatnonzero(~bound)
-    if free.size:
-        slopes = powerlaw.gradient(theta[free], n, at[free])
-        places = np.array(used)
-        inner = _sandwich([slopes[..., i] for i in used], weights[free], known[free])
-        found[np.ix_(free, places, places)] = inner
-    zero = np.flatnonzero(bound)
-    if zero.size:
-        tangent = _tangent(theta[zero], at[zero], [i for i in used if i != powerlaw.RELIANCE])
-        slopes = powerlaw.gradient(theta[zero], n, at[zero]) @ tangent
-        inner = _sandwich(list(np.moveaxis(slopes, -1, 0)), weights[zero], known[zero])
-        found[zero] = tangent @ inner @ tangent.swapaxes(-1, -2)
+    for bound in (False, True):
+        some = np.flatnonzero(at_bound == bound)
+        if some.size:
+            tangent = _tangent(theta[some], at[some], used, bound)
+            slopes = powerlaw.gradient(theta[some], n, at[some]) @ tangent
+            inner = _sandwich(list(np.moveaxis(slopes, -1, 0)), weights[some], known[some])
+            found[some] = tangent @ inner @ tangent.swapaxes(-1, -2)
     return found
 
 
@@ -265,17 +239,15 @@ def _sandwich(slopes: Sequence[Floats], weights: Floats, variance: Floats) -> Fl
     return np.asarray((operator * variance[:, np.newaxis]) @ operator.swapaxes(-1, -2))
 
 
-def _tangent(theta: Floats, at: Floats, kept: Sequence[int]) -> Floats:
-    """Return the derivatives of θ by what is fitted of it where α = 0, shape (curve, 4, parameter): β_N follows."""
-    error, _, gamma, delta = theta.T
-    power = at ** (2 * gamma)
-    by = {  # β_N = -2 γ (e_N + δ N^{2γ})
-        powerlaw.ERROR: -2 * gamma,
-        powerlaw.GAMMA: -2 * (error + delta * power * (1 + 2 * gamma * np.log(at))),
-        powerlaw.DELTA: -2 * gamma * power,
-    }
+def _tangent(theta: Floats, at: Floats, used: Sequence[int], bound: bool) -> Floats:
+    """Return the derivatives of θ by what is fitted of it, shape (curve, 4, parameter); where α = 0 β_N follows."""
+    kept = [i for i in used if not (bound and i == powerlaw.RELIANCE)]
     found = np.zeros((len(theta), 4, len(kept)))
     found[:, kept, range(len(kept))] = 1
-    for place, i in enumerate(kept):
-        found[:, powerlaw.RELIANCE, place] = by[i]
+    if bound:  # β_N = -2 γ (e_N + δ N^{2γ})
+        error, _, gamma, delta = theta.T
+        power = at ** (2 * gamma)
+        by_gamma = -2 * (error + delta * power * (1 + 2 * gamma * np.log(at)))
+        derivatives = np.stack([-2 * gamma, np.zeros(len(theta)), by_gamma, -2 * gamma * power], axis=1)
+        found[:, powerlaw.RELIANCE] = derivatives[:, kept]
     return found

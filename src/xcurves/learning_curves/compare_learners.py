@@ -15,12 +15,14 @@ from xcurves.core.run_checks import Context
 from xcurves.kernels import compare, powerlaw
 from xcurves.kernels.learning import Model
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.powerlaw import Curves
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.curvefit import far
 from xcurves.learning_curves.error_rates import bare, check_n, on_dims
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
 
+_AT_ONCE = 512  # pairs of curves
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
 
 
@@ -145,8 +147,12 @@ class _LearnerComparison:
     known: bool
 
     def __call__(self, group: Group) -> dict[str, Floats]:
-        """Compare, given what `curves_of` returns for the learners, then for the reference, and N."""
-        *parts, at = group.data
+        """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
+        data = group.data
+        return in_stretches(lambda some: self._compare(*(each[some] for each in data)), len(data[0]), _AT_ONCE)
+
+    def _compare(self, *arrays: Floats) -> dict[str, Floats]:
+        *parts, at = arrays
         ours, theirs = (
             curves.curves_of_fit(part, self.model, known=self.known)
             for part in (parts[: curves.N_PARTS], parts[curves.N_PARTS :])
@@ -174,9 +180,8 @@ class _LearnerComparison:
         difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
         difference[unknown, 1:] = np.nan
         variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
-        degrees = np.stack([learner.degrees, reference.degrees])[..., np.newaxis]
-        interval = powerlaw.around(difference, self._half_width(variances, degrees))
-        return {"difference": difference, "difference_ci": interval}
+        half = compare.half_width(learner, reference, variances, self.alpha)
+        return {"difference": difference, "difference_ci": powerlaw.around(difference, half)}
 
     def _multipliers(
         self, learner: Curves, reference: Curves, unknown: NDArray[np.bool_], folds: Floats
@@ -189,23 +194,16 @@ class _LearnerComparison:
         of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
         of_errors = np.stack([learner.covariance[:, error, error], of_reference])
         steepness = np.abs(powerlaw.log_slope(reference.theta, there, at)[:, 0])
-        degrees = np.stack([learner.degrees, reference.degrees])
         octaves = np.maximum(np.log2(there / reference.fall.largest[:, np.newaxis]), 0.0)
         top = powerlaw.values(reference.theta, reference.fall.largest[:, np.newaxis], at)
         reached = powerlaw.values(reference.theta, there, at)
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(reached / top)
             added = reached * powerlaw.added_width(self.alpha, reference.rho_law, octaves, change)
-        half = np.hypot(self._half_width(of_errors, degrees), self.model.nonnegative * added[:, 0])
+        known = compare.half_width(learner, reference, of_errors, self.alpha)
+        half = np.hypot(known, self.model.nonnegative * added[:, 0])
         return {
             "data_multiplier": np.exp(log),
             "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
             "data_multiplier_extrapolated": far(there, folds, self.model.n)[:, 0].astype(float),
         }
-
-    def _half_width(self, variances: Floats, degrees: Floats) -> Floats:
-        """Return half the width of intervals of differences, variances of shape (2, ...)."""
-        degrees = np.broadcast_to(degrees, variances.shape)
-        return np.asarray(
-            powerlaw.t_quantile(self.alpha, compare.welch(variances, degrees)) * np.sqrt(variances.sum(axis=0))
-        )

@@ -10,10 +10,10 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around
+from xcurves.kernels.powerlaw import around, around_in_logs
 from xcurves.kernels.scaling_intervals import Known
 from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
-from xcurves.learning_curves.scaling_laws import FLAGS, SIZES, check_flop, check_pairs, laws_of, of_laws, widths
+from xcurves.learning_curves.scaling_laws import FLAGS, SIZES, check_flop, check_pairs, laws_of, of_laws
 
 
 def compare_scaling_laws(
@@ -120,7 +120,7 @@ def _compare(one: Known, other: Known, *, at: Floats, products: Floats, alpha: f
         "exponent_difference": difference,
         "exponent_difference_ci": around(difference, np.hypot(one_optimum["half_exponent"], optimum["half_exponent"])),
         "loss_ratio": ratio,
-        "loss_ratio_ci": widths(ratio, np.hypot(a["half"], b["half"])),
+        "loss_ratio_ci": around_in_logs(ratio, np.hypot(a["half"], b["half"])),
         "compute_multiplier": multipliers[..., 0],
         "compute_multiplier_ci": multipliers[..., 1:],
     }

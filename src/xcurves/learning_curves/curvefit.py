@@ -14,6 +14,7 @@ from xcurves.core.schema import Layout
 from xcurves.kernels import powerlaw, refits, wls
 from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.powerlaw import t_quantile
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import Unit, turn_accuracy
@@ -63,12 +64,12 @@ class Fitter:
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Fit tasks, given errors, shape (task, fold, size), N, and the standard errors and folds of means."""
         errors, at, *aggregates = group.data
-        parts = []
-        for start in range(0, len(errors), _BLOCK):
-            some = slice(start, start + _BLOCK)
+
+        def fit(some: slice) -> dict[str, Floats]:
             given = [each[some] for each in aggregates]
-            parts.append(self._tasks(errors[some], at[some], given, group.names[some], group.layout))
-        out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            return self._tasks(errors[some], at[some], given, group.names[some], group.layout)
+
+        out = in_stretches(fit, len(errors), _BLOCK)
         reasons = out["unfit"].astype(np.int8)
         if self.eager and (reasons != FITTED).all():
             sizes = self._sizes(errors, aggregates, group.names)
@@ -134,8 +135,8 @@ class Fitter:
         by_theta = powerlaw.jacobian(fit.theta, at)
         of_parameters = by_theta @ covariance @ by_theta.swapaxes(-1, -2)
         given_gamma = powerlaw.variance(by_theta, model.covariance(at, sizes, fit, given_gamma=True))
-        known = self._known(model)
-        quantile = t_quantile(self.alpha, model.degrees(sizes.folds, known=known, at_bound=fit.at_bound))
+        degrees = model.degrees(sizes.folds, known=self._known(model), at_bound=fit.at_bound)
+        quantile = t_quantile(self.alpha, degrees)
         stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
         tested = refits.backtest(model, at, every, self.octaves)
         found = {
@@ -150,18 +151,18 @@ class Fitter:
             "asymptote_at_bound": fit.at_bound.astype(float),
             **self._quality(model, at, sizes, fit),
         }
-        draws = refits.Draws(self.entropy, self.n_resamples, len(model.n)) if self.n_resamples else None
         bounds = None
-        if draws:
+        if self.n_resamples:
+            draws = refits.Draws(self.entropy, self.n_resamples, len(model.n))
             found["estimate_ci"], bounds = refits.refit_percentiles(
                 model, at, sizes, fit, self.predict_at, draws, self.alpha
             )
         if len(self.predict_at):
             fall = powerlaw.last_fall(model.n, sizes.means, sizes.folds > 0)
-            degrees = model.degrees(sizes.folds, known=known, at_bound=fit.at_bound)
             rho, rho_law = (refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
             curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
-            options: dict[str, Any] = {"method": "combined", "nonnegative": model.nonnegative, "cap": self.unit.cap}
+            rule = powerlaw.rule_of("combined", model.nonnegative)
+            options: dict[str, Any] = {"method": rule, "nonnegative": model.nonnegative, "cap": self.unit.cap}
             found |= powerlaw.predict_errors(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
             found["extrapolated"] = far(self.predict_at, sizes.folds, model.n).astype(float)
         if model.nonnegative:
@@ -240,7 +241,7 @@ def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDA
     has = sizes.folds > 0
     before = np.maximum.accumulate(np.where(has, sizes.means, -np.inf), axis=1)[:, :-1]
     rises = (~has[:, 1:] | (sizes.means[:, 1:] > before)).all(axis=1)
-    first, last = _ends(has)
+    first, last = has.argmax(axis=1), powerlaw.last_of(has)
     task = np.arange(len(has))
     of_mean = variance / np.maximum(sizes.folds, 1)
     with np.errstate(invalid="ignore"):
@@ -252,11 +253,6 @@ def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDA
     return np.asarray((first < last) & (clear | (np.isnan(noise) & rises)))
 
 
-def _ends(has: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the first and the last measured size."""
-    return has.argmax(axis=1), has.shape[1] - 1 - has[:, ::-1].argmax(axis=1)
-
-
 def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], reasons: NDArray[np.int8]) -> None:
     """Refuse the first curve that cannot be fitted, if there is one, and say why and what helps."""
     for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
@@ -266,7 +262,7 @@ def refuse_unfit(model: Model, sizes: Sizes, unit: Unit, names: Sequence[str], r
 def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
     """Return why the one curve cannot be fitted, and what helps."""
     has = sizes.folds[0] > 0
-    (first,), (last,) = _ends(has[np.newaxis])
+    first, last = np.flatnonzero(has)[[0, -1]]
     if reason == FEW_SIZES:
         fewer = "Add sizes" if model.gamma is not None and not model.quadratic else "Add sizes, or fix gamma=-0.5"
         return f"errors has {has.sum()} training sizes; this curve needs {model.n_sizes_needed}. {fewer}"

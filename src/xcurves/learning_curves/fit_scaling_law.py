@@ -14,7 +14,7 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around, t_quantile
+from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile
 from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import say_unfit
@@ -192,7 +192,7 @@ def _fit(
     interval[:, E] = np.maximum(interval[:, E], 0.0)
     coefficients = known.estimate[:, [A, B]]
     with np.errstate(divide="ignore", invalid="ignore"):
-        interval[:, [A, B]] = laws.widths(coefficients, half[:, [A, B]] / coefficients)
+        interval[:, [A, B]] = around_in_logs(coefficients, half[:, [A, B]] / coefficients)
     exponents = known.estimate[:, ALPHA:]
     ends = (exponents <= LOWEST * (1 + 1e-12)) | (exponents >= HIGHEST * (1 - 1e-12))
     return {

@@ -162,7 +162,7 @@ class Predictor:
     def of(cls, fit: xr.Dataset, n: Floats | None, method: str) -> Predictor:
         """Return the predictor of the curves of a fit, by the law where it has a free asymptote."""
         model = model_of(fit)
-        rule = method if model.nonnegative or method == "linear" else "power-law"
+        rule = powerlaw.rule_of(method, model.nonnegative)
         cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
         return cls(model, n, rule, provenance.alpha_of(fit), fit.attrs["variances"] == "known", cap)
 
@@ -192,7 +192,7 @@ class Predictor:
 
     def _noise(self, read: Read) -> Floats:
         """Return the standard error of the logarithm of the last mean error, 0 where only residuals tell it."""
-        last = np.arange(len(read.folds)), read.folds.shape[1] - 1 - (read.folds[:, ::-1] > 0).argmax(axis=1)
+        last = np.arange(len(read.folds)), powerlaw.last_of(read.folds > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             noise = read.sd[last] / np.sqrt(read.folds[last]) / np.exp(read.curves.fall.log_error)
         return np.where((self.model.weights != "relative") & np.isfinite(noise), noise, 0.0)

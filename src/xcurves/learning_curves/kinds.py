@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from xcurves.core.axes import MOST_CURVES
@@ -259,6 +261,10 @@ _METHOD = (
     "intervals of runs are widened by how badly the law predicts its own later runs."
 )
 
+_of_law = partial(  # what follows from fitted laws
+    ResultKind, argument="fit_scaling_law", core=(), references=_HOFFMANN, method=(_METHOD, "runs")
+)
+
 FIT_SCALING_LAW = ResultKind(
     name="fit_scaling_law",
     question="What would more compute buy?",
@@ -330,40 +336,31 @@ FIT_SCALING_LAW = ResultKind(
     overlaid=("algorithm",),
 )
 
-PREDICT_LOSS = ResultKind(
+PREDICT_LOSS = _of_law(
     name="predict_loss",
     question="Which losses are predicted?",
-    argument="fit_scaling_law",
     variables=_predicted(_TASK, *_LOSSES),
     coords={"ci_bound": CI_BOUNDS},
-    core=(),
-    references=_HOFFMANN,
     table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
     statements=scaling_text.loss_statements,
-    method=(_METHOD, "runs"),
 )
 
-OPTIMAL_ALLOCATION = ResultKind(
+OPTIMAL_ALLOCATION = _of_law(
     name="optimal_allocation",
     question="How is compute best divided?",
-    argument="fit_scaling_law",
     variables={**_allocated(), **_EXPONENT},
     coords={"flop": (), "ci_bound": CI_BOUNDS},
     rows=("flop",),
-    core=(),
-    references=_HOFFMANN,
     table=captioned(
         scaling_text.allocation_table,
         "Best division of compute: parameters, tokens, tokens per parameter and loss, with intervals.",
     ),
     statements=scaling_text.allocation_statements,
-    method=(_METHOD, "runs"),
 )
 
-COMPARE_SCALING_LAWS = ResultKind(
+COMPARE_SCALING_LAWS = _of_law(
     name="compare_scaling_laws",
     question="Which suite needs less compute?",
-    argument="fit_scaling_law",
     variables={
         **_with_interval("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
         **_with_interval("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
@@ -381,13 +378,10 @@ COMPARE_SCALING_LAWS = ResultKind(
         "algorithm_b": Var(("pair",), "second suite of the pair"),
     },
     rows=("flop",),
-    core=(),
-    references=_HOFFMANN,
     table=captioned(
         scaling_text.suite_table,
         "Pairs of suites: the loss of the second over that of the first, and how many times the compute it needs for "
         "the same loss, with intervals.",
     ),
     statements=scaling_text.suite_statements,
-    method=(_METHOD, "runs"),
 )

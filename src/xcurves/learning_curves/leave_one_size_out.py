@@ -195,7 +195,7 @@ class _TriedVariants:
         residual = np.full(sizes.means.shape, np.nan)
         at = np.full(len(sizes.means), model.n[-1])
         for size in range(len(model.n)):
-            without = sizes.without(size)
+            without = sizes.where(model.n != model.n[size])
             left = [f"{name}without size {model.n[size]:g}: " for name in names]
             reasons = curvefit.unfit(model, without, known=model.sigma_hat_sq is not None)
             curvefit.refuse_unfit(model, without, self.unit, left, np.where(reasons == RISING, FITTED, reasons))

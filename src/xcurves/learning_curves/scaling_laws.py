@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around
+from xcurves.kernels.powerlaw import around, around_in_logs
 from xcurves.kernels.scaling_intervals import DISTINCT, Known
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
@@ -43,19 +43,14 @@ WHAT = "_what"  # losses, model sizes and tokens; no dim of a task has this name
 
 def check_losses(losses: xr.DataArray) -> xr.DataArray:
     """Return losses with their points along the dim run, the last, and the coordinates model_size and tokens on it."""
-    if not isinstance(losses, xr.DataArray):
-        raise TypeError(
-            f"losses must be a DataArray; got {type(losses).__name__}. Label it: frame.curves.to_dataarray()"
-        )
+    validation.check_array("losses", losses)
     if not losses.size:
         raise ValueError(f"losses is empty: got sizes {dict(losses.sizes)}. Check the selection that made it")
     for name in SIZES:
         if name not in losses.coords:
             other = next((dim for dim in ("training", "n", "size") if dim in losses.dims), "...")
             raise ValueError(f"losses has no coordinate {name!r}. Name it: losses.rename({other}={name!r})")
-    for name, array in {"losses": losses, **{name: losses[name] for name in SIZES}}.items():
-        if array.dtype.kind not in "iuf":
-            raise TypeError(f"{name} must be numbers; got {array.dtype}. Convert it: {name}.astype(float)")
+        validation.check_array(name, losses[name])
     unit = error_rates.check_unit(losses, None, "losses")
     words = [str(losses.name or ""), *(str(losses.attrs.get(key, "")) for key in ("long_name", "standard_name"))]
     rate = unit.stated and unit.name != "loss"
@@ -160,14 +155,8 @@ def check_cost(flops: float) -> float:
 
 
 FLAGS = ("at_bound", "unfit", "loss", "fitted", "backtest_prediction", "extrapolated", "ratio_extrapolated")
-_N_ARRAYS = 8  # that `laws_of` returns
+_N_ARRAYS = 9  # that `laws_of` returns
 _READ = ("at_bound", "backtest_error", "exponent_backtest_error", "n_opt_backtest_error", "n_runs")
-
-
-def widths(center: Floats, half: Floats) -> Floats:
-    """Return intervals on a new last axis, of half widths in logarithms."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(center[..., np.newaxis] * np.exp(half[..., np.newaxis] * np.array([-1.0, 1.0])))
 
 
 def at_each(answer: Callable[..., dict[str, Floats]], known: Known, alpha: float, *values: Floats) -> dict[str, Floats]:
@@ -182,8 +171,8 @@ def prediction(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Fl
     found = scaling_intervals.loss(known, n, d, alpha)
     return {
         "prediction": found["prediction"],
-        "prediction_ci": widths(found["prediction"], found["half"]),
-        "prediction_ci_given_law": widths(found["prediction"], found["half_law"]),
+        "prediction_ci": around_in_logs(found["prediction"], found["half"]),
+        "prediction_ci_given_law": around_in_logs(found["prediction"], found["half_law"]),
         "extrapolated": found["extrapolated"],
     }
 
@@ -203,13 +192,13 @@ def _allocation_at(known: Known, product: Floats, alpha: float) -> dict[str, Flo
     ratio = found["d"] / found["n"]
     return {
         "n_opt": found["n"],
-        "n_opt_ci": widths(found["n"], found["half_n"]),
+        "n_opt_ci": around_in_logs(found["n"], found["half_n"]),
         "d_opt": found["d"],
-        "d_opt_ci": widths(found["d"], found["half_n"]),
+        "d_opt_ci": around_in_logs(found["d"], found["half_n"]),
         "tokens_per_parameter": ratio,
-        "tokens_per_parameter_ci": widths(ratio, 2 * found["half_n"]),
+        "tokens_per_parameter_ci": around_in_logs(ratio, 2 * found["half_n"]),
         "loss_at_optimum": found["loss"],
-        "loss_at_optimum_ci": widths(found["loss"], found["half_loss"]),
+        "loss_at_optimum_ci": around_in_logs(found["loss"], found["half_loss"]),
         "ratio_extrapolated": found["ratio_extrapolated"],
     }
 
@@ -267,17 +256,15 @@ def laws_of(fit: xr.Dataset) -> list[xr.DataArray]:
     if missing or lost or fit.sizes["param"] < len(PARAMS):
         what = (missing or lost or ["param"])[0]
         raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select laws only, before this call")
-    n, d = (fit[name].where(fit["loss"].notnull()) for name in SIZES)
-    ends = [getattr(each, end)("run") for each in (n, d, d / n) for end in ("min", "max")]
-    extent = xr.concat([*ends, (n * d).max("run")], "_extent", coords="minimal", compat="override")
+    runs = [fit[name].where(fit["loss"].notnull()).transpose(..., "run") for name in SIZES]
     estimate = fit["estimate"].transpose(..., "param")
     about = {"history": fit.attrs.get("history"), "units": fit["loss"].attrs.get("units")}
     estimate.attrs = {name: each for name, each in about.items() if each}
-    return [estimate, fit["covariance"].transpose(..., "param", "cov_param"), *(fit[name] for name in _READ), extent]
+    return [estimate, fit["covariance"].transpose(..., "param", "cov_param"), *(fit[name] for name in _READ), *runs]
 
 
 def known_of(*arrays: Floats) -> Known:
     """Return laws from what `laws_of` gave, laws on the first axis."""
-    estimate, covariance, at_bound, rho, nu_exponent, nu_n, n_runs, extent = arrays
+    estimate, covariance, at_bound, rho, nu_exponent, nu_n, n_runs, n, d = arrays
     degrees = n_runs - (~(at_bound > 0) & ~np.isnan(estimate)).sum(axis=1)
-    return Known(estimate, covariance, degrees, rho, nu_exponent, nu_n, extent)
+    return Known(estimate, covariance, degrees, rho, nu_exponent, nu_n, scaling_intervals.extent_of(n, d))
