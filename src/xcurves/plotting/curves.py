@@ -63,13 +63,10 @@ def plot_curves(
     many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
     dims = check_dims([*labels.extra_dims(array), *many], canvas.col, canvas.row, "curves")
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
-    size = room.size()
-    if size is None and canvas.ax is None:
-        refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
-        raise ValueError(f"{refusal}; .curves.to_frame() has all numbers")
+    refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
     cells = [Cell(panel.title, partial(_draw_curves, panel.data, band=band)) for panel in split(array, dims)]
     apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
-    axes = draw_panels(cells, room.grid, size or (0, 0), canvas, **apart)
+    axes = draw_panels(cells, room, canvas, f"{refusal}; .curves.to_frame() has all numbers", **apart)
     _warn_of_no_mean(array)
     return axes
 
@@ -190,10 +187,6 @@ def curves_alternative(curves: xr.DataArray) -> str:
 
 def means_of_all(curves: xr.DataArray) -> xr.DataArray:
     """Return the means of the runs of one task at the levels that all of an algorithm's runs have, NaN elsewhere."""
-    scores = curves.transpose("algorithm", "run", "training").to_numpy()
-    has = ~np.isnan(scores)
-    lacking = (~has & has.any(axis=2, keepdims=True)).any(axis=1) | ~has.any(axis=1)
-    sums, n = np.where(has, scores, 0.0).sum(axis=1), np.maximum(has.sum(axis=1), 1)
-    return (
-        curves.isel(run=0, drop=True).transpose("algorithm", "training").copy(data=np.where(lacking, np.nan, sums / n))
-    )
+    has = curves.notnull()
+    complete = has.any("run") & (has | ~has.any("training")).all("run")
+    return curves.mean("run").where(complete).transpose("algorithm", "training")

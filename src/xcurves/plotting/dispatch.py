@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -14,7 +14,7 @@ from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves
-from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, dims_with_panels, import_pyplot, largest, split
+from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, largest, split
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
@@ -150,14 +150,12 @@ def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: d
         columns = {name: [*own, *[None] * (n_columns - len(own))] for name, own in columns.items()}
     else:
         grid = canvas.grid([], [len(parts)])
-    size = Room(grid, 0, 0, canvas.figsize).size()
-    if size is None:
-        raise ValueError(
-            f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
-            f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
-        )
+    refusal = (
+        f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
+        f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
+    )
     cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
-    return draw_panels(cells, grid, size, canvas)
+    return draw_panels(cells, Room(grid, 0, 0, canvas.figsize), canvas, refusal)
 
 
 def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
@@ -192,13 +190,10 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     room = Room(grid, rows, columns, canvas.figsize)
     if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
         room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
-    size = room.size()
-    if size is None and canvas.ax is None:
-        of_pairs = "pair" in data.dims and (columns or "pair" in dims)
-        overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
-        overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
-        refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
-        raise ValueError(f"{refusal}; .curves.table() has all numbers")
+    of_pairs = "pair" in data.dims and (columns or "pair" in dims)
+    overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
+    overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
+    refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
 
     def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
         return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
@@ -208,9 +203,9 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     title = drawn[0][0].drawing.title
     return draw_panels(
         cells,
-        room.grid,
-        size or (0, 0),
+        room,
         canvas,
+        f"{refusal}; .curves.table() has all numbers",
         shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 and not rows else "none",
         named=data if shared else None,
         title=title(data) if title else "",
@@ -221,12 +216,13 @@ def _panels(
     kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas
 ) -> tuple[View, list[Hashable], list[Panel[xr.Dataset]]]:
     """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
-    dims = dims_with_panels(kind, view, data)
+    dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
+    n_tasks = prod(data.sizes[dim] for dim in dims)
+    dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
     if canvas.ax is not None:
         dims = [dim for dim in dims if dim not in view.panels] if not view.many else dims
-    n_panels = int(np.prod([data.sizes[dim] for dim in dims]))
+    n_panels = prod(data.sizes[dim] for dim in dims)
     asked = canvas.col is not None or canvas.row is not None
-    n_tasks = int(np.prod([data.sizes[dim] for dim in dims if dim not in view.panels]))
     too_many = n_panels > 1 if canvas.ax is not None else n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS
     if view.many and not asked and too_many:
         return view.many, [], [Panel("", data)]
