@@ -63,17 +63,17 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
-    if isinstance(opened, xr.DataTree):
-        if options.include is None and not options.report:
+    if isinstance(opened, xr.DataTree) and options.include is None:
+        if not options.report:
             raise ValueError(
                 f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
                 "curves again: --include all"
             )
-        if options.include is None and options.output:
+        if options.output:
             said = "ARCHIVE is an analysis already. Leave it out, or say --include"
             raise ValueError(f"--output {options.output}: {said}")
-        if options.include is None:
-            return [_write_report(opened, options.report)]
+        return [_write_report(opened, options.report)]
+    if isinstance(opened, xr.DataTree):
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
     elif isinstance(opened, xr.Dataset) and (kind := find_kind(opened)):
         raise ValueError(

@@ -107,14 +107,12 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
     single = [_single(result) for result in parts.values()]
-    over_all = [result for result in single if len(names) > 1 and _n_tasks(result) == 1]
-    by_task = [result for result in single if not any(result is other for other in over_all)]
+    by_task = [result for result in single if len(names) < 2 or _n_tasks(result) > 1]
+    over_all = len(by_task) < len(single)
     frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
-    known = [kind_of(result).part for result in single]
-    opening = [result for part, result in zip(known, single, strict=True) if part and part.opens]
-    first = next((result for result in opening if _n_tasks(result) == 1), single[0])
-    ordered = [*over_all, *by_task]
+    first = next(filter(_opens, single), single[0])
+    ordered = sorted(single, key=lambda result: len(names) < 2 or _n_tasks(result) > 1)  # those over all tasks first
     drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)) for result in ordered]
     leading = next(own for own, result in zip(drawn, ordered, strict=True) if result is first)
     drawn_first = _drawn_curves(curves) if curves is not None and not links else "".join(leading[:1])
@@ -168,22 +166,27 @@ def _lead(curves: xr.DataArray) -> str:
 
 def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataArray | None) -> str:
     """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
-    known = [(kind_of(result), result) for result in single]
-    first = [kind.part is not None and kind.part.opens and _n_tasks(result) == 1 for kind, result in known]
-    said = [kind.answer(result) for kind, result in known]
-    cautions = dict.fromkeys(each for kind, result in known for each in kind.said(result, "caution"))
-    said = [markup.without_code(each) for each in said]
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for result in single:
+        said[_opens(result)].append(markup.without_code(kind_of(result).answer(result)))
+    cautions = dict.fromkeys(each for result in single for each in kind_of(result).said(result, "caution"))
     missing = missing_parts(attrs)
-    lower = ["Low scores are better."] if curves is not None and any(first) and is_lower_better(curves) else []
+    lower = curves is not None and said[True] and is_lower_better(curves)
     return "".join(
         [
-            *(markup.paragraph(each, "verdict") for each, opens in zip(said, first, strict=True) if opens),
-            *(markup.paragraph(each) for each in lower),
-            markup.items(each for each, opens in zip(said, first, strict=True) if not opens) if not all(first) else "",
+            *(markup.paragraph(each, "verdict") for each in said[True]),
+            markup.paragraph("Low scores are better.") if lower else "",
+            markup.items(said[False]) if said[False] else "",
             *(markup.paragraph(markup.without_code(each), "caution") for each in cautions),
             markup.folded("Not in this analysis", markup.items(map(_plain, missing))) if missing else "",
         ]
     )
+
+
+def _opens(result: xr.Dataset) -> bool:
+    """Return whether a result answers first: who is better, over all tasks."""
+    part = kind_of(result).part
+    return part is not None and part.opens and _n_tasks(result) == 1
 
 
 def _plain(words: str) -> str:
