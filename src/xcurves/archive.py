@@ -21,7 +21,6 @@ from xcurves.core.archive_formats import (
     DIGEST,
     ArchiveGroups,
     Engine,
-    check_digest,
     check_storable,
     engine_to_read,
     engine_to_write,
@@ -181,10 +180,7 @@ def _opened(path: Path, opener: Callable[..., ArchiveGroups], **options: Any) ->
     with FILE_LOCK, one_line(Exception, path, "cannot be read as a complete archive", _CURE):
         if not path.exists():
             raise FileNotFoundError("it does not exist")
-        groups = opener(path, **options)
-        if opener is load_groups:
-            check_digest(groups)
-        return groups
+        return opener(path, **options)
 
 
 def open_dataset(

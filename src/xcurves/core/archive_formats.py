@@ -146,7 +146,7 @@ def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None,
 
 
 def load_groups(path: Path, *, max_bytes: int | None = None, **options: Any) -> ArchiveGroups:
-    """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there."""
+    """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there and are as written."""
     groups = open_groups(path, **options)
     with groups["/"]:  # of all groups
         files = path.rglob("*") if path.is_dir() else [path]
@@ -157,7 +157,9 @@ def load_groups(path: Path, *, max_bytes: int | None = None, **options: Any) -> 
                 f"its variables take {total} bytes, more than max_bytes={limit}; if the file is trusted, allow them: "
                 f"max_bytes={total}"
             )
-        return {name: dataset.load() for name, dataset in groups.items()}
+        groups = {name: dataset.load() for name, dataset in groups.items()}
+    _check_digest(groups)
+    return groups
 
 
 def _check_store(folder: Path) -> None:
@@ -227,7 +229,7 @@ def digest_of(content: Mapping[str, str]) -> str:
     return _BEGINS + hashlib.sha256(repr(sorted(content.items())).encode()).hexdigest()
 
 
-def check_digest(groups: ArchiveGroups) -> None:
+def _check_digest(groups: ArchiveGroups) -> None:
     """Remove the digest from the attributes of the root, and refuse an archive that is not as it was written."""
     attrs = groups["/"].attrs
     marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
