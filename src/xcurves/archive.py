@@ -309,9 +309,7 @@ def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Da
     for dim in dict.fromkeys([*_LABELS, *in_path]):
         found = [in_path[dim]] if dim in in_path else []
         if dim in _LABELS and dim in data.attrs:
-            found += np.ravel(data.attrs[dim]).tolist()
-            data = data.copy(deep=False)
-            del data.attrs[dim]
+            found += np.ravel(data.attrs.pop(dim)).tolist()
         if dim in data.coords:
             found += data[dim].to_numpy().ravel().tolist()
         needs_one = bool(found) and (dim not in data.dims or dim in in_path)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from xcurves import tutorial
 from xcurves.archive import read as read_archive
 from xcurves.core import labels
+from xcurves.core.archive_formats import is_store
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.preprocessing.alignment import align, drop_incomplete
@@ -29,7 +30,6 @@ from xcurves.preprocessing.grids import On
 EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4")  # of an archive even if it is empty or damaged
-_FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 _SHOWN = 12
 _MOST = 10**7  # levels
 _NAMED = ("intersection", "union", "final")
@@ -52,7 +52,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     if not path.exists():
         raise FileNotFoundError(f"ARCHIVE {path} does not exist")
     if path.is_dir():
-        is_archive = any((path / name).exists() for name in _FOLDERS) or path.suffix == ".zarr"
+        is_archive = is_store(path) or path.suffix == ".zarr"
     else:
         with path.open("rb") as file:
             is_archive = file.read(4).startswith(_FILES) or path.suffix in _SUFFIXES

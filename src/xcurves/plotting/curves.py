@@ -103,18 +103,19 @@ class DrawnRuns:
     @classmethod
     def of(cls, part: xr.DataArray) -> DrawnRuns:
         """Return the runs of an array of dims (run, training) or (run, evaluation) that have a score."""
-        scores = part.to_numpy()
-        scores, own = scores[~np.isnan(scores).all(axis=1)], part["training"].ndim > 1
-        levels = np.broadcast_to(part["training"].to_numpy(), part.shape)[~np.isnan(part.to_numpy()).all(axis=1)]
-        lines = [(level[has], run[has]) for level, run in zip(levels, scores, strict=True) for has in [~np.isnan(run)]]
-        if not lines or not own:
-            common = ~np.isnan(scores).any(axis=0)
-            known = part["training"].to_numpy()
-            return cls(lines, known[~np.isnan(scores).all(axis=0)], known[common], scores[:, common])
+        training, scores = part["training"].to_numpy(), part.to_numpy()
+        present = ~np.isnan(scores).all(axis=1)
+        levels, scores = np.broadcast_to(training, part.shape)[present], scores[present]
+        has = ~np.isnan(scores)
+        lines = [(level[known], run[known]) for level, run, known in zip(levels, scores, has, strict=True)]
+        if not lines or training.ndim == 1:
+            common = has.all(axis=0)
+            return cls(lines, training[..., has.any(axis=0)], training[..., common], scores[:, common])
         # Elsewhere than between the last start and the first end, a mean would be that of fewer runs.
-        low, high = max(level[0] for level, _ in lines), min(level[-1] for level, _ in lines)
+        starts, ends = np.array([level[[0, -1]] for level, _ in lines]).T
+        low, high = starts.max(), ends.min()
         grid = np.linspace(low, high, _MEAN) if low < high else np.array([low] if low == high else [])
-        scale = np.linspace(min(level[0] for level, _ in lines), max(level[-1] for level, _ in lines), 3)
+        scale = np.linspace(starts.min(), ends.max(), 3)
         return cls(lines, scale, grid, np.array([np.interp(grid, *line) for line in lines]))
 
 

@@ -87,7 +87,7 @@ def draw_panels(
     """
     if canvas.ax is not None:
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
-        _name_curves(panels, known=_names(named), width=None)
+        _name_curves(panels, _names(named), width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
@@ -101,7 +101,7 @@ def draw_panels(
         _label_outer(axes, cells, grid, shared=shared != "none")
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
-        _name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
+        _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
@@ -253,7 +253,7 @@ def _add_title(panels: Sequence[Axes], title: str) -> None:
         panels[0].figure.suptitle(title, fontsize="large")
 
 
-def _name_curves(panels: Sequence[Axes], *, known: Collection[str], width: float | None) -> None:
+def _name_curves(panels: Sequence[Axes], known: Collection[str], width: float | None) -> None:
     """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
     handles: dict[str, Any] = {}
     beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
