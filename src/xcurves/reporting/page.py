@@ -119,27 +119,19 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     headline = drawn_first + _table(first, links)
     sections = [
         ("answer", "In short", _answer(attrs, single, curves) + headline),
-        *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
+        ("compared", "What was compared", "" if curves is None else _compared(curves, names, links)),
         *(
             (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
             for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
         ),
-        *([("tasks", "Each task", pictures.gallery(curves, names, frames))] if curves is not None and links else []),
+        ("tasks", "Each task", "" if curves is None or not links else pictures.gallery(curves, names, frames)),
         ("settings", "Settings and versions", digests.settings_section(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
-    body = [
-        f"<header><h1>{markup.text(_title(curves))}</h1>",
-        markup.paragraph(_lead(curves), "lead") if curves is not None else "",
-        "</header>\n<main>",
-        *(
-            markup.section(anchor, heading, content, is_open=not n)
-            for n, (anchor, heading, content) in enumerate(sections)
-        ),
-        "</main>",
-    ]
+    shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
-    return template.substitute(title=markup.text(_title(curves)), body="\n".join(each for each in body if each))
+    lead = "" if curves is None else markup.paragraph(_lead(curves), "lead")
+    return template.substitute(title=markup.text(_title(curves)), lead=lead, sections="\n".join(shown))
 
 
 def _title(curves: xr.DataArray | None) -> str:
