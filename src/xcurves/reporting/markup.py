@@ -31,8 +31,9 @@ def paragraph(words: str, kind: str = "") -> str:
 
 
 def items(sentences: Iterable[str]) -> str:
-    """Return a list of sentences."""
-    return "<ul>" + "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences) + "</ul>"
+    """Return a list of sentences, nothing for none."""
+    lines = "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{lines}</ul>" if lines else ""
 
 
 def without_code(words: str) -> str:
@@ -58,8 +59,8 @@ def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """Return content that is shown when its title is clicked."""
-    return f"<details><summary>{text(title)}</summary>{body}</details>"
+    """Return content that is shown when its title is clicked, nothing for none."""
+    return f"<details><summary>{text(title)}</summary>{body}</details>" if body else ""
 
 
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
@@ -69,7 +70,7 @@ def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
 
 
-def figure(wide: str, narrow: str | None, alternative: str, caption: str) -> str:
+def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str:
     """Return a picture with its alternative text; a narrow screen has its own."""
     source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
     return (

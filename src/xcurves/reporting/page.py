@@ -162,15 +162,14 @@ def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataA
     for result in single:
         said[_opens(result)].append(markup.without_code(kind_of(result).answer(result)))
     cautions = dict.fromkeys(each for result in single for each in kind_of(result).said(result, "caution"))
-    missing = missing_parts(attrs)
     lower = curves is not None and said[True] and is_lower_better(curves)
     return "".join(
         [
             *(markup.paragraph(each, "verdict") for each in said[True]),
             markup.paragraph("Low scores are better.") if lower else "",
-            markup.items(said[False]) if said[False] else "",
+            markup.items(said[False]),
             *(markup.paragraph(markup.without_code(each), "caution") for each in cautions),
-            markup.folded("Not in this analysis", markup.items(map(_plain, missing))) if missing else "",
+            markup.folded("Not in this analysis", markup.items(map(_plain, missing_parts(attrs)))),
         ]
     )
 
@@ -197,7 +196,7 @@ def _drawn_curves(curves: xr.DataArray) -> str:
     found = pictures.draw(task, CURVES_CAPTION)
     if found is None:
         return markup.paragraph(pictures.MISSING)
-    return markup.figure(found.wide, found.narrow, curves_alternative(task), found.caption)
+    return markup.figure(*found, curves_alternative(task))
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
@@ -223,7 +222,7 @@ def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], headline: st
     missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
     drawn, tables = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
-    more = markup.folded("More pictures", "".join(drawn[1:])) if drawn[1:] else ""
+    more = markup.folded("More pictures", "".join(drawn[1:]))
     said = [markup.without_code(line) for line in results.summary(result).splitlines()]
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
     return "".join([final, *drawn[:1], *tables, sentences, more, missing])
@@ -244,4 +243,4 @@ def _pictures(result: xr.Dataset, *, only_default: bool = True) -> Iterator[str]
     views = {name: view for name, view in kind.views.items() if view.default or not only_default}
     drawn = (pictures.draw(result, view.caption, name) for name, view in views.items() if view.drawing.suits(result))
     for each in filter(None, drawn):
-        yield markup.figure(each.wide, each.narrow, f"{each.caption} {kind.answer(result)}", each.caption)
+        yield markup.figure(*each, f"{each.caption} {kind.answer(result)}")
