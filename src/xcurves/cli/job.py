@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -148,10 +148,10 @@ def _real_path(path: Path) -> str:
 
 def _format(table: pd.DataFrame) -> str:
     """Return a table as text."""
-    form = {name: _cell_text(_DIGITS[str(name)]) for name in table if name in _DIGITS}
+    form = {name: partial(_cell_text, digits) for name, digits in _DIGITS.items() if name in table}
     return table.to_string(formatters=form, float_format="{:.4g}".format, na_rep="")
 
 
-def _cell_text(form: str) -> Callable[[object], str]:
-    """Return what writes a cell: a number in digits, "" for a blank one."""
-    return lambda value: form.format(value) if isinstance(value, float) and value == value else ""
+def _cell_text(digits: str, value: object) -> str:
+    """Return a number in so many digits, "" for a blank cell."""
+    return digits.format(value) if isinstance(value, float) and value == value else ""

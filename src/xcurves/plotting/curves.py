@@ -65,8 +65,8 @@ def plot_curves(
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
     refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
     cells = [Cell(panel.title, partial(_draw_curves, panel.data, band=band)) for panel in split(array, dims)]
-    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
-    axes = draw_panels(cells, room, canvas, f"{refusal}; .curves.to_frame() has all numbers", **apart)
+    refusal += "; .curves.to_frame() has all numbers"
+    axes = draw_panels(cells, room, canvas, refusal, named=array if many else None)
     _warn_of_no_mean(array)
     return axes
 

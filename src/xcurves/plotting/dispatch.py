@@ -175,10 +175,11 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
         )
     data = drawable(styled(data, canvas.colors))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
-    dims, panels = drawn[0][1:]
+    first, dims, panels = drawn[0]
+    apart = _apart(first, dims)
     if len(names) == 1:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
-    elif drawn[0][0] in views.values():
+    elif first in views.values():
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
         grid = Grid(1, len(names), len(names))  # of many tasks
@@ -191,7 +192,7 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
         room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
     of_pairs = "pair" in data.dims and (columns or "pair" in dims)
-    overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
+    overlaid = "pair" if of_pairs else next(iter(apart), None)
     overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
     refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
 
@@ -199,15 +200,14 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
         return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
 
     cells = [cell(view, panel) for view, _, own in drawn for panel in own]
-    shared = bool(_apart(drawn[0][0], dims))
-    title = drawn[0][0].drawing.title
+    title = first.drawing.title
     return draw_panels(
         cells,
         room,
         canvas,
         f"{refusal}; .curves.table() has all numbers",
-        shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 and not rows else "none",
-        named=data if shared else None,
+        named=data if apart else None,
+        by_column=len(names) > 1 and grid.n_rows > 1 and not rows,
         title=title(data) if title else "",
     )
 
@@ -218,9 +218,8 @@ def _panels(
     """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
     dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
     n_tasks = prod(data.sizes[dim] for dim in dims)
-    dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
-    if canvas.ax is not None:
-        dims = [dim for dim in dims if dim not in view.panels] if not view.many else dims
+    if canvas.ax is None or view.many:
+        dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
     n_panels = prod(data.sizes[dim] for dim in dims)
     asked = canvas.col is not None or canvas.row is not None
     too_many = n_panels > 1 if canvas.ax is not None else n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS

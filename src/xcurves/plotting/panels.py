@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from math import ceil, isqrt, prod, sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -77,13 +77,13 @@ def draw_panels(
     canvas: Canvas,
     refusal: str,
     *,
-    shared: Literal["none", "all", "col"] = "none",
     named: xr.DataArray | xr.Dataset | None = None,
+    by_column: bool = False,
     title: str = "",
 ) -> Axes | NDArray[Any]:
     """Draw each cell in its panel, and name curves once, without those of `named`, which titles name.
 
-    `refusal` says why the panels have no room.
+    `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
     """
     if canvas.ax is not None:
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
@@ -93,16 +93,18 @@ def draw_panels(
     if size is None:
         raise ValueError(refusal)
     with grid.letters(size):
-        axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
+        share_x = "all" if named is not None else "col" if by_column else False
+        axes = grid.axes(size, sharex=share_x, sharey=named is not None)
         letters = 72 / (_LETTER * _points(axes[0]))
-        panels = _draw_all(cells, axes, letters * size[0] / grid.n_columns)
+        wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
+        panels = _draw_all(cells, axes, letters * wide)
         for ax in panels:
-            _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
-        _label_outer(axes, cells, grid, shared=shared != "none")
+            _thin_ticks(ax, wide, high)
+        _label_outer(axes, cells, grid, shared=bool(share_x))
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
-        _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
+        _fit_labels(panels, wide, high)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
 

@@ -79,12 +79,12 @@ def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str
     )
 
 
-def drawing(width: int, height: int, alternative: str, body: str) -> str:
-    """Return a drawing within the page, whose size follows that of its box."""
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{text(alternative)}">{body}</svg>'
+def drawing(alternative: str, body: str) -> str:
+    """Return a drawing within the page, 300 wide and 190 high, whose size follows that of its box."""
+    return f'<svg viewBox="0 0 300 190" role="img" aria-label="{text(alternative)}">{body}</svg>'
 
 
-def legend(entries: Iterable[tuple[str, str]]) -> str:
+def legend(entries: Iterable[tuple[object, str]]) -> str:
     """Return names, each after its line, drawn 36 wide and 10 high."""
     lines = (
         f'<li><svg viewBox="0 0 36 10" width="36" height="10" aria-hidden="true">{line}</svg> {text(name)}</li>'

@@ -113,8 +113,11 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
     first = next(filter(_opens, single), single[0])
     ordered = sorted(single, key=lambda result: len(names) < 2 or _n_tasks(result) > 1)  # those over all tasks first
-    drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)) for result in ordered]
-    leading = next(own for own, result in zip(drawn, ordered, strict=True) if result is first)
+    drawn = [
+        (result, [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)))
+        for result in ordered
+    ]
+    leading = next(own for result, own in drawn if result is first)
     drawn_first = _drawn_curves(curves) if curves is not None and not links else "".join(leading[:1])
     headline = drawn_first + _table(first, links)
     sections = [
@@ -122,7 +125,7 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
         ("compared", "What was compared", "" if curves is None else _compared(curves, names, links)),
         *(
             (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
-            for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
+            for number, (result, own) in enumerate(drawn, 1)
         ),
         ("tasks", "Each task", "" if curves is None or not links else pictures.gallery(curves, names, frames)),
         ("settings", "Settings and versions", digests.settings_section(attrs, parts)),
