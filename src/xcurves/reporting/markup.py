@@ -125,8 +125,8 @@ def _cell(tag: str, words: object, attributes: str = "") -> str:
     return f"<{tag}{' ' * bool(attributes)}{attributes}>{text(words)}</{tag}>"
 
 
-def as_cell(value: object) -> str:
+def as_cell(value: Any) -> str:
     """Return a value as it is written in a table: four digits of a number, a dash for none."""
-    if value is None or value is pd.NA or value != value:
+    if pd.isna(value):
         return "–"
     return wording.number(value, 4) if isinstance(value, float) else str(value)

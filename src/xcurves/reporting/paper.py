@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -143,17 +143,15 @@ def _marked_rows(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator
             yield row, given[rank]
 
 
-def _cells(to: str, digits: int) -> Callable[[object], str]:
+def _cells(to: str, digits: int) -> Callable[[Any], str]:
     """Return what writes a cell: numbers in so many digits, text escaped, nothing where there is no number."""
 
-    def cell(value: object) -> str:
+    def cell(value: Any) -> str:
         if isinstance(value, str):
             return _ESCAPED[to](escape_controls(value))
-        if value is pd.NA or value is None:
+        if pd.isna(value):
             return ""
-        number = float(str(value))
-        if np.isnan(number):
-            return ""
+        number = float(value)
         if np.isinf(number):
             return "-" * (number < 0) + _INFINITE[to]
         if isinstance(value, int | np.integer):
