@@ -139,9 +139,8 @@ def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: d
         )
 
     def cell(name: str, panel: Panel[Any]) -> Cell:
-        more = of_curves if name == "curves" else {}
-        shown = None if name == "curves" else _default_views(kind_of(panel.data), panel.data)[0]
-        return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, colors=canvas.colors, **more))
+        options = of_curves if name == "curves" else {"view": _default_views(kind_of(panel.data), panel.data)[0]}
+        return Cell(panel.title or name, lambda ax: plot(panel.data, ax=ax, colors=canvas.colors, **options))
 
     columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
     n_columns = max(map(len, columns.values()))
