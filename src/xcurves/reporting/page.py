@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -107,12 +107,16 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
     single = [_single(result) for result in parts.values()]
-    by_task = [result for result in single if len(names) < 2 or _n_tasks(result) > 1]
+
+    def is_by_task(result: xr.Dataset) -> bool:
+        return len(names) < 2 or _n_tasks(result) > 1
+
+    by_task = [*filter(is_by_task, single)]
     over_all = len(by_task) < len(single)
     frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
     first = next(filter(_opens, single), single[0])
-    ordered = sorted(single, key=lambda result: len(names) < 2 or _n_tasks(result) > 1)  # those over all tasks first
+    ordered = sorted(single, key=is_by_task)  # those over all tasks first
     drawn = [
         (result, [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)))
         for result in ordered
@@ -133,7 +137,7 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
     ]
     shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
-    lead = "" if curves is None else markup.paragraph(_lead(curves), "lead")
+    lead = "" if curves is None else markup.paragraph(_lead(curves, names), "lead")
     return template.substitute(title=markup.text(_title(curves)), lead=lead, sections="\n".join(shown))
 
 
@@ -145,9 +149,8 @@ def _title(curves: xr.DataArray | None) -> str:
     return f"Comparison of {said}" if len(names) > 1 else f"Curves of {names[0]}"
 
 
-def _lead(curves: xr.DataArray) -> str:
+def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     runs = int(curves.notnull().any("training").sum())
-    tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
     where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
     training = curves["training"]

@@ -113,9 +113,9 @@ def _split(frame: pd.DataFrame, dims: Sequence[Any]) -> Iterator[tuple[tuple[Any
     """Yield the labels of each task in a frame and its rows, if the frame is one of tasks."""
     if list(frame.index.names[: len(dims)]) != list(dims):
         return
-    for key, rows in frame.groupby(level=list(range(len(dims))), sort=False):
-        bare = rows.index.nlevels == len(dims)
-        yield key, rows.reset_index(drop=True) if bare else rows.droplevel(list(range(len(dims))))
+    levels: list[Any] = list(range(len(dims)))
+    for key, rows in frame.groupby(level=levels, sort=False):
+        yield key, rows.reset_index(drop=True) if rows.index.nlevels == len(dims) else rows.droplevel(levels)
 
 
 def _task_drawing(task: xr.DataArray, with_runs: bool) -> str:
