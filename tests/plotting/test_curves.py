@@ -160,6 +160,14 @@ def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     assert 200 not in means(ax)["a0"].get_xdata()
 
 
+def test_an_algorithm_absent_from_a_task_where_runs_have_their_own_levels_is_not_drawn(curves):
+    frame = curves.curves.to_frame()
+    frame = frame[(frame["task"] == "x") | (frame["algorithm"] != "a2")]
+    value = next(name for name in frame if name not in {*curves.dims})
+    own = frame.curves.to_dataarray(value, extra="task", levels="run")
+    assert [len(means(ax)) for ax in own.curves.plot(rng=0)] == [3, 2]
+
+
 def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
     values = np.full((1, 2, 4), np.nan)
     values[0, 0, :2] = values[0, 1, 2:] = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -63,17 +63,17 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
-    if isinstance(opened, xr.DataTree):
-        if options.include is None and not options.report:
+    if isinstance(opened, xr.DataTree) and options.include is None:
+        if not options.report:
             raise ValueError(
                 f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
                 "curves again: --include all"
             )
-        if options.include is None and options.output:
+        if options.output:
             said = "ARCHIVE is an analysis already. Leave it out, or say --include"
             raise ValueError(f"--output {options.output}: {said}")
-        if options.include is None:
-            return [_write_report(opened, options.report)]
+        return [_write_report(opened, options.report)]
+    if isinstance(opened, xr.DataTree):
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
     elif isinstance(opened, xr.Dataset) and (kind := find_kind(opened)):
         raise ValueError(
@@ -148,10 +148,10 @@ def _real_path(path: Path) -> str:
 
 def _format(table: pd.DataFrame) -> str:
     """Return a table as text."""
-    form = {name: _cell_text(_DIGITS[str(name)]) for name in table if name in _DIGITS}
+    form = {name: partial(_cell_text, digits) for name, digits in _DIGITS.items() if name in table}
     return table.to_string(formatters=form, float_format="{:.4g}".format, na_rep="")
 
 
-def _cell_text(form: str) -> Callable[[object], str]:
-    """Return what writes a cell: a number in digits, "" for a blank one."""
-    return lambda value: form.format(value) if isinstance(value, float) and value == value else ""
+def _cell_text(digits: str, value: object) -> str:
+    """Return a number in so many digits, "" for a blank cell."""
+    return digits.format(value) if isinstance(value, float) and value == value else ""

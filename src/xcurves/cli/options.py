@@ -58,7 +58,7 @@ _VALUE = r"'[^']*'|\[[^\]]*\]|\([^)]*\)|-?[\d.][\w.+-]*|True"
 # The arguments of a call are Python and stay; `extra='task'` outside is an option, and so is `rng` in "rng must be".
 _ARGUMENT = re.compile(
     rf"\w\((?:[^()]|\([^()]*\))*\)|(?<![\w.])({_NAMED})=({_VALUE})?(?!\w)"
-    rf"|^({_NAMED.replace('|on|', '|')}) (?=must|names)|^path ({_VALUE})"
+    rf"|^({_NAMED.replace('|on|', '|')})(?= must| names)|^path ({_VALUE})"
 )
 
 
@@ -166,9 +166,6 @@ def _as_option(found: re.Match[str]) -> str:
         return found[4].strip("'")
     if name is None:
         return found[0]
-    option = f"--{'align' if name == 'on' else name.replace('_', '-')}"
-    if value[:1] in ("[", "("):
-        words = re.findall(r"'([^']*)'", value) or [value[1:-1].replace(" ", "")]
-        return " ".join([option, *(word if word == "..." else quote(word) for word in words)])
-    shown = "" if value in ("", "True") else f" {quote(value.strip(chr(39)))}"
-    return option + (shown or " " * (found[3] is not None))
+    words = re.findall(r"'([^']*)'", value) or [value.strip("[]()").replace(" ", "")]
+    option = "align" if name == "on" else name.replace("_", "-")
+    return " ".join([f"--{option}", *(map(quote, words) if value not in ("", "True") else [])])

@@ -14,7 +14,7 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import Table, curves_of_options, open_archive, select_rows
+from xcurves.cli.sources import Table, curves_of_options, not_found, open_archive, select_rows
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
@@ -24,6 +24,11 @@ from xcurves.group_sequential.text import n_done, next_batch, planned_without_re
 MORE = 3  # exit status
 _MOST_LOOKS = 1000
 _MOST = 10**6  # runs, algorithms and reassignments of a plan
+_FLAGS = ("rejected", "undecided", "futile")
+_OF_PAIR = (
+    *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),
+    *("difference", "difference_ci"),
+)
 _DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
 
 Prints what is shown, what is still open, and what to run next. The number of looks and the sizes of the batches are
@@ -72,8 +77,7 @@ def run_sequential(options: argparse.Namespace) -> int:
     log = archive
     if isinstance(archive, Table) and options.look is not None:
         if options.look not in archive.frame:
-            has, near = ", ".join(map(repr, archive.frame)), labels.did_you_mean(options.look, archive.frame)
-            raise KeyError(f"--look {options.look} is no column of ARCHIVE. It has {has}{near}")
+            raise not_found(f"--look {options.look} is no column of ARCHIVE", options.look, archive.frame)
         log = archive._replace(frame=archive.frame.drop(columns=options.look))  # batches are no scores
     curves = [curves for _, curves in curves_of_options(log, options)]
     if len(curves) != 1:
@@ -171,8 +175,5 @@ def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
 
 
 def _pair_record(pair: xr.Dataset) -> dict[str, Any]:
-    flags = {name: bool(pair[name].item()) for name in ("rejected", "undecided", "futile")}
-    names = ("pvalue", "pvalue_adjusted", "statistic", "critical_value", "difference")
-    numbers = {name: pair[name].item() for name in names}
-    ends = {"difference_ci": pair["difference_ci"].to_numpy().tolist()}
-    return {name: pair[name].item() for name in ("pair", "algorithm_a", "algorithm_b")} | flags | numbers | ends
+    record = {name: pair[name].to_numpy().tolist() for name in _OF_PAIR}
+    return record | {name: bool(record[name]) for name in _FLAGS}

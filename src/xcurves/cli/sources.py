@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from xcurves import tutorial
 from xcurves.archive import read as read_archive
 from xcurves.core import labels
+from xcurves.core.archive_formats import is_store
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.preprocessing.alignment import align, drop_incomplete
@@ -29,7 +30,6 @@ from xcurves.preprocessing.grids import On
 EXAMPLE = "benchmark"
 _FILES = (b"CDF", b"\x89HDF")  # the first bytes of netCDF
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4")  # of an archive even if it is empty or damaged
-_FOLDERS = ("zarr.json", ".zgroup")  # what an archive that is a folder holds
 _SHOWN = 12
 _MOST = 10**7  # levels
 _NAMED = ("intersection", "union", "final")
@@ -52,7 +52,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     if not path.exists():
         raise FileNotFoundError(f"ARCHIVE {path} does not exist")
     if path.is_dir():
-        is_archive = any((path / name).exists() for name in _FOLDERS) or path.suffix == ".zarr"
+        is_archive = is_store(path) or path.suffix == ".zarr"
     else:
         with path.open("rb") as file:
             is_archive = file.read(4).startswith(_FILES) or path.suffix in _SUFFIXES
@@ -97,7 +97,7 @@ def curves_of_options(archive: Table | xr.Dataset, options: argparse.Namespace) 
                 f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
                 "fractions of the budget with --align budget"
             )
-        curves = _without_empty_tasks(curves, value, partial(_scored, archive, value))
+        curves = _without_empty_tasks(curves, archive, value)
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
 
@@ -115,8 +115,8 @@ def select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
     for name, wanted in parse_selections(options.select).items():
         column = columns.get(name, name)
         if column not in frame.columns:
-            has, near = ", ".join(map(repr, frame.columns)), labels.did_you_mean(name, [*columns, *frame.columns])
-            raise KeyError(f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE. It has {has}{near}")
+            said = f"--select {name}={wanted[0]}: {column!r} is no column of ARCHIVE"
+            raise not_found(said, name, frame.columns, columns)
         frame = frame[matching(name, wanted, frame[column].to_numpy())]
     for column in {"tag", "metric"} & set(frame) - set(columns.values()):
         names = frame[column].unique().tolist()
@@ -125,6 +125,12 @@ def select_rows(table: Table, options: argparse.Namespace) -> pd.DataFrame:
                 f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(map(str, names))}"
             )
     return frame
+
+
+def not_found(said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> KeyError:
+    """Return the error about a name that is unknown: the names that are known, and the nearest."""
+    has = ", ".join(map(repr, known))
+    return KeyError(f"{said}. It has {has}{labels.did_you_mean(name, [*other_names, *known])}")
 
 
 def _from_table(table: Table, options: argparse.Namespace, columns: Mapping[str, str], value: str) -> xr.DataArray:
@@ -139,8 +145,7 @@ def _from_table(table: Table, options: argparse.Namespace, columns: Mapping[str,
 
 def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) -> xr.DataArray:
     if value not in dataset.data_vars:
-        has, near = ", ".join(map(repr, dataset.data_vars)), labels.did_you_mean(value, dataset.data_vars)
-        raise KeyError(f"--value {value} is no variable of ARCHIVE. It has {has}{near}")
+        raise not_found(f"--value {value} is no variable of ARCHIVE", value, dataset.data_vars)
     curves = dataset[value]
     named = {getattr(options, dim): dim for dim in DIMS}
     curves = curves.rename({name: dim for name, dim in named.items() if name != dim and name in curves.dims})
@@ -166,12 +171,13 @@ def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:
     return set(curves[dim].to_numpy()[has.to_numpy()].tolist())
 
 
-def _without_empty_tasks(curves: xr.DataArray, value: str, scored: Callable[[str], set[Any]]) -> xr.DataArray:
+def _without_empty_tasks(curves: xr.DataArray, archive: Table | xr.Dataset, value: str) -> xr.DataArray:
     """Drop labels of extra dims without a score; warn of those without one before `align`, which named the others."""
     for dim in labels.extra_dims(curves):
         has = curves.notnull().any([other for other in curves.dims if other != dim]).to_numpy()
         if has.any() and not has.all():
-            never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored(str(dim))]
+            scored = _scored(archive, value, str(dim))
+            never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored]
             if never:
                 told = f"--value {value}: left out {dim} without any score: {', '.join(map(str, never))}"
                 warnings.warn(told, UserWarning, stacklevel=2)

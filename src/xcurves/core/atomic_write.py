@@ -21,10 +21,9 @@ def atomic_write(
     `is_own` says whether the file at the path was written by this package: no other is replaced, and no folder is. If
     the path is a symbolic link, the link stays and its target is replaced.
     """
-    target = Path(os.path.realpath(path))
     cure = "Name a folder that you may write to and that has room"
     with FILE_LOCK:
-        check_place(path, is_own=is_own, is_folder=is_folder)
+        target = check_place(path, is_own=is_own, is_folder=is_folder)
         with (
             one_line(OSError, path, "cannot be written", cure),
             TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as folder,
@@ -36,8 +35,8 @@ def atomic_write(
             part.replace(target)
 
 
-def check_place(path: Path, *, is_own: Callable[[Path], bool], is_folder: bool = False) -> None:
-    """Refuse a path where nothing can be written, or that holds what this package does not replace."""
+def check_place(path: Path, *, is_own: Callable[[Path], bool], is_folder: bool = False) -> Path:
+    """Return what a path leads to; refuse it where nothing can be written, or where it holds what is not replaced."""
     target = Path(os.path.realpath(path))
     folder = target.parent if path.is_symlink() else path.parent
     if not folder.is_dir():
@@ -52,6 +51,7 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool], is_folder: bool =
     except OSError as error:
         why = f"nothing can be written to the folder {folder} ({(error.strerror or str(error)).lower()})"
         raise PermissionError(f"path {str(path)!r}: {why}. Name another") from error
+    return target
 
 
 @contextmanager

@@ -131,7 +131,9 @@ def plot_benchmark(
             kind_of(result).views[view].draw(styled(result, colors), ax)
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
-        _name_algorithms(axes)
+        handles, names = axes[-1].get_legend_handles_labels()
+        legend: dict[str, Any] = {"ncols": len(names), "frameon": False, "handlelength": 2.8}
+        axes[0].figure.legend(handles, names, loc="outside lower center", **legend)
     return axes
 
 
@@ -141,9 +143,3 @@ def _new_axes(size: tuple[float, float], n_statistics: int, high: float) -> NDAr
     above, below = figure.add_gridspec(2, 1, height_ratios=[high, max(size[1] - high, 1)])
     rows = [above.subgridspec(1, n_statistics), below.subgridspec(1, 3)]
     return np.array([figure.add_subplot(cell) for row in rows for cell in row])
-
-
-def _name_algorithms(axes: NDArray[Any]) -> None:
-    """Add one legend for all panels, below them."""
-    handles, names = axes[-1].get_legend_handles_labels()
-    axes[0].figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, handlelength=2.8)

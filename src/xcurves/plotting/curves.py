@@ -63,13 +63,10 @@ def plot_curves(
     many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
     dims = check_dims([*labels.extra_dims(array), *many], canvas.col, canvas.row, "curves")
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
-    size = room.size()
-    if size is None and canvas.ax is None:
-        refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
-        raise ValueError(f"{refusal}; .curves.to_frame() has all numbers")
+    refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
     cells = [Cell(panel.title, partial(_draw_curves, panel.data, band=band)) for panel in split(array, dims)]
-    apart: dict[str, Any] = {"shared": "all", "named": array} if many else {}
-    axes = draw_panels(cells, room.grid, size or (0, 0), canvas, **apart)
+    refusal += "; .curves.to_frame() has all numbers"
+    axes = draw_panels(cells, room, canvas, refusal, named=array if many else None)
     _warn_of_no_mean(array)
     return axes
 
@@ -106,18 +103,19 @@ class DrawnRuns:
     @classmethod
     def of(cls, part: xr.DataArray) -> DrawnRuns:
         """Return the runs of an array of dims (run, training) or (run, evaluation) that have a score."""
-        scores = part.to_numpy()
-        scores, own = scores[~np.isnan(scores).all(axis=1)], part["training"].ndim > 1
-        levels = np.broadcast_to(part["training"].to_numpy(), part.shape)[~np.isnan(part.to_numpy()).all(axis=1)]
-        lines = [(level[has], run[has]) for level, run in zip(levels, scores, strict=True) for has in [~np.isnan(run)]]
-        if not lines or not own:
-            common = ~np.isnan(scores).any(axis=0)
-            known = part["training"].to_numpy()
-            return cls(lines, known[~np.isnan(scores).all(axis=0)], known[common], scores[:, common])
+        training, scores = part["training"].to_numpy(), part.to_numpy()
+        present = ~np.isnan(scores).all(axis=1)
+        levels, scores = np.broadcast_to(training, part.shape)[present], scores[present]
+        has = ~np.isnan(scores)
+        lines = [(level[known], run[known]) for level, run, known in zip(levels, scores, has, strict=True)]
+        if not lines or training.ndim == 1:
+            common = has.all(axis=0)
+            return cls(lines, training[..., has.any(axis=0)], training[..., common], scores[:, common])
         # Elsewhere than between the last start and the first end, a mean would be that of fewer runs.
-        low, high = max(level[0] for level, _ in lines), min(level[-1] for level, _ in lines)
+        starts, ends = np.array([level[[0, -1]] for level, _ in lines]).T
+        low, high = starts.max(), ends.min()
         grid = np.linspace(low, high, _MEAN) if low < high else np.array([low] if low == high else [])
-        scale = np.linspace(min(level[0] for level, _ in lines), max(level[-1] for level, _ in lines), 3)
+        scale = np.linspace(starts.min(), ends.max(), 3)
         return cls(lines, scale, grid, np.array([np.interp(grid, *line) for line in lines]))
 
 
@@ -190,10 +188,6 @@ def curves_alternative(curves: xr.DataArray) -> str:
 
 def means_of_all(curves: xr.DataArray) -> xr.DataArray:
     """Return the means of the runs of one task at the levels that all of an algorithm's runs have, NaN elsewhere."""
-    scores = curves.transpose("algorithm", "run", "training").to_numpy()
-    has = ~np.isnan(scores)
-    lacking = (~has & has.any(axis=2, keepdims=True)).any(axis=1) | ~has.any(axis=1)
-    sums, n = np.where(has, scores, 0.0).sum(axis=1), np.maximum(has.sum(axis=1), 1)
-    return (
-        curves.isel(run=0, drop=True).transpose("algorithm", "training").copy(data=np.where(lacking, np.nan, sums / n))
-    )
+    has = curves.notnull()
+    complete = has.any("run") & (has | ~has.any("training")).all("run")
+    return curves.mean("run").where(complete).transpose("algorithm", "training")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -14,7 +14,7 @@ from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves
-from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, dims_with_panels, import_pyplot, largest, split
+from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, largest, split
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
@@ -139,9 +139,8 @@ def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: d
         )
 
     def cell(name: str, panel: Panel[Any]) -> Cell:
-        more = of_curves if name == "curves" else {}
-        shown = None if name == "curves" else _default_views(kind_of(panel.data), panel.data)[0]
-        return Cell(panel.title or name, lambda ax: plot(panel.data, shown, ax=ax, colors=canvas.colors, **more))
+        options = of_curves if name == "curves" else {"view": _default_views(kind_of(panel.data), panel.data)[0]}
+        return Cell(panel.title or name, lambda ax: plot(panel.data, ax=ax, colors=canvas.colors, **options))
 
     columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
     n_columns = max(map(len, columns.values()))
@@ -150,14 +149,12 @@ def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: d
         columns = {name: [*own, *[None] * (n_columns - len(own))] for name, own in columns.items()}
     else:
         grid = canvas.grid([], [len(parts)])
-    size = Room(grid, 0, 0, canvas.figsize).size()
-    if size is None:
-        raise ValueError(
-            f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
-            f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
-        )
+    refusal = (
+        f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
+        f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
+    )
     cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
-    return draw_panels(cells, grid, size, canvas)
+    return draw_panels(cells, Room(grid, 0, 0, canvas.figsize), canvas, refusal)
 
 
 def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
@@ -177,10 +174,11 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
         )
     data = drawable(styled(data, canvas.colors))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
-    dims, panels = drawn[0][1:]
+    first, dims, panels = drawn[0]
+    apart = _apart(first, dims)
     if len(names) == 1:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
-    elif drawn[0][0] in views.values():
+    elif first in views.values():
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
         grid = Grid(1, len(names), len(names))  # of many tasks
@@ -192,27 +190,23 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     room = Room(grid, rows, columns, canvas.figsize)
     if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
         room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
-    size = room.size()
-    if size is None and canvas.ax is None:
-        of_pairs = "pair" in data.dims and (columns or "pair" in dims)
-        overlaid = "pair" if of_pairs else next(iter(_apart(drawn[0][0], dims)), None)
-        overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
-        refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
-        raise ValueError(f"{refusal}; .curves.table() has all numbers")
+    of_pairs = "pair" in data.dims and (columns or "pair" in dims)
+    overlaid = "pair" if of_pairs else next(iter(apart), None)
+    overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
+    refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
 
     def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
         return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
 
     cells = [cell(view, panel) for view, _, own in drawn for panel in own]
-    shared = bool(_apart(drawn[0][0], dims))
-    title = drawn[0][0].drawing.title
+    title = first.drawing.title
     return draw_panels(
         cells,
-        room.grid,
-        size or (0, 0),
+        room,
         canvas,
-        shared="all" if shared else "col" if len(names) > 1 and grid.n_rows > 1 and not rows else "none",
-        named=data if shared else None,
+        f"{refusal}; .curves.table() has all numbers",
+        named=data if apart else None,
+        by_column=len(names) > 1 and grid.n_rows > 1 and not rows,
         title=title(data) if title else "",
     )
 
@@ -221,12 +215,12 @@ def _panels(
     kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas
 ) -> tuple[View, list[Hashable], list[Panel[xr.Dataset]]]:
     """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
-    dims = dims_with_panels(kind, view, data)
-    if canvas.ax is not None:
-        dims = [dim for dim in dims if dim not in view.panels] if not view.many else dims
-    n_panels = int(np.prod([data.sizes[dim] for dim in dims]))
+    dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
+    n_tasks = prod(data.sizes[dim] for dim in dims)
+    if canvas.ax is None or view.many:
+        dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
+    n_panels = prod(data.sizes[dim] for dim in dims)
     asked = canvas.col is not None or canvas.row is not None
-    n_tasks = int(np.prod([data.sizes[dim] for dim in dims if dim not in view.panels]))
     too_many = n_panels > 1 if canvas.ax is not None else n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS
     if view.many and not asked and too_many:
         return view.many, [], [Panel("", data)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
-from math import ceil, isqrt, prod, sqrt
+from math import ceil, prod
 from typing import Any, Generic
 
 import numpy as np
@@ -14,19 +14,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core.axes import say_task
-from xcurves.core.schema import ResultKind, View
 from xcurves.core.validation import Labelled
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 12  # panels whose titles have the names of dims
-_IN_A_ROW = 3  # panels, where there are few
 LARGEST = 14.0  # inches, of a figure in either way
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
-_LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
+LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
 _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
-_SMALL = 0.75  # of the least sizes, where a size is asked for: its letters are small
+SMALL = 0.75  # of the least sizes, where a size is asked for: its letters are small
 FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
 
 Size = tuple[float, float]
@@ -82,12 +80,6 @@ def import_pyplot() -> Any:
     return plt
 
 
-def dims_with_panels(kind: ResultKind, view: View, data: xr.Dataset) -> list[Hashable]:
-    """Return the dims of which each label has a panel of its own in a view."""
-    tasks = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
-    return [*tasks, *(dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most)]
-
-
 def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:
     """Return the dims of panels, that of rows first; refuse those that do not fit `col` and `row`."""
     for argument, dim in (("col", col), ("row", row)):
@@ -118,28 +110,9 @@ def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
     return panels
 
 
-def arrange(sizes: Sequence[int], by_row: bool, col_wrap: int | None, most: int | None = None) -> Grid:
-    """Return rows and columns for panels of dims of these sizes: one is wrapped, the first of two has rows."""
-    n = prod(sizes)
-    if len(sizes) == 2:
-        return Grid(sizes[0], sizes[1], n, two_dims=True)
-    if by_row:
-        return Grid(n, 1, n)
-    suits = isqrt(n)
-    if suits**2 < n:
-        suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
-    n_columns = col_wrap or min(suits, most or suits)
-    return Grid(ceil(n / n_columns), min(n, n_columns), n)
-
-
 def largest(count: Callable[[xr.Dataset], float] | None, panels: Sequence[Panel[xr.Dataset]]) -> float:
     """Return the largest number of rows, or of columns, that a panel has."""
     return max(count(panel.data) for panel in panels) if count else 0.0
-
-
-def most_columns(asked: Size | None) -> int | None:
-    """Return how many panels stand beside each other in a figure of the size that was asked for."""
-    return None if asked is None else max(1, int(asked[0] / (_SMALL * _LEAST_WIDE)))
 
 
 @dataclass(frozen=True)
@@ -180,9 +153,9 @@ class Room:
         """Return the width and height of the smallest figure whose panels can be read."""
         several = self.grid.n_panels > 1
         around = _BESIDE if self.columns else _AROUND
-        wide = max(_LEAST_WIDE * several, (_BESIDE + _LEAST_COLUMN * self.columns) * (self.columns > 0))
+        wide = max(LEAST_WIDE * several, (_BESIDE + _LEAST_COLUMN * self.columns) * (self.columns > 0))
         high = max(_LEAST_HIGH * several, (around + _LEAST_ROW * self.rows) * (self.rows > 0))
-        share = 1.0 if self.asked is None else _SMALL
+        share = 1.0 if self.asked is None else SMALL
         return share * wide * self.grid.n_columns, share * high * self.grid.n_rows
 
     def _larger(self) -> Size:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from math import ceil, isqrt, prod, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.core.axes import longest_line, with_styles, wrapped
 from xcurves.core.labels import did_you_mean, shown
 from xcurves.core.validation import Labelled
-from xcurves.plotting.facets import LARGEST, Grid, arrange, most_columns
+from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _SIDES = ("algorithm_a", "algorithm_b")
+_IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
 _SMALLER = 0.833  # letters of names, of those of labels
@@ -48,8 +49,19 @@ class Canvas(NamedTuple):
     colors: Colors = None
 
     def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
-        """Return rows and columns for the panels of dims of these sizes."""
-        return arrange(sizes or [1], list(dims) == [self.row], self.col_wrap, most_columns(self.figsize))
+        """Return rows and columns for panels of dims of these sizes: one is wrapped, the first of two has rows."""
+        n = prod(sizes)
+        if len(sizes) == 2:
+            return Grid(sizes[0], sizes[1], n, two_dims=True)
+        if list(dims) == [self.row]:
+            return Grid(n, 1, n)
+        suits = isqrt(n)
+        if suits**2 < n:
+            suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
+        if self.figsize is not None:
+            suits = min(suits, max(1, int(self.figsize[0] / (SMALL * LEAST_WIDE))))
+        n_columns = self.col_wrap or suits
+        return Grid(ceil(n / n_columns), min(n, n_columns), n)
 
 
 class Cell(NamedTuple):
@@ -61,30 +73,38 @@ class Cell(NamedTuple):
 
 def draw_panels(
     cells: Sequence[Cell | None],
-    grid: Grid,
-    size: tuple[float, float],
+    room: Room,
     canvas: Canvas,
+    refusal: str,
     *,
-    shared: Literal["none", "all", "col"] = "none",
     named: xr.DataArray | xr.Dataset | None = None,
+    by_column: bool = False,
     title: str = "",
 ) -> Axes | NDArray[Any]:
-    """Draw each cell in its panel, and name curves once, without those of `named`, which titles name."""
+    """Draw each cell in its panel, and name curves once, without those of `named`, which titles name.
+
+    `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
+    """
     if canvas.ax is not None:
         panels = _draw_all(cells, _given_axes(canvas, len(cells)))
-        _name_curves(panels, known=_names(named), width=None)
+        _name_curves(panels, _names(named), width=None)
         return canvas.ax
+    size, grid = room.size(), room.grid
+    if size is None:
+        raise ValueError(refusal)
     with grid.letters(size):
-        axes = grid.axes(size, sharex=shared != "none" and shared, sharey=shared == "all")
+        share_x = "all" if named is not None else "col" if by_column else False
+        axes = grid.axes(size, sharex=share_x, sharey=named is not None)
         letters = 72 / (_LETTER * _points(axes[0]))
-        panels = _draw_all(cells, axes, letters * size[0] / grid.n_columns)
+        wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
+        panels = _draw_all(cells, axes, letters * wide)
         for ax in panels:
-            _thin_ticks(ax, size[0] / grid.n_columns, size[1] / grid.n_rows)
-        _label_outer(axes, cells, grid, shared=shared != "none")
+            _thin_ticks(ax, wide, high)
+        _label_outer(axes, cells, grid, shared=bool(share_x))
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
-        _name_curves(panels, known=_names(named), width=LARGEST if canvas.figsize is None else size[0])
-        _fit_labels(panels, size[0] / grid.n_columns, size[1] / grid.n_rows)
+        _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
+        _fit_labels(panels, wide, high)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
 
@@ -235,7 +255,7 @@ def _add_title(panels: Sequence[Axes], title: str) -> None:
         panels[0].figure.suptitle(title, fontsize="large")
 
 
-def _name_curves(panels: Sequence[Axes], *, known: Collection[str], width: float | None) -> None:
+def _name_curves(panels: Sequence[Axes], known: Collection[str], width: float | None) -> None:
     """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
     handles: dict[str, Any] = {}
     beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}

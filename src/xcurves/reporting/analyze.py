@@ -122,8 +122,7 @@ def analyze(
             results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
         except NotApplicableError as why:
             refused[name] = why
-    told = {name: why for name, why in refused.items() if not why.obvious or include is not None}
-    left_out = {name: str(why) for name, why in told.items()}
+    left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}
     if not results:
         raise ValueError(f"no part of the analysis fits curves: {_reasons_said(left_out)}")
     # Those that nobody would expect are no reason to warn.
@@ -132,7 +131,7 @@ def analyze(
     if unexpected:
         provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
-    asked = ", ".join(name for name in wanted if name in results or name in told)
+    asked = ", ".join(name for name in wanted if name in results or name in left_out)
     attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
     if left_out:
         attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())

@@ -50,18 +50,17 @@ def counts_by_task(curves: xr.DataArray, names: list[str]) -> pd.DataFrame:
     has = curves.transpose(..., *labels.DIMS).notnull()
     runs = has.any("training").sum("run").to_numpy().reshape(len(names), -1)
     grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
-    levels = curves["training"].to_numpy()
     (dim, *others) = labels.extra_dims(curves)
     index = pd.Index(names if others else curves[dim].to_numpy(), dtype=object, name="task" if others else dim)
+    levels = pd.DataFrame(np.where(grid, curves["training"].to_numpy(), np.nan), index)
     return pd.DataFrame(
         {
             "algorithms": (runs > 0).sum(axis=1),
             "runs of each": [span(row[row > 0]) or "none" for row in runs],
-            "training levels": grid.sum(axis=1),
-            "first": [levels[row][0] if row.any() else np.nan for row in grid],
-            "last": [levels[row][-1] if row.any() else np.nan for row in grid],
-        },
-        index=index,
+            "training levels": levels.count(axis=1),
+            "first": levels.min(axis=1),
+            "last": levels.max(axis=1),
+        }
     )
 
 

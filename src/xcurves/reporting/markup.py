@@ -31,8 +31,9 @@ def paragraph(words: str, kind: str = "") -> str:
 
 
 def items(sentences: Iterable[str]) -> str:
-    """Return a list of sentences."""
-    return "<ul>" + "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences) + "</ul>"
+    """Return a list of sentences, nothing for none."""
+    lines = "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{lines}</ul>" if lines else ""
 
 
 def without_code(words: str) -> str:
@@ -58,8 +59,8 @@ def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """Return content that is shown when its title is clicked."""
-    return f"<details><summary>{text(title)}</summary>{body}</details>"
+    """Return content that is shown when its title is clicked, nothing for none."""
+    return f"<details><summary>{text(title)}</summary>{body}</details>" if body else ""
 
 
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
@@ -69,7 +70,7 @@ def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
 
 
-def figure(wide: str, narrow: str | None, alternative: str, caption: str) -> str:
+def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str:
     """Return a picture with its alternative text; a narrow screen has its own."""
     source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
     return (
@@ -78,12 +79,12 @@ def figure(wide: str, narrow: str | None, alternative: str, caption: str) -> str
     )
 
 
-def drawing(width: int, height: int, alternative: str, body: str) -> str:
-    """Return a drawing within the page, whose size follows that of its box."""
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{text(alternative)}">{body}</svg>'
+def drawing(alternative: str, body: str) -> str:
+    """Return a drawing within the page, 300 wide and 190 high, whose size follows that of its box."""
+    return f'<svg viewBox="0 0 300 190" role="img" aria-label="{text(alternative)}">{body}</svg>'
 
 
-def legend(entries: Iterable[tuple[str, str]]) -> str:
+def legend(entries: Iterable[tuple[object, str]]) -> str:
     """Return names, each after its line, drawn 36 wide and 10 high."""
     lines = (
         f'<li><svg viewBox="0 0 36 10" width="36" height="10" aria-hidden="true">{line}</svg> {text(name)}</li>'
@@ -124,8 +125,8 @@ def _cell(tag: str, words: object, attributes: str = "") -> str:
     return f"<{tag}{' ' * bool(attributes)}{attributes}>{text(words)}</{tag}>"
 
 
-def as_cell(value: object) -> str:
+def as_cell(value: Any) -> str:
     """Return a value as it is written in a table: four digits of a number, a dash for none."""
-    if value is None or value is pd.NA or value != value:
+    if pd.isna(value):
         return "–"
     return wording.number(value, 4) if isinstance(value, float) else str(value)

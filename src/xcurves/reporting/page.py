@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -107,41 +107,38 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
     single = [_single(result) for result in parts.values()]
-    over_all = [result for result in single if len(names) > 1 and _n_tasks(result) == 1]
-    by_task = [result for result in single if not any(result is other for other in over_all)]
+
+    def is_by_task(result: xr.Dataset) -> bool:
+        return len(names) < 2 or _n_tasks(result) > 1
+
+    by_task = [*filter(is_by_task, single)]
+    over_all = len(by_task) < len(single)
     frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
-    known = [kind_of(result).part for result in single]
-    opening = [result for part, result in zip(known, single, strict=True) if part and part.opens]
-    first = next((result for result in opening if _n_tasks(result) == 1), single[0])
-    ordered = [*over_all, *by_task]
-    drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)) for result in ordered]
-    leading = next(own for own, result in zip(drawn, ordered, strict=True) if result is first)
+    first = next(filter(_opens, single), single[0])
+    ordered = sorted(single, key=is_by_task)  # those over all tasks first
+    drawn = [
+        (result, [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)))
+        for result in ordered
+    ]
+    leading = next(own for result, own in drawn if result is first)
     drawn_first = _drawn_curves(curves) if curves is not None and not links else "".join(leading[:1])
     headline = drawn_first + _table(first, links)
     sections = [
         ("answer", "In short", _answer(attrs, single, curves) + headline),
-        *([("compared", "What was compared", _compared(curves, names, links))] if curves is not None else []),
+        ("compared", "What was compared", "" if curves is None else _compared(curves, names, links)),
         *(
             (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
-            for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
+            for number, (result, own) in enumerate(drawn, 1)
         ),
-        *([("tasks", "Each task", pictures.gallery(curves, names, frames))] if curves is not None and links else []),
+        ("tasks", "Each task", "" if curves is None or not links else pictures.gallery(curves, names, frames)),
         ("settings", "Settings and versions", digests.settings_section(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
-    body = [
-        f"<header><h1>{markup.text(_title(curves))}</h1>",
-        markup.paragraph(_lead(curves), "lead") if curves is not None else "",
-        "</header>\n<main>",
-        *(
-            markup.section(anchor, heading, content, is_open=not n)
-            for n, (anchor, heading, content) in enumerate(sections)
-        ),
-        "</main>",
-    ]
+    shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
-    return template.substitute(title=markup.text(_title(curves)), body="\n".join(each for each in body if each))
+    lead = "" if curves is None else markup.paragraph(_lead(curves, names), "lead")
+    return template.substitute(title=markup.text(_title(curves)), lead=lead, sections="\n".join(shown))
 
 
 def _title(curves: xr.DataArray | None) -> str:
@@ -152,9 +149,8 @@ def _title(curves: xr.DataArray | None) -> str:
     return f"Comparison of {said}" if len(names) > 1 else f"Curves of {names[0]}"
 
 
-def _lead(curves: xr.DataArray) -> str:
+def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     runs = int(curves.notnull().any("training").sum())
-    tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
     where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
     levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
     training = curves["training"]
@@ -168,22 +164,26 @@ def _lead(curves: xr.DataArray) -> str:
 
 def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataArray | None) -> str:
     """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
-    known = [(kind_of(result), result) for result in single]
-    first = [kind.part is not None and kind.part.opens and _n_tasks(result) == 1 for kind, result in known]
-    said = [kind.answer(result) for kind, result in known]
-    cautions = dict.fromkeys(each for kind, result in known for each in kind.said(result, "caution"))
-    said = [markup.without_code(each) for each in said]
-    missing = missing_parts(attrs)
-    lower = ["Low scores are better."] if curves is not None and any(first) and is_lower_better(curves) else []
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for result in single:
+        said[_opens(result)].append(markup.without_code(kind_of(result).answer(result)))
+    cautions = dict.fromkeys(each for result in single for each in kind_of(result).said(result, "caution"))
+    lower = curves is not None and said[True] and is_lower_better(curves)
     return "".join(
         [
-            *(markup.paragraph(each, "verdict") for each, opens in zip(said, first, strict=True) if opens),
-            *(markup.paragraph(each) for each in lower),
-            markup.items(each for each, opens in zip(said, first, strict=True) if not opens) if not all(first) else "",
+            *(markup.paragraph(each, "verdict") for each in said[True]),
+            markup.paragraph("Low scores are better.") if lower else "",
+            markup.items(said[False]),
             *(markup.paragraph(markup.without_code(each), "caution") for each in cautions),
-            markup.folded("Not in this analysis", markup.items(map(_plain, missing))) if missing else "",
+            markup.folded("Not in this analysis", markup.items(map(_plain, missing_parts(attrs)))),
         ]
     )
+
+
+def _opens(result: xr.Dataset) -> bool:
+    """Return whether a result answers first: who is better, over all tasks."""
+    part = kind_of(result).part
+    return part is not None and part.opens and _n_tasks(result) == 1
 
 
 def _plain(words: str) -> str:
@@ -202,7 +202,7 @@ def _drawn_curves(curves: xr.DataArray) -> str:
     found = pictures.draw(task, CURVES_CAPTION)
     if found is None:
         return markup.paragraph(pictures.MISSING)
-    return markup.figure(found.wide, found.narrow, curves_alternative(task), found.caption)
+    return markup.figure(*found, curves_alternative(task))
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
@@ -228,7 +228,7 @@ def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], headline: st
     missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
     drawn, tables = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
-    more = markup.folded("More pictures", "".join(drawn[1:])) if drawn[1:] else ""
+    more = markup.folded("More pictures", "".join(drawn[1:]))
     said = [markup.without_code(line) for line in results.summary(result).splitlines()]
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
     return "".join([final, *drawn[:1], *tables, sentences, more, missing])
@@ -249,4 +249,4 @@ def _pictures(result: xr.Dataset, *, only_default: bool = True) -> Iterator[str]
     views = {name: view for name, view in kind.views.items() if view.default or not only_default}
     drawn = (pictures.draw(result, view.caption, name) for name, view in views.items() if view.drawing.suits(result))
     for each in filter(None, drawn):
-        yield markup.figure(each.wide, each.narrow, f"{each.caption} {kind.answer(result)}", each.caption)
+        yield markup.figure(*each, f"{each.caption} {kind.answer(result)}")

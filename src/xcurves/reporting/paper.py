@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -104,17 +104,18 @@ def format_table(
     frame = table(result)
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     cell = _cells(to, 3 if digits is None else digits)
-    written = frame.map(cell)
-    for place, mark in _marked_cells(frame, {"best": best, "tie": ties}):
+    named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
+    levels = [str(name or "") for name in frame.index.names] if named else []
+    written = frame.map(cell).reset_index(drop=True)
+    for number in range(len(levels)):
+        label_cells = [*map(cell, frame.index.get_level_values(number))]
+        written.insert(number, f"level {number}", label_cells, allow_duplicates=True)
+    for row, mark in _marked_rows(frame, {"best": best, "tie": ties}):
+        place = row, len(levels)
         written.iloc[place] = _MARKS[to][mark].format(written.iloc[place])
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
-    written.columns = pd.Index([cell(header) for header in headers])
-    named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
-    levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels)] if named else []
-    labels = pd.DataFrame({number: [*map(cell, level)] for number, level in enumerate(levels)}, range(len(frame)))
-    labels.columns = pd.Index([cell(str(name or "")) for name in frame.index.names][: len(levels)])
-    written = pd.concat([labels, written.reset_index(drop=True)], axis=1)
-    sides = ["left"] * labels.shape[1] + ["right"] * frame.shape[1]
+    written.columns = pd.Index(map(cell, [*levels, *headers]))
+    sides = ["left"] * len(levels) + ["right"] * frame.shape[1]
     try:
         if to == "markdown":
             return str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
@@ -128,8 +129,8 @@ def format_table(
         ) from None
 
 
-def _marked_cells(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[tuple[int, int], Mark]]:
-    """Yield the place of each cell that is marked, and how."""
+def _marked_rows(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[int, Mark]]:
+    """Yield each row whose value is marked, and how."""
     given: dict[str, Mark] = {rank: mark for rank, mark in marks.items() if mark is not None}
     if not given:
         return
@@ -139,20 +140,18 @@ def _marked_cells(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterato
         raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
     for row, rank in enumerate(frame.attrs["marks"]):
         if rank in given:
-            yield (row, 0), given[rank]
+            yield row, given[rank]
 
 
-def _cells(to: str, digits: int) -> Callable[[object], str]:
+def _cells(to: str, digits: int) -> Callable[[Any], str]:
     """Return what writes a cell: numbers in so many digits, text escaped, nothing where there is no number."""
 
-    def cell(value: object) -> str:
+    def cell(value: Any) -> str:
         if isinstance(value, str):
             return _ESCAPED[to](escape_controls(value))
-        if value is pd.NA or value is None:
+        if pd.isna(value):
             return ""
-        number = float(str(value))
-        if np.isnan(number):
-            return ""
+        number = float(value)
         if np.isinf(number):
             return "-" * (number < 0) + _INFINITE[to]
         if isinstance(value, int | np.integer):

@@ -26,8 +26,7 @@ _TEXT = 7.6  # inches of a line of text on the page
 _HIGHER = 1.25  # how much higher a widened picture is at most
 _PHONE = 3.7  # inches of a narrow screen
 _LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
-_WIDE, _HIGH = 300, 190  # of a drawing
-_LEFT, _RIGHT, _TOP, _BOTTOM = 42, 292, 8, 168  # of its panel
+_LEFT, _RIGHT, _TOP, _BOTTOM = 42, 292, 8, 168  # of the panel of a drawing
 _DASHES = {"-": "", "--": "6 3", "-.": "7 2 1.5 2"}
 _MOST = 100_000  # scores of which every run is drawn
 _TICKS = 4
@@ -90,7 +89,7 @@ def gallery(curves: xr.DataArray, names: Sequence[str], frames: Iterable[tuple[s
     """Return a figure for each task, with its rows of frames, given with their titles, folded below it."""
     dims = labels.extra_dims(curves)
     rows = [(title, dict(_split(frame, dims))) for title, frame in frames]
-    place = {str(name): at for at, name in enumerate(curves["algorithm"].to_numpy().tolist())}
+    algorithms = enumerate(curves["algorithm"].to_numpy().tolist())
     figures = []
     for (key, anchor), name in zip(links_of(curves).items(), names, strict=True):
         task = curves.sel(dict(zip(dims, key, strict=True)), drop=True).transpose(*labels.DIMS)
@@ -105,7 +104,7 @@ def gallery(curves: xr.DataArray, names: Sequence[str], frames: Iterable[tuple[s
             f"{label_of(curves)} against {training}, each task on its own axes: thick lines are the means of runs"
             + (", thin lines the runs." if curves.size <= _MOST else ".")
         )
-        + markup.legend((name, _line("M0 5H36", at, 2.4)) for name, at in place.items())
+        + markup.legend((name, _line("M0 5H36", at, 2.4)) for at, name in algorithms)
         + f'<div class="gallery">{"".join(figures)}</div>'
     )
 
@@ -114,9 +113,9 @@ def _split(frame: pd.DataFrame, dims: Sequence[Any]) -> Iterator[tuple[tuple[Any
     """Yield the labels of each task in a frame and its rows, if the frame is one of tasks."""
     if list(frame.index.names[: len(dims)]) != list(dims):
         return
-    for key, rows in frame.groupby(level=list(range(len(dims))), sort=False):
-        bare = rows.index.nlevels == len(dims)
-        yield key, rows.reset_index(drop=True) if bare else rows.droplevel(list(range(len(dims))))
+    levels: list[Any] = list(range(len(dims)))
+    for key, rows in frame.groupby(level=levels, sort=False):
+        yield key, rows.reset_index(drop=True) if rows.index.nlevels == len(dims) else rows.droplevel(levels)
 
 
 def _task_drawing(task: xr.DataArray, with_runs: bool) -> str:
@@ -124,7 +123,7 @@ def _task_drawing(task: xr.DataArray, with_runs: bool) -> str:
     here = task.isel(training=task.notnull().any(["algorithm", "run"]).to_numpy())
     alternative = curves_alternative(task)
     if not here.size:
-        return markup.drawing(_WIDE, _HIGH, alternative, f'<text x="{_LEFT}" y="{_TOP + 20}">no runs</text>')
+        return markup.drawing(alternative, f'<text x="{_LEFT}" y="{_TOP + 20}">no runs</text>')
     scores, means, levels = here.to_numpy(), means_of_all(here).to_numpy(), here["training"].to_numpy()
     x = _LEFT + (_RIGHT - _LEFT) * _positions(levels)
     drawn = scores if with_runs or np.isnan(means).all() else means
@@ -139,7 +138,7 @@ def _task_drawing(task: xr.DataArray, with_runs: bool) -> str:
     if with_runs:
         parts += [_line("".join(_path(x, y(run)) for run in runs), at, 0.6, 0.4) for at, runs in enumerate(scores)]
     parts += [_line(_path(x, y(mean)), at, 2.2) for at, mean in enumerate(means)]
-    return markup.drawing(_WIDE, _HIGH, alternative, "".join(parts))
+    return markup.drawing(alternative, "".join(parts))
 
 
 def _positions(levels: Floats) -> Floats:
