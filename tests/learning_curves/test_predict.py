@@ -115,6 +115,18 @@ def test_a_curve_without_errors_predicts_nothing(errors):
     assert "nan" not in found.curves.summary()
 
 
+def test_unlike_sizes_of_many_curves_are_said_as_a_range(errors):
+    learners = xr.concat([errors, 1.1 * errors], xr.Variable("algorithm", ["plain", "tuned"])).sel(task=[0, 1, 2])
+    few = learners.where((learners.task != 0) | (learners.training < learners.training[-1]))
+    fit = few.curves.fit_power_law(at="largest")
+    said = xcurves.predict(fit, 4 * fit["at"]).curves.summary().split("\n")[0]
+    ends = [f"{4 * size:,.0f}" for size in np.unique(fit["at"])]
+    assert len(ends) == 2
+    assert said.startswith(f"Predicted errors at sizes {ends[0]} to {ends[1]}: ")
+    assert "(algorithm 'plain', task 2)" in said
+    assert fit.curves.summary().startswith(f"Errors at sizes {' to '.join(f'{n:g}' for n in np.unique(fit['at']))}: ")
+
+
 @pytest.mark.parametrize("n", ["a", None, [True]])
 def test_what_is_no_size_is_named(errors, n):
     with pytest.raises(TypeError, match="n must be a size or a list of sizes; got "):

@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, interval, joined, listed, number, quantity, units_of
+from xcurves.core.wording import ends_of, interval, joined, listed, number, quantity, span, units_of
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.fitted_curves import check_fit, predicted_curves
 
@@ -151,7 +151,7 @@ def _more_data(curve: xr.Dataset, more: xr.Dataset) -> str:
 def _of_many(known: list[tuple[xr.Dataset, str, xr.Dataset | None]]) -> Iterator[str]:
     """Yield the range of errors of many curves, and for how many of them more data is shown to lower it."""
     ranked = _ranked(known, "error_at_n")
-    yield f"Errors at size {number(ranked[0][0]['at'].item())}: {_extremes(ranked, 'error_at_n')}."
+    yield f"Errors at {_at([curve['at'] for curve, _, _ in ranked])}: {_extremes(ranked, 'error_at_n')}."
     more = [(each, name) for _, name, each in known if each is not None]
     if more:
         n_falls = sum(ends_of(each["change_ratio_ci"])[1] < 1 for each, _ in more)
@@ -187,7 +187,7 @@ def _prediction_answer(result: xr.Dataset) -> str:
     known = [each for each in named_tasks(last, "prediction") if each[0]["prediction"].notnull()]
     if len(known) > _FEW:
         ends = _extremes(_ranked(known, "prediction"), "prediction")
-        return f"Predicted errors at size {number(last['n'].item())}: {ends}."
+        return f"Predicted errors at {_at([curve['n'] for curve, _ in known])}: {ends}."
     said = [
         f"{name}{between(curve['prediction'], curve['prediction_ci'])} at size {number(curve['n'].item())}"
         for curve, name in known
@@ -297,9 +297,9 @@ def _beside(pairs: list[tuple[xr.Dataset, str]]) -> str:
         said += [f"shown {word} for {len(found)}, by {by}"] * bool(found)
     rest = [each[3] for each in known if each[1] <= 0 <= each[2]]
     said += [f"not shown to differ for {listed(rest, 3)}"] * bool(rest)
-    first = pairs[0][0]
-    at = number(first["at"].item()) if "at" in first.coords else "N"
-    return f"Beside {first.attrs['reference']}, the error at size {at}: {'; '.join(said) or 'nothing can be said'}."
+    at = _at([pair["at"] for pair, _ in pairs])
+    reference = pairs[0][0].attrs["reference"]
+    return f"Beside {reference}, the error at {at}: {'; '.join(said) or 'nothing can be said'}."
 
 
 def between(estimate: xr.DataArray, bounds: xr.DataArray) -> str:
@@ -307,13 +307,19 @@ def between(estimate: xr.DataArray, bounds: xr.DataArray) -> str:
     return f"{_rate(estimate)} ({interval(*ends_of(bounds), 4)})"
 
 
+def _at(sizes: list[xr.DataArray]) -> str:
+    """Return the size of curves, or the range of unlike ones."""
+    said = span(size.item() for size in sizes)
+    return f"sizes {said}" if " to " in said else f"size {said}"
+
+
 def _rate(value: xr.DataArray) -> str:
     return quantity(value.item(), units_of(value), 4)
 
 
 def _plain(name: str) -> str:
-    """Return the label in a prefix of messages, "algorithm 'x': "."""
-    return re.sub(r"^\w+ '(.*)'$", r"\1", name.removesuffix(": "))
+    """Return the label in a prefix of messages, "algorithm 'x': "; of several dims the prefix."""
+    return re.sub(r"^\w+ '([^']*)'$", r"\1", name.removesuffix(": "))
 
 
 def _ranked(curves: list[Any], variable: str) -> list[Any]:
