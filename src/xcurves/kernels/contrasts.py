@@ -74,11 +74,11 @@ class ShiftedContrast(NamedTuple):
 def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrast in every task: `estimate_ci` is infinite where no shift is rejected, its gap 1 where one is."""
     design, scale = scaled(design)
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha)
-
-    found = in_stretches(evaluate, len(design.u), rows_that_fit(16 * plan.n_resamples))
+    found = in_stretches(
+        lambda some: _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha),
+        len(design.u),
+        rows_that_fit(16 * plan.n_resamples),
+    )
     found["estimate"] *= scale
     found["estimate_ci"] *= scale[:, np.newaxis]
     return found

@@ -234,16 +234,13 @@ def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
     return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
 
 
-def normal_scale(runs: BatchedRuns, looks: list[Look]) -> Floats:
+def normal_scale(runs: BatchedRuns) -> Floats:
     """Return, for every look, what to multiply T by to read it as a t statistic: batches take degrees of freedom."""
     # Root mean V over the variance of D of equal variances: of k batches of b v b sqrt(1 - (k - 1) / (2 (k b - 1))).
-    squares, effective = np.zeros_like(runs.sizes), np.zeros(runs.sizes.shape[:2])
-    for k, look in enumerate(looks):
-        for cells in look.cells:
-            n = cells.n_a + cells.n_b
-            squares[k, cells.tasks] = np.array([cells.n_a, cells.n_b]) * (1 - 1 / n)
-            effective[k, cells.tasks] = cells.n_a * cells.n_b / n
-    squares, effective = squares.cumsum(axis=0), effective.cumsum(axis=0)
+    batch = np.diff(runs.sizes, axis=0, prepend=0)
+    n = np.maximum(batch.sum(axis=-1), 1)
+    squares = (batch * (1 - 1 / n)[..., np.newaxis]).cumsum(axis=0)
+    effective = (batch.prod(axis=-1) / n).cumsum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = (squares - effective[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)
         v = (variances / runs.sizes).sum(axis=-1)

@@ -181,11 +181,10 @@ def f_tests(
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
     """Compare the observed F with those of every reassignment: arrays of shape (task, effect, error_term)."""
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _f_panel(design.panel(some), plan, alpha, keep, batch, progress)
-
-    return in_stretches(evaluate, len(design.means), min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha))))
+    width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
+    return in_stretches(
+        lambda some: _f_panel(design.panel(some), plan, alpha, keep, batch, progress), len(design.means), width
+    )
 
 
 def _f_panel(

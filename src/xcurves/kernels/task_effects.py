@@ -90,11 +90,9 @@ def task_effect_tests(
 ) -> dict[str, Floats]:
     """Test the difference over tasks of every pair, with intervals at `alpha`, `ranks` and a `margin` if asked for."""
     width = rows_that_fit(max(32 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
-
-    return in_stretches(evaluate, len(x), width)
+    return in_stretches(
+        lambda some: _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks), len(x), width
+    )
 
 
 def _effect_panel(
