@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import halve
 
+# From places of pieces that are accepted and rejected to the last one accepted between them.
+End = Callable[[NDArray[np.intp], Floats, Floats], Floats]
+
 _ROUNDING = 16 * np.finfo(float).eps
 _POINTS = 3  # of each piece: its start, and the two inside at which the statistic may turn
 
@@ -199,37 +202,53 @@ class Hull(NamedTuple):
 
 def hull_by_pvalue(track: Tracks, alpha: float) -> Hull:
     """Return the hull of what has p > alpha."""
-    return _hull(track, lambda d, v: track.pvalues(d, v) > alpha)
+
+    def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
+        return halve(lambda h: track.pvalues(*track.within(piece, h)[1:]) > alpha, inner, outer)[0]
+
+    return _hull(track, track.pvalues(track.d, track.v) > alpha, end)
 
 
 def hull_by_statistic(track: Tracks, critical: Floats) -> Hull:
     """Return the hull of what has a statistic of at most its critical value, shape (curve,)."""
-    return _hull(track, lambda d, v: track.statistic(d, v) <= critical.reshape(-1, *[1] * (d.ndim - 1)))
+
+    def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
+        _, _, d0, dd, v0, v1, v2 = track.pieces[np.arange(len(track)), piece].T
+        square = critical**2
+        a = dd**2 - square * v2
+        b = 2 * d0 * dd - square * v1
+        c = d0**2 - square * (v0 + track.added)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            larger = b + np.copysign(np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0)), b)
+            roots = np.nan_to_num(np.stack([-larger / (2 * a), -2 * c / larger]), nan=np.inf)
+        inside = np.clip(roots, np.minimum(inner, outer), np.maximum(inner, outer))
+        nearest = np.abs(roots - inside).argmin(axis=0)
+        return np.asarray(np.take_along_axis(inside, nearest[np.newaxis], axis=0)[0])
+
+    accepted = track.statistic(track.d, track.v) <= critical[:, np.newaxis]
+    return _hull(track, accepted, end)
 
 
-def _hull(track: Tracks, accepts: Callable[[Floats, Floats], NDArray[np.bool_]]) -> Hull:
-    """Return the hull of what is accepted, given D and V."""
-    accepted = accepts(track.d, track.v)
+def _hull(track: Tracks, accepted: NDArray[np.bool_], end: End) -> Hull:
     last = track.u.shape[1] - 1
     some = accepted.any(axis=-1)
     first_in = accepted.argmax(axis=-1)
     last_in = last - accepted[:, ::-1].argmax(axis=-1)
-
-    def end(point: NDArray[np.intp], *, rising: bool) -> Floats:
-        """Return u of the last place accepted between a point and the next; `rising` if the next one is accepted."""
-        piece, start = point // _POINTS, track.h[np.arange(len(track)), point]
-        stop = np.where(point % _POINTS == _POINTS - 1, 1.0, track.h[np.arange(len(track)), point + 1])
-        inside, outside = (stop, start) if rising else (start, stop)
-        h, _ = halve(lambda h: accepts(*track.within(piece, h)[1:]), inside, outside)
-        return track.within(piece, h)[0]
-
     opens_below = (track.d[:, 0] >= 0) | accepted[:, 0]
     opens_above = (track.d[:, -1] <= 0) | accepted[:, -1]
     # Where nothing is accepted the level lies after the curve, or before it.
-    lower = np.where(some, end(np.maximum(first_in - 1, 0), rising=True), track.u[:, -1])
-    upper = np.where(some, end(np.minimum(last_in, last - 1), rising=False), track.u[:, 0])
+    lower = np.where(some, _end_of_hull(track, np.maximum(first_in - 1, 0), end, rising=True), track.u[:, -1])
+    upper = np.where(some, _end_of_hull(track, np.minimum(last_in, last - 1), end, rising=False), track.u[:, 0])
     gap = (accepted[:, 0] + (accepted[:, 1:] & ~accepted[:, :-1]).sum(axis=-1) > 1).astype(np.int64)
     return Hull(np.where(opens_below, -np.inf, lower), np.where(opens_above, np.inf, upper), gap)
+
+
+def _end_of_hull(track: Tracks, point: NDArray[np.intp], end: End, *, rising: bool) -> Floats:
+    """Return u of the last place accepted between a point and the next one; `rising` if the next one is accepted."""
+    piece, start = point // _POINTS, track.h[np.arange(len(track)), point]
+    stop = np.where(point % _POINTS == _POINTS - 1, 1.0, track.h[np.arange(len(track)), point + 1])
+    h = end(piece, stop, start) if rising else end(piece, start, stop)
+    return track.within(piece, h)[0]
 
 
 def pvalue_of(track: Tracks, u: Floats) -> Floats:
