@@ -296,13 +296,6 @@ def _sums_of_rows(rows: Floats, plan: RunPlan) -> Iterator[Floats]:
 def _two_contrasts(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield the contrasts of numbers and that of the direction of the shift, of two groups of one size."""
     features = np.concatenate([w, [design.direction]])
-    if design.paired:
-        size = design.sizes[0]
-        of_runs = np.einsum("fgj,g->fj", features.reshape(-1, 2, size), design.weights / size)
-        for _, labels in label_batches(plan, plan.rows):
-            means = of_runs @ (1.0 - 2.0 * labels[:, :size]).T
-            yield means[:-1], means[-1]
-        return
     scale = np.subtract(*design.weights) / design.sizes[0]  # the sum over the second group is minus that over the first
     for sums in _sums_of_rows(scale * (features - features.mean(axis=-1, keepdims=True)), plan):
         yield sums[:-1, 0], sums[-1, 0]

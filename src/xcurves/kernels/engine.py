@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import group_products
 from xcurves.kernels.moments import Floats, factor_of, is_factor
-from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, rows_that_fit, stretches
+from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, halve, rows_that_fit, stretches
 
 _DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 _FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
@@ -294,34 +294,29 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
     """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated."""
     n_tasks, n_resamples = test.shape
     begin, end = inside, outside
-    for everyone in (False, True):
-        at_inside = test.states(inside)[0].ravel()
-        at_outside = test.states(outside)[0].ravel()
-        cells = np.flatnonzero(at_inside != at_outside) if not everyone else np.arange(at_inside.size)
-        task = cells // n_resamples
-        rest = np.zeros(n_tasks) if everyone else np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
-        base = test.besides + rest
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if not ((middle > inside) & (middle < outside)).any():
-                break
-            reached = test.reaches(cells, middle[task])
-            kept = base + np.bincount(task, reached, n_tasks) > test.most
-            inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-            if not everyone:
-                now_inside, now_outside = (
-                    np.where(kept[task] == side, reached, before)
-                    for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
-                )
-                at_inside[cells], at_outside[cells] = now_inside, now_outside
-                base = base + np.bincount(task, now_inside & now_outside, n_tasks)
-                differ = now_inside != now_outside
-                cells, task = cells[differ], task[differ]
-        # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
-        wrong = ~test.states(inside)[1] | test.states(outside)[1]
-        if not (wrong & (inside > begin)).any():
+    at_inside, at_outside = (test.states(at)[0].ravel() for at in (inside, outside))
+    cells = np.flatnonzero(at_inside != at_outside)
+    task = cells // n_resamples
+    base = test.besides + np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
+    for _ in range(_STEPS):
+        middle = (inside + outside) / 2
+        if not ((middle > inside) & (middle < outside)).any():
             break
-        inside, outside = np.where(wrong, begin, inside), np.where(wrong, end, outside)
+        reached = test.reaches(cells, middle[task])
+        kept = base + np.bincount(task, reached, n_tasks) > test.most
+        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+        now_inside, now_outside = (
+            np.where(kept[task] == side, reached, before)
+            for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
+        )
+        at_inside[cells], at_outside[cells] = now_inside, now_outside
+        base = base + np.bincount(task, now_inside & now_outside, n_tasks)
+        differ = now_inside != now_outside
+        cells, task = cells[differ], task[differ]
+    # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
+    wrong = (~test.states(inside)[1] | test.states(outside)[1]) & (inside > begin)
+    if wrong.any():
+        inside = np.where(wrong, halve(lambda at: test.states(at)[1], begin, end)[0], inside)
     return inside
 
 
