@@ -100,8 +100,8 @@ def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, plans.RunPlan
     sizes = (workload.n_runs,) * workload.n_algorithms
     packed = moments.measure_moments(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
     part = moments.unpack_moments(packed, sum(sizes))
-    tasks, curves = np.arange(workload.n_tasks), np.arange(sum(sizes))
-    means, comoment, magnitude = moments.subset(part, tasks, curves)
+    curves = np.arange(sum(sizes))
+    means, comoment, magnitude = moments.of_curves(part, curves)
     design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)
     return design, plans.plan_runs(sizes, workload.n_resamples)
 

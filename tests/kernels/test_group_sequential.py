@@ -284,7 +284,7 @@ def test_scale_of_t_with_equal_batches():
     u, look, sizes = arrays(batches)
     looks = nest(sizes, 99, 0)
     k = np.arange(1, 5)
-    scale = normal_scale(centre_batches(u, look, looks, np.ones(1)), looks)
+    scale = normal_scale(centre_batches(u, look, looks, np.ones(1)))
     np.testing.assert_allclose(scale, np.sqrt(1 - (k - 1) / (2 * (5 * k - 1))))
 
 

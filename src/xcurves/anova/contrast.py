@@ -180,7 +180,7 @@ def contrast_kernel(
     found.pop("estimate_ci_gap")
     if margin is not None:
         turned = design._replace(u=sign * numbers)
-        found["margin_pvalue"], found["margin_limit"] = margins.margin_tests(turned, plan, margin, context.alpha)
+        found |= margins.margin_tests(turned, plan, margin, context.alpha)
     return {**found, "n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
 
 

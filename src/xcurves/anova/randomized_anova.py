@@ -290,7 +290,6 @@ def design_of(group: Group) -> sums.AnovaDesign:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
     run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names)
-    every = np.arange(len(squares))
-    means, comoment, magnitude = moments.subset(part, every, group.curves)
-    by_run = moments.subset(within[0], every, group.curves)[:2] if within else None
+    means, comoment, magnitude = moments.of_curves(part, group.curves)
+    by_run = moments.of_curves(within[0], group.curves)[:2] if within else None
     return sums.make_design(means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import OTHER_COLOURS
-from xcurves.core.matrices import draw_cells, draw_pairs, n_pair_columns, n_pair_rows, task_labels
+from xcurves.core.matrices import by_task, draw_cells, draw_pairs, n_pair_columns, n_pair_rows, task_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,16 +46,15 @@ def one_pair(result: xr.Dataset) -> str:
 
 def draw_states(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for every pair: the look at which it was decided."""
-    looks, rejected = result["look"].to_numpy(), result["rejected"].transpose(..., "pair", "look").to_numpy() == 1
-    decided = np.where(rejected.any(axis=-1), looks[rejected.argmax(axis=-1)], np.nan)
-    said, limits = "look at which the pair was decided; empty: not yet", (1.0, float(len(looks)))
+    decided = result["look"].where(result["rejected"] == 1).min("look")
+    said, limits = "look at which the pair was decided; empty: not yet", (1.0, float(result.sizes["look"]))
     options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
     ax.set_xlabel(said)
+    values, pairs = by_task(decided, "pair"), result["pair"].to_numpy().tolist()
     if decided.ndim == 1:
-        draw_pairs(ax, result, decided, decided, np.zeros(decided.shape, bool), said, **options)
-        return
-    flat, pairs = decided.reshape(-1, decided.shape[-1]), result["pair"].to_numpy().tolist()
-    draw_cells(ax, flat, task_labels(result["undecided"], ["pair"]), pairs, said=said, **options)
+        draw_pairs(ax, result, values[0], values[0], np.zeros(len(pairs), bool), said, **options)
+    else:
+        draw_cells(ax, values, task_labels(result["undecided"], ["pair"]), pairs, said=said, **options)
 
 
 def state_rows(result: xr.Dataset) -> float:

@@ -142,7 +142,7 @@ def _batches(task: xr.Dataset) -> Iterator[str]:
 def looks_without_rejection(task: xr.Dataset) -> list[int]:
     """Return the looks so far at which no pair could have been rejected, whatever its scores."""
     done = n_done(task)
-    spending: Spending = "linear" if task.attrs.get("spending") == "linear" else "square"
+    spending: Spending = task.attrs.get("spending", "square")
     runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
     n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
     budget = spent(spending, task.sizes["look"])[:done] * n_assignments

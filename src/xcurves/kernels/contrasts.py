@@ -74,11 +74,11 @@ class ShiftedContrast(NamedTuple):
 def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrast in every task: `estimate_ci` is infinite where no shift is rejected, its gap 1 where one is."""
     design, scale = scaled(design)
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha)
-
-    found = in_stretches(evaluate, len(design.u), rows_that_fit(16 * plan.n_resamples))
+    found = in_stretches(
+        lambda some: _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha),
+        len(design.u),
+        rows_that_fit(16 * plan.n_resamples),
+    )
     found["estimate"] *= scale
     found["estimate_ci"] *= scale[:, np.newaxis]
     return found
@@ -296,13 +296,6 @@ def _sums_of_rows(rows: Floats, plan: RunPlan) -> Iterator[Floats]:
 def _two_contrasts(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield the contrasts of numbers and that of the direction of the shift, of two groups of one size."""
     features = np.concatenate([w, [design.direction]])
-    if design.paired:
-        size = design.sizes[0]
-        of_runs = np.einsum("fgj,g->fj", features.reshape(-1, 2, size), design.weights / size)
-        for _, labels in label_batches(plan, plan.rows):
-            means = of_runs @ (1.0 - 2.0 * labels[:, :size]).T
-            yield means[:-1], means[-1]
-        return
     scale = np.subtract(*design.weights) / design.sizes[0]  # the sum over the second group is minus that over the first
     for sums in _sums_of_rows(scale * (features - features.mean(axis=-1, keepdims=True)), plan):
         yield sums[:-1, 0], sums[-1, 0]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from xcurves.kernels import group_products
 from xcurves.kernels.moments import Floats, factor_of, is_factor
-from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, rows_that_fit, stretches
+from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, halve, rows_that_fit, stretches
 
-_DENSE = 6  # groups up to which products of dense matrices are faster than sparse ones: ten of 30 take twice as long
+_DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 _FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
@@ -50,8 +50,7 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
                 sums = left[..., np.newaxis] + right[..., np.newaxis, :]
                 yield sums.reshape(n_tasks, 1, n_features, -1)
         return
-    way = group_products.sums_of_members if n_groups <= _DENSE else group_products.sums_in_order
-    add_up = way(features, plan.sizes)
+    add_up = group_products.sums_of_members(features, plan.sizes)
     yield from (add_up(labels) for _, labels in label_batches(plan, rows))
 
 
@@ -107,13 +106,17 @@ def n_rare(plan: Plan, alpha: float) -> int:
     return int(np.floor(alpha * plan.n_total + 1e-9))
 
 
-def tally(batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float) -> tuple[Floats, Floats]:
+def tally(
+    batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float, kept: list[Floats] | None = None
+) -> tuple[Floats, Floats]:
     """Count the reassignments that are at least `least` (NaN reaches), and return the value that `n_rare` reach."""
     below = np.zeros(least.shape)
     tail = UpperTail(n_rare(plan, alpha) + plan.exact)
     for values in batches:
         below += np.count_nonzero(values < least[..., np.newaxis], axis=-1)
         tail.add(values)
+        if kept is not None:
+            kept.append(values)
     return np.maximum(plan.n_total - below, 1), tail.smallest(least.shape)
 
 
@@ -124,11 +127,38 @@ def ratio_reaches(square: Floats, variance: Floats, observed: Floats, own: Float
     return np.where(observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond))
 
 
-def pvalue_fields(count: Floats, plan: Plan) -> dict[str, Floats]:
-    """Return the p-values of counts and, of random reassignments, their standard errors."""
+def compare_with_null(
+    batches: Iterable[Floats],
+    least: Floats,
+    plan: Plan,
+    alpha: float,
+    observed: Floats,
+    restate: Callable[[Floats], Floats],
+    *,
+    keep: bool,
+) -> dict[str, Floats]:
+    """Compare observed F with those of reassignments, of which `batches` has what `restate` turns into F."""
+    kept: list[Floats] = []
+    count, critical = tally(batches, least, plan, alpha, kept if keep else None)
     pvalue = count / plan.n_total
     error = np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
-    return {"pvalue": pvalue, "pvalue_stderr": error}
+    found = {"pvalue": pvalue, "pvalue_stderr": error, "critical_value": restate(critical)}
+    if keep:
+        null = restate(np.concatenate(kept, axis=-1))
+        found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
+    for values in found.values():
+        values[np.isnan(observed)] = np.nan
+    return found
+
+
+def rank_pvalue(observed: Floats, null: Floats) -> Floats:
+    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; the lowest rank of ties."""
+    within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
+    with np.errstate(invalid="ignore"):
+        distance = np.where(null == within, 0.0, np.abs(null - within))
+    closest = np.take_along_axis(null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1)
+    rank = np.count_nonzero(null < closest, axis=-1) + 1
+    return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
 
 class UpperTail:
@@ -264,34 +294,29 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
     """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated."""
     n_tasks, n_resamples = test.shape
     begin, end = inside, outside
-    for everyone in (False, True):
-        at_inside = test.states(inside)[0].ravel()
-        at_outside = test.states(outside)[0].ravel()
-        cells = np.flatnonzero(at_inside != at_outside) if not everyone else np.arange(at_inside.size)
-        task = cells // n_resamples
-        rest = np.zeros(n_tasks) if everyone else np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
-        base = test.besides + rest
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if not ((middle > inside) & (middle < outside)).any():
-                break
-            reached = test.reaches(cells, middle[task])
-            kept = base + np.bincount(task, reached, n_tasks) > test.most
-            inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-            if not everyone:
-                now_inside, now_outside = (
-                    np.where(kept[task] == side, reached, before)
-                    for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
-                )
-                at_inside[cells], at_outside[cells] = now_inside, now_outside
-                base = base + np.bincount(task, now_inside & now_outside, n_tasks)
-                differ = now_inside != now_outside
-                cells, task = cells[differ], task[differ]
-        # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
-        wrong = ~test.states(inside)[1] | test.states(outside)[1]
-        if not (wrong & (inside > begin)).any():
+    at_inside, at_outside = (test.states(at)[0].ravel() for at in (inside, outside))
+    cells = np.flatnonzero(at_inside != at_outside)
+    task = cells // n_resamples
+    base = test.besides + np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
+    for _ in range(_STEPS):
+        middle = (inside + outside) / 2
+        if not ((middle > inside) & (middle < outside)).any():
             break
-        inside, outside = np.where(wrong, begin, inside), np.where(wrong, end, outside)
+        reached = test.reaches(cells, middle[task])
+        kept = base + np.bincount(task, reached, n_tasks) > test.most
+        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+        now_inside, now_outside = (
+            np.where(kept[task] == side, reached, before)
+            for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
+        )
+        at_inside[cells], at_outside[cells] = now_inside, now_outside
+        base = base + np.bincount(task, now_inside & now_outside, n_tasks)
+        differ = now_inside != now_outside
+        cells, task = cells[differ], task[differ]
+    # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
+    wrong = (~test.states(inside)[1] | test.states(outside)[1]) & (inside > begin)
+    if wrong.any():
+        inside = np.where(wrong, halve(lambda at: test.states(at)[1], begin, end)[0], inside)
     return inside
 
 

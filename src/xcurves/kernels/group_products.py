@@ -27,18 +27,6 @@ def sums_of_members(features: Floats, sizes: tuple[int, ...]) -> Sums:
     return lambda labels: _products(features, (labels == groups).astype(np.float64))
 
 
-def sums_in_order(features: Floats, sizes: tuple[int, ...]) -> Sums:
-    """Do the same by a sparse product: a curve is added to one group only."""
-    by_curve = _by_curve(features)
-
-    def add_up(labels: Labels) -> Floats:
-        groups = _members(labels, sizes, np.ones(len(sizes)))
-        sums = (groups @ by_curve).reshape(len(labels), len(sizes), *features.shape[:2])
-        return np.asarray(sums.transpose(2, 1, 3, 0))
-
-    return add_up
-
-
 def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -> Squares:
     """Sum squares of centred features, ``Σ_g s_g² / l_g``, by orthonormal contrasts of groups, `width` at once."""
     complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
@@ -62,11 +50,16 @@ def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -
 
 
 def squares_in_order(features: Floats, sizes: tuple[int, ...], width: int) -> Squares:
-    """Do the same by sparse products."""
-    parts = [(some, _by_curve(features[:, some])) for some in stretches(features.shape[1], width)]
+    """Do the same by sparse products: a curve is added to one group only."""
+    n_curves, starts = features.shape[2], np.cumsum((0, *sizes[:-1]))
+    parts = [
+        (some, np.ascontiguousarray(features[:, some].transpose(2, 0, 1)).reshape(n_curves, -1))
+        for some in stretches(features.shape[1], width)
+    ]
 
     def square(labels: Labels, out: Floats) -> None:
-        groups = _members(labels, sizes, 1 / np.sqrt(sizes))
+        weights = np.tile(np.repeat(1 / np.sqrt(sizes), sizes), len(labels))
+        groups = _sparse(weights, orders_of(labels), starts, n_curves)
         for some, by_curve in parts:
             sums = (groups @ by_curve).reshape(len(labels), len(sizes), len(features), -1)
             out[:, some] = np.einsum("sgtf,sgtf->tfs", sums, sums)
@@ -147,20 +140,9 @@ def _products(features: Floats, weights: Floats) -> Floats:
     return np.asarray(np.matmul(features[:, np.newaxis], weights.swapaxes(1, 2)))
 
 
-def _by_curve(features: Floats) -> Floats:
-    """Put the features of all tasks beside each other, shape (curve, task and feature)."""
-    return np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(features.shape[2], -1)
-
-
 def orders_of(labels: Labels) -> Index:
     """Return the curves of every reassignment group after group, in each by number, shape as `labels`."""
     return np.asarray(labels.argsort(axis=-1, kind="stable"))
-
-
-def _members(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> scipy.sparse.csr_matrix:
-    """Return the members of all groups, with the weight of each, shape (reassignment and group, curve)."""
-    starts = np.cumsum((0, *sizes[:-1]))
-    return _sparse(np.tile(np.repeat(weights, sizes), len(labels)), orders_of(labels), starts, labels.shape[1])
 
 
 def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: int) -> scipy.sparse.csr_matrix:

@@ -52,9 +52,11 @@ def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -
     z: list[list[Floats]] = []
     e: list[list[Floats]] = []
     sizes = np.zeros((len(looks), u.shape[1], 2))
-    summed, total = (np.zeros((len(looks), u.shape[1])) for _ in range(2))
+    summed, total = np.zeros((2, len(looks), u.shape[1]))
+    largest, ranges = np.zeros((2, len(looks)))
     for k, each in enumerate(looks):
         batch = u[:, :, look == k]
+        largest[k] = np.nanmax(np.abs(batch), initial=0.0)
         z.append([])
         e.append([])
         for cells in each.cells:
@@ -71,15 +73,12 @@ def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -
             total[k, cells.tasks] = factor
             means = values[:, : cells.n_a].mean(axis=-1) - values[:, cells.n_a :].mean(axis=-1)
             summed[k, cells.tasks] = factor * means
+            ranges[k] = max(ranges[k], np.ptp(z[k][-1], axis=-1).max())
     sizes, summed, total = (each.cumsum(axis=0) for each in (sizes, summed, total))
     part = weights * (total > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         part = part / part.sum(axis=-1, keepdims=True)
         difference = (part * summed / np.where(total > 0, total, 1)).sum(axis=-1)
-    largest, ranges = np.zeros(len(looks)), np.zeros(len(looks))
-    for k in range(len(looks)):
-        largest[k] = np.nanmax(np.abs(u[:, :, look == k]), initial=0.0)
-        ranges[k] = max((float(np.ptp(values, axis=-1).max()) for values in z[k]), default=0.0)
     so_far = (np.maximum.accumulate(each) for each in (largest, ranges))
     return BatchedRuns(z, e, sizes, np.nan_to_num(part), difference, *so_far)
 
@@ -234,16 +233,13 @@ def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
     return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
 
 
-def normal_scale(runs: BatchedRuns, looks: list[Look]) -> Floats:
+def normal_scale(runs: BatchedRuns) -> Floats:
     """Return, for every look, what to multiply T by to read it as a t statistic: batches take degrees of freedom."""
     # Root mean V over the variance of D of equal variances: of k batches of b v b sqrt(1 - (k - 1) / (2 (k b - 1))).
-    squares, effective = np.zeros_like(runs.sizes), np.zeros(runs.sizes.shape[:2])
-    for k, look in enumerate(looks):
-        for cells in look.cells:
-            n = cells.n_a + cells.n_b
-            squares[k, cells.tasks] = np.array([cells.n_a, cells.n_b]) * (1 - 1 / n)
-            effective[k, cells.tasks] = cells.n_a * cells.n_b / n
-    squares, effective = squares.cumsum(axis=0), effective.cumsum(axis=0)
+    batch = np.diff(runs.sizes, axis=0, prepend=0)
+    n = np.maximum(batch.sum(axis=-1), 1)
+    squares = (batch * (1 - 1 / n)[..., np.newaxis]).cumsum(axis=0)
+    effective = (batch.prod(axis=-1) / n).cumsum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = (squares - effective[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)
         v = (variances / runs.sizes).sum(axis=-1)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from xcurves.kernels.engine import (
     Progress,
     StepDown,
-    UpperTail,
     count_at_least,
     label_batches,
     n_rare,
@@ -61,77 +60,60 @@ def profile_tests(
     """Compare the observed shares with those of every reassignment: by level, and by interval."""
     observed, undefined = np.nan_to_num(design.share), np.isnan(design.share)
     n_tasks, n_levels, _ = design.curves.shape
-    reached, critical = np.empty(observed.shape), np.empty(observed.shape)
+    critical = np.empty(observed.shape)
     whole = observed.size * plan.n_resamples * 8 <= _TABLE
     width = n_levels if whole else rows_that_fit(8 * n_tasks * plan.n_resamples)
     for start in progress(range(0, n_levels, width)):
         some = slice(start, start + width)
         table = _shuffled_shares(design.curves[:, some], plan, min(batch or _ROWS, _ROWS))
-        reached[:, some] = _reached(table, observed[:, some])
         critical[:, some] = _critical(table, plan, rules)
     limit = critical
     if rules.threshold is not None:
         limit = np.full_like(critical, share_of(rules.threshold, design.df))
     cluster, mass = find_clusters(design.share, limit, design.df)
-    family = _Family(design, plan, rules, limit)
-    if whole:
-        family.add(slice(None), table)
-    else:
-        del table
-        for some, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(8 * n_levels))):
-            family.add(some, _shuffled_shares(design.curves, plan, len(labels), labels))
-    count = family.adjusted(observed)
+    total = design.within.sum(axis=-1)
+    of_intervals = design.within / np.where(total == 0, 1.0, total)[..., np.newaxis]
+    levels = _Family(observed, plan, rules)
+    intervals = _Family((of_intervals @ observed[..., np.newaxis])[..., 0], plan, rules)
+    masses = np.zeros((n_tasks, plan.n_resamples))
+    batches = label_batches(plan, min(batch or plan.rows, rows_that_fit(8 * n_levels)))
+    of_batches = ((some, _shuffled_shares(design.curves, plan, len(labels), labels)) for some, labels in batches)
+    for some, shares in [(slice(None), table)] if whole else of_batches:
+        levels.add(some, shares)
+        intervals.add(some, of_intervals @ shares)
+        masses[:, some] = largest_masses(shares, limit, design.df)
     return {
-        "pvalue": _pvalue(reached, undefined, plan),
-        "pvalue_adjusted": _pvalue(count, undefined, plan),
+        "pvalue": _pvalue(levels.reached, undefined, plan),
+        "pvalue_adjusted": _pvalue(levels.adjusted, undefined, plan),
         "critical": critical,
-        "critical_simultaneous": _critical(family.largest[:, np.newaxis], plan, rules),
+        "critical_simultaneous": _critical(levels.largest[:, np.newaxis], plan, rules),
         "cluster": cluster,
-        "cluster_pvalue": _pvalue(count_at_least(family.masses, mass), np.isnan(mass), plan),
-        **family.interval_pvalues(observed),
+        "cluster_pvalue": _pvalue(count_at_least(masses, mass), np.isnan(mass), plan),
+        "interval_pvalue": _pvalue(intervals.reached, total == 0, plan),
+        "interval_pvalue_adjusted": _pvalue(intervals.adjusted, total == 0, plan),
     }
 
 
 class _Family:
-    """What needs all levels of a reassignment: largest shares, step-down, masses of clusters, sums over intervals."""
+    """Shares that are tested together, shape (task, member): how many reassignments count against each."""
 
-    def __init__(self, design: ProfileDesign, plan: RunPlan, rules: Rules, limit: Floats) -> None:
-        self.design, self.plan, self.rules, self.limit = design, plan, rules, limit
-        n_tasks, n_intervals, _ = design.within.shape
-        self.largest, self.masses = np.zeros((2, n_tasks, plan.n_resamples))
-        self.intervals = np.zeros((n_tasks, n_intervals, plan.n_resamples))
-        self.steps = StepDown(np.nan_to_num(design.share)) if rules.step_down else None
+    def __init__(self, observed: Floats, plan: RunPlan, rules: Rules) -> None:
+        self.observed = observed
+        self.reached = np.zeros(observed.shape)
+        self.largest = np.zeros((len(observed), plan.n_resamples))
+        self.steps = StepDown(observed) if rules.step_down else None
 
-    def add(self, some: slice, table: Floats) -> None:
-        """Add the shares of some reassignments, shape (task, level, reassignment)."""
-        self.largest[:, some] = table.max(axis=1)
-        self.masses[:, some] = largest_masses(table, self.limit, self.design.df)
-        if self.intervals.size:
-            self.intervals[..., some] = self.design.within @ table
+    def add(self, some: slice, shares: Floats) -> None:
+        """Add the shares of some reassignments, shape (task, member, reassignment)."""
+        self.reached += np.count_nonzero(shares >= (self.observed - TIE)[..., np.newaxis], axis=-1)
+        self.largest[:, some] = shares.max(axis=1, initial=0.0)
         if self.steps is not None:
-            self.steps.add(table)
+            self.steps.add(shares)
 
-    def adjusted(self, observed: Floats) -> Floats:
-        """Return how many reassignments count against each level, shape (task, level), as one of all."""
-        return count_at_least(self.largest, observed - TIE) if self.steps is None else self.steps.counts
-
-    def interval_pvalues(self, observed: Floats) -> dict[str, Floats]:
-        """Return what `profile_tests` returns on intervals."""
-        total = self.design.within.sum(axis=-1)
-        nothing = total == 0
-        divisor = np.where(nothing, 1.0, total)
-        table = self.intervals / divisor[..., np.newaxis]
-        own = (self.design.within @ observed[..., np.newaxis])[..., 0] / divisor
-        if self.rules.step_down:
-            steps = StepDown(own)
-            steps.add(table)
-            adjusted = steps.counts
-        else:
-            adjusted = count_at_least(table.max(axis=1, initial=0.0), own - TIE)
-        return {
-            "interval_pvalue": _pvalue(_reached(table, own), nothing, self.plan),
-            "interval_pvalue_adjusted": _pvalue(adjusted, nothing, self.plan),
-        }
+    @property
+    def adjusted(self) -> Floats:
+        """How many reassignments count against each member as one of all."""
+        return count_at_least(self.largest, self.observed - TIE) if self.steps is None else self.steps.counts
 
 
 def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: RunPlan) -> Floats:
@@ -141,14 +123,10 @@ def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: RunPlan) -> Float
 
 def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
     """Return the value that few enough of the shuffled ones exceed; 1, the largest R, if there is none."""
-    tail = UpperTail(min(n_rare(plan, rules.alpha) + plan.exact, plan.n_resamples))
-    tail.add(table)
-    return np.minimum(tail.smallest(table.shape[:-1]), 1.0)
-
-
-def _reached(table: Floats, observed: Floats) -> Floats:
-    """Return how many shuffled values, shape (..., reassignment), are at least the observed one, shape (...)."""
-    return np.asarray(np.count_nonzero(table >= (observed - TIE)[..., np.newaxis], axis=-1), float)
+    size = min(n_rare(plan, rules.alpha) + plan.exact, plan.n_resamples)
+    if size == 0:
+        return np.ones(table.shape[:-1])
+    return np.minimum(np.partition(table, -size)[..., -size], 1.0)
 
 
 def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:

@@ -11,31 +11,30 @@ from xcurves.kernels import contrasts, task_flips
 from xcurves.kernels.contrasts import ContrastDesign, ShiftedContrast
 from xcurves.kernels.engine import limits, n_rare, points_of_scan
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import FlipPlan, RunPlan, halve, rows_that_fit, stretches
+from xcurves.kernels.plans import FlipPlan, RunPlan, halve, in_stretches, rows_that_fit
 
 _ROUNDS = 4  # of a search between neighbours on a grid
 
 
-def margin_tests(design: ContrastDesign, plan: RunPlan, margin: float, alpha: float) -> tuple[Floats, Floats]:
+def margin_tests(design: ContrastDesign, plan: RunPlan, margin: float, alpha: float) -> dict[str, Floats]:
     """Test every contrast, at most ``-margin`` against more: p-values and limits, NaN where runs do not differ."""
     design, scale = contrasts.scaled(design._replace(one_side=True))
-    width = rows_that_fit(80 * plan.n_resamples)
-    found = []
-    for some in stretches(len(design.u), width):
+
+    def evaluate(some: slice) -> dict[str, Floats]:
         part = design._replace(u=design.u[some])
         estimate, error = contrasts.observed_contrast(part)
-        if min(part.groups[1]) < 2:
-            found.append(np.full((2, len(part.u)), np.nan))
-            continue
-        unit = np.where(error > 0, error, 1.0)
+        varies = error > 0
+        unit = np.where(varies, error, 1.0)
         at = (-margin / scale[some] - estimate) / unit
-        count, distance = not_below(
-            contrasts.shifted_contrast(part, plan, estimate, error), at, plan.n_total, n_rare(plan, alpha)
-        )
+        shifted = contrasts.shifted_contrast(part, plan, estimate, error)
+        count, distance = not_below(shifted, at, plan.n_total, n_rare(plan, alpha))
         limit = (estimate - unit * distance) * scale[some]
-        found.append(np.where(error > 0, [count / plan.n_total, limit], np.nan))
-    pvalues, limits_ = np.concatenate(found, axis=1)
-    return pvalues, limits_
+        pvalue = np.where(varies, count / plan.n_total, np.nan)
+        return {"margin_pvalue": pvalue, "margin_limit": np.where(varies, limit, np.nan)}
+
+    if min(design.groups[1]) < 2:
+        return dict.fromkeys(("margin_pvalue", "margin_limit"), np.full(len(design.u), np.nan))
+    return in_stretches(evaluate, len(design.u), rows_that_fit(80 * plan.n_resamples))
 
 
 def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> tuple[Floats, Floats]:

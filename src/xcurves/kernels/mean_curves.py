@@ -7,7 +7,7 @@ D / √(V + v) is broken at D = 0 and at its one other stationary point, and tak
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -71,9 +71,8 @@ class Tracks:
 
     def take(self, rows: NDArray[np.intp]) -> Tracks:
         """Return the tracks of these rows."""
-        whole = (self.u, self.d, self.v, self.h, self.pieces, self.added, self.df, self.df_added)
-        u, d, v, h, pieces, added, df, df_added = (each[rows] for each in whole)
-        return Tracks(u, d, v, h, pieces, added, df, df_added, self.log)
+        by_curve = ("u", "d", "v", "h", "pieces", "added", "df", "df_added")
+        return replace(self, **{name: getattr(self, name)[rows] for name in by_curve})
 
     def training(self, u: Floats) -> Floats:
         """Return the training of u, 0 where that is -inf."""

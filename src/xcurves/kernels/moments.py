@@ -60,15 +60,16 @@ def trace(comoment: Floats) -> Floats:
     return np.asarray(np.trace(comoment, axis1=-2, axis2=-1))
 
 
-def subset(moments: Moments, tasks: NDArray[np.intp], curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+def of_curves(moments: Moments, curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude (the mean curve's sum of squares, for each curve) of present curves."""
     with np.errstate(over="ignore"):  # of huge scores that are all alike; others are refused
         pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
-    of = (tasks, curves) if is_factor(moments.comoment) else (tasks, curves, curves)
-    comoment = moments.comoment[np.ix_(*of)]
-    if is_factor(moments.comoment) and not is_factor(comoment):  # so many curves are absent
+    comoment = moments.comoment.take(curves, axis=1)
+    if not is_factor(moments.comoment):
+        comoment = comoment.take(curves, axis=2)
+    elif not is_factor(comoment):  # so many curves are absent
         comoment = comoment @ comoment.swapaxes(-1, -2)
-    return moments.means[np.ix_(tasks, curves)], comoment, len(curves) * pool_ss[tasks]
+    return moments.means.take(curves, axis=1), comoment, len(curves) * pool_ss
 
 
 def packed_size(n_curves: int, rank: int | None = None) -> int:

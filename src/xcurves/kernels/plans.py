@@ -98,11 +98,6 @@ class Plan(ABC):
     def n_units(self) -> int:
         """Number of units that have a label."""
 
-    @property
-    def n_labels(self) -> int:
-        """Number of different labels."""
-        return 2
-
     @abstractmethod
     def enumerate(self, index: Index) -> Labels:
         """Return the labels of the distinct assignments numbered `index`, shape (index, unit)."""
@@ -127,16 +122,14 @@ class Plan(ABC):
 
     def block(self, number: int) -> Labels:
         """Return block `number`, shape (at most `rows`, unit), not to be written to."""
-        two = self.n_labels == 2  # are kept as bits
         if number in self._kept:
-            kept = self._kept[number]
-            return np.unpackbits(kept.view(np.uint8), axis=-1, count=self.n_units).view(np.int8) if two else kept
+            return self._kept[number]
         start = number * self.rows
         stop = min(start + self.rows, self.n_resamples)
         labels = self.enumerate(np.arange(start, stop)) if self.exact else self.draw(number, stop - start)
         labels.flags.writeable = False
-        if self.n_resamples * self.n_units * labels.itemsize <= KEPT * (8 if two else 1):
-            self._kept[number] = np.packbits(labels.view(np.uint8), axis=-1).view(np.int8) if two else labels
+        if self.n_resamples * self.n_units * labels.itemsize <= KEPT:
+            self._kept[number] = labels
         return labels
 
     @cached_property

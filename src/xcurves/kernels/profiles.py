@@ -7,7 +7,7 @@ With deviations ``d_ih`` of group means, effects are sums of ``l_i d_i d_ih`` (a
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,30 +39,21 @@ def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> L
     return found
 
 
-def effects(measured: Levels, own: Floats, sizes: tuple[int, ...], ss: Floats) -> None:
-    """Write the profiles simple, algorithm and interaction as sums of squares; `own` deviations are over all levels."""
-    n_levels = measured.deviations.shape[-1]
-    weights = np.array(sizes, float)
-    ss[:, 0] = measured.simple
-    for part in _parts(n_levels, own.size):
-        deviations = measured.deviations[part]
-        apart = deviations - own[..., np.newaxis]
-        ss[:, 1][part] = ((weights * own)[:, np.newaxis] @ deviations)[:, 0]
-        ss[:, 2][part] = np.einsum("g,tgh,tgh->th", weights, apart, apart)
+def effects(measured: Levels, sizes: tuple[int, ...]) -> Floats:
+    """Return the profiles simple, algorithm and interaction as sums of squares, shape (task, 3, level)."""
+    weights, own = np.array(sizes, float), measured.deviations.mean(axis=-1)
+    algorithm = ((weights * own)[:, np.newaxis] @ measured.deviations)[:, 0]
+    apart = measured.deviations - own[..., np.newaxis]
+    return np.stack([measured.simple, algorithm, np.einsum("g,tgh,tgh->th", weights, apart, apart)], axis=1)
 
 
-def write_fractions(ss: Floats, total: Floats, everything: Floats, fraction: Floats, cumulative: Floats) -> None:
-    """Write profiles as fractions of their totals, and running sums of these; NaN where all is rounding error."""
-    nothing = (total <= _NOTHING * everything[:, np.newaxis])[..., np.newaxis]
-    if nothing.any():
-        np.copyto(ss, 0.0, where=nothing)
-    divisor = np.where(nothing, np.nan, total[..., np.newaxis])
-    reached = np.zeros(())
-    for part in _parts(ss.shape[-1], total.size):
-        np.divide(ss[part], divisor, out=fraction[part])
-        np.cumsum(fraction[part], axis=-1, out=cumulative[part])
-        cumulative[part] += reached
-        reached = cumulative[part][..., -1:]
+def shares(ss: Floats, everything: Floats) -> tuple[Floats, Floats]:
+    """Return fractions of totals and their running sums; where all is rounding error NaN, and `ss` is set to 0."""
+    total = ss.sum(axis=-1, keepdims=True)
+    nothing = total <= _NOTHING * everything[:, np.newaxis, np.newaxis]
+    np.copyto(ss, 0.0, where=nothing)
+    fraction = ss / np.where(nothing, np.nan, total)
+    return fraction, fraction.cumsum(axis=-1)
 
 
 def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> Floats:
@@ -70,11 +61,6 @@ def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> F
     rest = simple - df[0] / df[1] * error
     total = rest.sum(axis=-1, keepdims=True)
     return np.asarray(rest / np.where(total > _NOTHING * (simple + error).sum(axis=-1, keepdims=True), total, np.nan))
-
-
-def _parts(n_levels: int, n_rows: int) -> list[Any]:
-    """Return slices of levels; the rows of each fit the cache."""
-    return [np.s_[..., levels] for levels in stretches(n_levels, max(64, _CACHE // n_rows))]
 
 
 def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:

@@ -60,7 +60,7 @@ def sequential_tests(
             out["statistic"][k] = np.inf if t[0] >= INFINITE else t[0]
             out["pvalue_stagewise"][k] = np.count_nonzero(crossed | (ranks >= ranks[0])) / len(t)
     out["difference"] = runs.difference
-    out["z"] = out["statistic"] * normal_scale(runs, looks)
+    out["z"] = out["statistic"] * normal_scale(runs)
     if interval:
         new = [terms if look.cells else None for terms, look in zip(found, looks, strict=True)]
         out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, new, share, alpha))

@@ -7,13 +7,14 @@ trace C: totals that no shuffle changes. Effects are (algorithm, interaction), e
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels.engine import Progress, n_rare, pvalue_fields, squared_sums, tally
+from xcurves.kernels.engine import Progress, compare_with_null, n_rare, squared_sums
 from xcurves.kernels.moments import Floats, is_factor, trace
 from xcurves.kernels.plans import TIE, RunPlan, in_stretches, rows_that_fit
 
@@ -180,11 +181,10 @@ def f_tests(
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
     """Compare the observed F with those of every reassignment: arrays of shape (task, effect, error_term)."""
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _f_panel(design.panel(some), plan, alpha, keep, batch, progress)
-
-    return in_stretches(evaluate, len(design.means), min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha))))
+    width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
+    return in_stretches(
+        lambda some: _f_panel(design.panel(some), plan, alpha, keep, batch, progress), len(design.means), width
+    )
 
 
 def _f_panel(
@@ -200,41 +200,23 @@ def _f_panel(
             [design.rounding[::-1], np.zeros_like(design.rounding)], axis=1
         )
         least = share - slack / shared
-    kept: list[Floats] = []
 
     def shares() -> Iterator[Floats]:
         means = np.sqrt(design.n_levels) * design.means
         rank = min(sum(design.sizes), design.n_levels) - 1
         for shuffled in squared_sums(means, design.comoment, rank, plan, batch, progress):
-            if keep:
-                kept.append(f_ratios(design, shuffled))
             shared = shared_sums(design, shuffled)
             yield np.divide(shuffled[:, np.newaxis], shared, out=np.ones(shared.shape), where=shared > 0)
 
-    count, critical = tally(shares(), least, plan, alpha)
-    found = pvalue_fields(count, plan) | {"critical_value": _f_of_share(design, np.minimum(critical, 1.0))}
-    if keep:
-        null = np.concatenate(kept, axis=-1)
-        found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
-    for values in found.values():
-        values[np.isnan(observed)] = np.nan
+    found = compare_with_null(shares(), least, plan, alpha, observed, partial(_f_of_share, design), keep=keep)
     return {name: np.moveaxis(values, 2, 0) for name, values in found.items()}
 
 
 def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
-    """Turn R = SS / (SS + error SS), shape (effect, error_term, task), into F."""
+    """Turn R = SS / (SS + error SS), shape (effect, error_term, task[, shuffle]), at most 1, into F."""
     df, df_error = degrees_of_freedom(design)
+    share = np.minimum(share, 1.0)
     rest = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
-        return np.asarray(ratio * (df_error / df)[..., np.newaxis])
-
-
-def rank_pvalue(observed: Floats, null: Floats) -> Floats:
-    """Return the paper's p = (z - rank of the null value closest to the observed one) / z; the lowest rank of ties."""
-    within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
-    with np.errstate(invalid="ignore"):
-        distance = np.where(null == within, 0.0, np.abs(null - within))
-    closest = np.take_along_axis(null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1)
-    rank = np.count_nonzero(null < closest, axis=-1) + 1
-    return np.asarray((null.shape[-1] - rank) / null.shape[-1])
+        return np.asarray(ratio * _behind(df_error / df, share.ndim))

@@ -89,12 +89,10 @@ def task_effect_tests(
     ranks: bool = True,
 ) -> dict[str, Floats]:
     """Test the difference over tasks of every pair, with intervals at `alpha`, `ranks` and a `margin` if asked for."""
-    width = rows_that_fit(max(16 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
-
-    def evaluate(some: slice) -> dict[str, Floats]:
-        return _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
-
-    return in_stretches(evaluate, len(x), width)
+    width = rows_that_fit(max(32 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
+    return in_stretches(
+        lambda some: _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks), len(x), width
+    )
 
 
 def _effect_panel(
@@ -114,35 +112,33 @@ def _effect_panel(
     estimate = weighted_sum(d[:, tasks], w)
     error = np.sqrt(v[:, tasks] @ w**2)
     parts = [_numbers_of(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
-    observed = _sums(parts, plan.observed)
-    tests = _Tests(parts, observed, estimate)
     ranks = RankTest(x, y, weights, plan) if with_ranks and not plan.paired else None
     kept = []
     for _, labels in label_batches(plan, plan.rows, progress):
-        sums = _sums(parts, labels)
-        tests.add(sums)
-        kept.append(sums[:5])
+        kept.append(_sums(parts, labels))
         if ranks:
             ranks.add(labels)
+    observed, sums = _sums(parts, plan.observed), Sums(*(np.concatenate(each) for each in zip(*kept, strict=True)))
+    count, ratio, ratio_count, rounding = _counts(parts, observed, sums, estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where((estimate == 0) & (error == 0), 0.0, estimate / error)
     found = {
         "difference": estimate,
         "statistic": statistic,
-        "pvalue": plan.pvalue(tests.count),
-        "interaction": tests.ratio,
-        "interaction_pvalue": np.where(np.isnan(tests.ratio), np.nan, plan.pvalue(tests.ratio_count)),
+        "pvalue": plan.pvalue(count),
+        "interaction": ratio,
+        "interaction_pvalue": np.where(np.isnan(ratio), np.nan, plan.pvalue(ratio_count)),
     }
     if len(tasks) < 2:
         found["interaction"] = found["interaction_pvalue"] = np.full(len(x), np.nan)
-    n, e, v0, v1, v2 = (np.concatenate(each) for each in zip(*kept, strict=True))
-    scale = np.sqrt(np.where(observed.v0[0] <= tests.rounding, 0.0, observed.v0[0]))
+    scale = np.sqrt(np.where(observed.v0[0] <= rounding, 0.0, observed.v0[0]))
     unit = np.where(scale > 0, scale, np.nan)
     varies = np.flatnonzero(scale > 0)  # where runs do not differ in any task there is no interval
     mean, variance, linear = (
-        np.ascontiguousarray((each / unit**power).T[varies]) for each, power in ((n, 1), (v0, 2), (v1, 1))
+        np.ascontiguousarray((each / unit**power).T[varies])
+        for each, power in ((sums.n, 1), (sums.v0, 2), (sums.v1, 1))
     )
-    shifted = contrasts.ShiftedContrast(mean, variance, linear, e[:, 0], v2[:, 0], np.ones(len(varies)))
+    shifted = contrasts.ShiftedContrast(mean, variance, linear, sums.e[:, 0], sums.v2[:, 0], np.ones(len(varies)))
     scan = any(may_leave_gaps(cells.n_a, cells.n_b) for cells in plan.cells)
     mosts = [n_rare(plan, each) for each in np.atleast_1d(alpha).tolist()]
     ends = np.full((len(x), len(mosts), 2), np.nan)
@@ -226,41 +222,27 @@ def _weigh(weights: Floats, values: Floats) -> Floats:
     return np.tensordot(weights, values, 1)
 
 
-class _Tests:
-    """Counts of the deals whose T or R is at least the observed one."""
+def _counts(
+    parts: Sequence[TaskNumbers], observed: Sums, sums: Sums, estimate: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return how many deals reach the observed T, R, how many reach R, and what is a rounding error of V."""
+    shift = -estimate  # from the numbers less the estimate to the numbers as they are
+    squares = [
+        (part.of_all + abs(part.of_squares)) * ((part.u + part.shift[:, np.newaxis] * estimate) ** 2).sum(axis=1)
+        for part in parts
+    ]
+    rounding = _ROUNDING * sum((part.weights**2) @ each for part, each in zip(parts, squares, strict=True))
+    of_within = _ROUNDING * sum(part.weights @ each for part, each in zip(parts, squares, strict=True))
 
-    def __init__(self, parts: Sequence[TaskNumbers], observed: Sums, estimate: Floats) -> None:
-        self.shift = -estimate  # from the numbers less the estimate to the numbers as they are
-        squares = [
-            (part.of_all + abs(part.of_squares)) * ((part.u + part.shift[:, np.newaxis] * estimate) ** 2).sum(axis=1)
-            for part in parts
-        ]
-        self.rounding = _ROUNDING * sum((p.weights**2) @ each for p, each in zip(parts, squares, strict=True))
-        self.within_rounding = _ROUNDING * sum(p.weights @ each for p, each in zip(parts, squares, strict=True))
-        square, variance = self._squared(observed)
-        self.observed = np.where(estimate == 0, 0.0, square), variance
-        self.spread, self.within = observed.spread[0], self._within(observed)[0]
-        self.count = np.zeros(len(estimate))
-        self.ratio_count = np.zeros(len(estimate))
-
-    def _squared(self, sums: Sums) -> tuple[Floats, Floats]:
+    def squared(sums: Sums) -> tuple[Floats, Floats]:
         """Return the square of Δ and its variance, 0 where it is a rounding error."""
-        variance = sums.v0 + self.shift * (sums.v1 + self.shift * sums.v2)
-        return (sums.n - self.shift * sums.e) ** 2, np.where(variance <= self.rounding, 0.0, variance)
+        variance = sums.v0 + shift * (sums.v1 + shift * sums.v2)
+        return (sums.n - shift * sums.e) ** 2, np.where(variance <= rounding, 0.0, variance)
 
-    def _within(self, sums: Sums) -> Floats:
-        return np.where(sums.within <= self.within_rounding, 0.0, sums.within)
-
-    def add(self, sums: Sums) -> None:
-        """Count a block of deals."""
-        self.count += np.count_nonzero(ratio_reaches(*self._squared(sums), *self.observed), axis=0)
-        within = self._within(sums)
-        reached = sums.spread * self.within * (1 + TIE) >= self.spread * within * (1 - TIE)
-        some = (within > 0) | (sums.spread > self.within_rounding)  # 0 / 0 does not reach
-        self.ratio_count += np.count_nonzero(reached & some, axis=0)
-
-    @property
-    def ratio(self) -> Floats:
-        """The observed R."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.spread / self.within)
+    square, variance = squared(observed)
+    count = np.count_nonzero(ratio_reaches(*squared(sums), np.where(estimate == 0, 0.0, square), variance), axis=0)
+    own, within = (np.where(each.within <= of_within, 0.0, each.within) for each in (observed, sums))
+    reached = sums.spread * own * (1 + TIE) >= observed.spread * within * (1 - TIE)
+    reached &= (within > 0) | (sums.spread > of_within)  # 0 / 0 does not reach
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return count, (observed.spread / own)[0], np.count_nonzero(reached, axis=0), rounding

@@ -47,11 +47,9 @@ class DealPlan(Plan):
         for pair in sorted({pair for pair in self.runs if min(pair) > 0}):
             tasks = np.flatnonzero([each == pair for each in self.runs])
             start = found[-1].units.stop if found else 0
-            found.append(TaskCells(tasks, *pair, slice(start, start + len(tasks) * self._n_labels_of(*pair))))
+            n_labels = len(tasks) * (pair[0] if self.paired else sum(pair))
+            found.append(TaskCells(tasks, *pair, slice(start, start + n_labels)))
         return found
-
-    def _n_labels_of(self, n_a: int, n_b: int) -> int:
-        return n_a if self.paired else n_a + n_b
 
     @property
     def n_units(self) -> int:

@@ -13,10 +13,9 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from xcurves.kernels.engine import group_sums, pvalue_fields, tally
+from xcurves.kernels.engine import compare_with_null, group_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, RunPlan, in_stretches
-from xcurves.kernels.sums import rank_pvalue
 
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
@@ -25,7 +24,9 @@ _INFINITE = 1e200  # by which sums of squares between groups without spread are 
 
 
 def welch_tests(u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
-    """Compare the W of numbers `u`, (task, curve), with that of every reassignment; NaN if a group has one curve."""
+    """Compare the W of numbers `u`, (task, curve), with those of reassignments; nothing if a group has one curve."""
+    if min(plan.sizes) == 1:
+        return {}
     return in_stretches(lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL)
 
 
@@ -33,34 +34,13 @@ def _welch_panel(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str
     u = u - u.mean(axis=-1, keepdims=True)
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
-    observed, df = np.full((2, len(u)), np.nan)
-    if min(plan.sizes) > 1:
-        starts = np.cumsum((0, *plan.sizes[:-1]))
-        first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
-        observed, df = (each[:, 0] for each in _welch_statistic(first, second, plan.sizes))
-    kept: list[Floats] = []
-
-    def shuffled() -> Iterator[Floats]:
-        for found in _shuffled(u, plan) if min(plan.sizes) > 1 else ():
-            if keep:
-                kept.append(_finite_w(found))
-            yield found
-
-    count, critical = tally(shuffled(), observed * (1 - TIE), plan, alpha)
+    starts = np.cumsum((0, *plan.sizes[:-1]))
+    first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
+    observed, df = (each[:, 0] for each in _welch_statistic(first, second, plan.sizes))
     w = _finite_w(observed)
-    found = pvalue_fields(count, plan) | {
-        "f": w,
-        "critical_value": _finite_w(critical),
-        "pvalue_parametric": scipy.special.fdtrc(len(plan.sizes) - 1, df, w),
-        "error_df": df.copy(),
-    }
-    if keep:
-        null = np.concatenate(kept, axis=-1) if kept else np.full((len(u), plan.n_resamples), np.nan)
-        found |= {"pvalue_rank": rank_pvalue(w, null), "null_distribution": null}
-    undefined = np.isnan(observed)
-    for values in found.values():
-        values[undefined] = np.nan
-    return found
+    p = scipy.special.fdtrc(len(plan.sizes) - 1, df, w)
+    found = compare_with_null(_shuffled(u, plan), observed * (1 - TIE), plan, alpha, w, _finite_w, keep=keep)
+    return found | {"f": w, "pvalue_parametric": p, "error_df": np.where(np.isnan(w), np.nan, df)}
 
 
 def _finite_w(w: Floats) -> Floats:

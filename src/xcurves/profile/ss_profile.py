@@ -293,15 +293,13 @@ def _degrees_of_freedom(group: Group) -> tuple[float, float]:
 
 def _describe_levels(group: Group, measured: profiles.Levels, stretches: Stretches) -> dict[str, Floats]:
     """Return sums of squares and their shares, by level and by interval."""
-    n_tasks, n_levels = group.grid.shape
-    out = {name: np.empty((n_tasks, 3, n_levels)) for name in ("ss", "fraction", "cumulative_fraction")}
-    profiles.effects(measured, measured.deviations.mean(axis=-1), group.sizes, out["ss"])
-    everything = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
-    profiles.write_fractions(out["ss"], out["ss"].sum(axis=-1), everything, out["fraction"], out["cumulative_fraction"])
+    ss = profiles.effects(measured, group.sizes)
+    fraction, cumulative = profiles.shares(ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))
+    out = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
     if len(stretches):
         holds = stretches.hold(group.grid)
         held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
-        share = out["fraction"] @ holds.swapaxes(1, 2).astype(float)
+        share = fraction @ holds.swapaxes(1, 2).astype(float)
         out["interval_fraction"] = np.where(held, share, np.nan)
     return out
 
