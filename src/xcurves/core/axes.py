@@ -174,29 +174,25 @@ def fill_band(ax: Axes, x: Floats, low: Floats, high: Floats, style: Style, **lo
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
-    words = {str(name): coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
-    of_algorithms = [name for name in ("algorithm", *_SIDES) if name in words]
-    known = list(dict.fromkeys(name for each in of_algorithms for name in np.ravel(words[each].to_numpy())))
+    words = {str(name): coord.to_numpy() for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    algorithms = {name: words[name].ravel().tolist() for name in ("algorithm", *_SIDES) if name in words}
+    known = [name for names in algorithms.values() for name in names]
     shown = {
-        name: _drawn_names(
-            coord, known if name in of_algorithms else list(dict.fromkeys(np.ravel(coord.to_numpy()).tolist()))
-        )
-        for name, coord in words.items()
+        name: _drawn_names(names, known if name in algorithms else names.ravel().tolist())
+        for name, names in words.items()
     }
-    if "pair" in shown and set(_SIDES) <= shown.keys():
-        a, b, pairs = (np.ravel(shown[name]) for name in (*_SIDES, "pair"))
-        long = max((len(str(pair)) for pair in words["pair"].to_numpy().ravel()), default=0) > _LONG
-        pairs = np.array([f"{x} -\n{y}" for x, y in zip(a, b, strict=True)] if long else pairs)
-        shown["pair"] = pairs.reshape(words["pair"].shape)
-    data = data.assign_coords({name: words[name].copy(data=values) for name, values in shown.items()})
-    variables: list[Any] = [data, *data.coords.values()]
-    variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
-    for variable in variables:
+    pairs = words.get("pair", np.array([]))
+    if set(_SIDES) <= shown.keys() and max((len(str(pair)) for pair in pairs.flat), default=0) > _LONG:
+        sides = zip(*(shown[name].flat for name in _SIDES), strict=True)
+        shown["pair"] = np.array([f"{a} -\n{b}" for a, b in sides]).reshape(pairs.shape)
+    data = data.assign_coords({name: data[name].copy(data=values) for name, values in shown.items()})
+    variables: Any = data.variables if isinstance(data, xr.Dataset) else data.coords
+    for variable in (data, *variables.values()):
         variable.attrs = {key: _safe(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 
 
-def _drawn_names(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
+def _drawn_names(names: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
     """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
     written = {name: _with_escapes(name) if isinstance(name, str) else name for name in known}
     for name, said in written.items():
@@ -206,9 +202,7 @@ def _drawn_names(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
     for place, (name, said) in enumerate(written.items(), 1):
         said = f"{said} ({place})" if said in alike else said
         written[name] = _safe(said) if isinstance(said, str) else said
-    shown = names.to_numpy().astype(object)
-    for at, name in np.ndenumerate(shown):
-        shown[at] = written.get(name, name)
+    shown: NDArray[Any] = np.vectorize(written.get, otypes=[object])(names)
     return shown if names.dtype.kind == "O" else shown.astype(str)
 
 

@@ -236,12 +236,8 @@ class ResultKind:
         described = {}
         for name, variable in variables.items():
             var = self.variables[name]
-            variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
-            variable.attrs = {
-                "long_name": var.long_name,
-                **_unit(var, known.get(name, known.get(var.units, var.units))),
-            }
-            described[name] = variable
+            said = {"long_name": var.long_name, **_unit(var, known.get(name, known.get(var.units, var.units)))}
+            described[name] = xr.Variable(variable.dims, variable.data.astype(var.dtype, copy=False), said)
         own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
         dims = {dim for variable in described.values() for dim in variable.dims}
         labels = {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}

@@ -119,13 +119,13 @@ class SumOfLevels:
         """Return the packed sums over some levels."""
         has = ~np.isnan(curves)
         in_grid = np.asarray(has.any(axis=(-3, -2)))
-        infinite = np.isinf(curves)
-        refused = np.isneginf(curves) if self.unreached else infinite
-        values = np.where(has & ~infinite, curves, 0.0)
+        finite = np.isfinite(curves)
+        refused = np.isneginf(curves) if self.unreached else has & ~finite
+        values = np.where(finite, curves, 0.0)
         if self.centred:
             pool = -3 if self.paired else (-3, -2)
-            n = np.count_nonzero(has & ~infinite, axis=pool, keepdims=True)
-            values -= np.where(has & ~infinite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
+            n = np.count_nonzero(finite, axis=pool, keepdims=True)
+            values -= np.where(finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
         by, uncovered = in_grid, np.zeros(in_grid.shape[:-1])
         if isinstance(self.weights, str):
             last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
@@ -137,7 +137,8 @@ class SumOfLevels:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
         sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
-        sums[(infinite & ~refused & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
+        if self.unreached:
+            sums[(np.isposinf(curves) & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
         counts = np.where(refused.any(axis=-1), np.nan, has.sum(axis=-1))
         parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
         return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
