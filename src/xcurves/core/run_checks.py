@@ -70,23 +70,14 @@ class Context:
             validation.check_rng(rng),
         )
 
-    def plan(
-        self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
-    ) -> plans.RunPlan:
+    def plan(self, sizes: tuple[int, ...], **options: Any) -> plans.RunPlan:
         """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""
-        asked = (sizes, labelled, allow_exact, work)
+        asked = (sizes, *options.items())
         plan = self._plan.get(asked)
         if plan is None:
+            plan = plans.plan_runs(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy, **options)
             self._plan.clear()
-            plan = self._plan[asked] = plans.plan_runs(
-                sizes,
-                self.n_resamples,
-                paired=self.paired,
-                labelled=labelled,
-                allow_exact=allow_exact,
-                work=work,
-                entropy=self.entropy,
-            )
+            self._plan[asked] = plan
         return plan
 
     @cached_property
@@ -240,7 +231,13 @@ def check_groups(
         raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
     if sizes.max() < 2:
         raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
-    gone = present.any(axis=0) & ~present & (sizes > 0)[:, np.newaxis] & paired
+    if paired:
+        check_pairs(present, name, algorithms, runs)
+
+
+def check_pairs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which an algorithm with runs lacks one of another's."""
+    gone = present.any(axis=0) & ~present & present.any(axis=1, keepdims=True)
     for algorithm in np.flatnonzero(gone.any(axis=1))[:1]:
         lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
         raise ValueError(
