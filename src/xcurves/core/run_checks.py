@@ -267,8 +267,6 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
 
 def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Return the indices of equal rows, in the order in which they come; columns may be many."""
-    if len(values) == 1:
-        return [np.zeros(1, np.intp)]
     rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return [np.flatnonzero(group == number) for number in np.argsort(first)]
