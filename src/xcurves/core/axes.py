@@ -158,11 +158,10 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     for group in groups:
         for side, bound in enumerate((group.low, group.high)):
             here = np.isinf(bound) & np.isfinite(group.value)
-            edge = np.full(np.count_nonzero(here), limits[side])
+            edge, rows, color = np.full(np.count_nonzero(here), limits[side]), group.y[here], group.style.color
             if len(edge):
-                look: dict[str, Any] = {"color": group.style.color, "gid": "arrow"}
-                ax.hlines(group.y[here], edge, group.value[here], color=group.style.color, zorder=1.5)
-                ax.scatter(edge, group.y[here], marker="<>"[side], s=20, clip_on=False, zorder=3, **look)
+                ax.hlines(rows, edge, group.value[here], color=color, zorder=1.5)
+                ax.scatter(edge, rows, marker="<>"[side], s=20, clip_on=False, zorder=3, color=color, gid="arrow")
     ax.set_xlim(limits)
 
 

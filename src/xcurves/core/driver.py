@@ -274,8 +274,11 @@ class Job:
             levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
             yield self._group((flat, *others), np.arange(n_tasks), np.ones(curves.shape[1:-1], bool), levels)
             return
-        in_grid, present = run_checks.check_scores(flat, context.names, context.algorithms, context.runs)
-        for tasks in alike(present, in_grid.sum(axis=-1)):
+        has, is_infinite = ~np.isnan(flat), np.isinf(flat).any(axis=-1)
+        in_grid, counts = np.asarray(has.any(axis=1)), np.where(is_infinite, np.nan, has.sum(axis=-1))
+        sizes = in_grid.sum(axis=-1)
+        present = run_checks.check_runs(counts, sizes, context.names, context.algorithms, context.runs)
+        for tasks in alike(present, sizes):
             levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = flat[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
             data = (np.take_along_axis(some, levels[:, np.newaxis], axis=2), *(each[tasks] for each in others))

@@ -131,23 +131,6 @@ def check_runs(
     return np.asarray(counts > 0)
 
 
-def check_scores(
-    curves: NDArray[np.float64],
-    names: Sequence[str],
-    algorithms: Sequence[str],
-    runs: Sequence[str],
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the grids of tasks, shape (task, level), and which runs are present, shape (task, algorithm, run).
-
-    `curves` have the shape (task, ..., level); those that lack levels of the grid, or are infinite, are an error.
-    """
-    flat = curves.reshape(len(names), -1, curves.shape[-1])
-    has = ~np.isnan(flat)
-    grid = np.asarray(has.any(axis=1))
-    counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
-    return grid, check_runs(counts, grid.sum(axis=-1), names, algorithms, runs)
-
-
 def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: Sequence[str]) -> None:
     """Refuse tasks whose squares overflow, or vanish although scores differ; both of shape (task,)."""
     vanishes = (squares < 1e-280) & differ
