@@ -115,13 +115,14 @@ def _tick_labels(levels: Floats, transform: Any) -> list[str]:
     """Return labels of levels, "" where a label would touch the one before it or the last one."""
     x = transform.transform(levels)
     least = _LABEL_GAP * (x[-1] - x[0])
-    said = [True] * len(levels)
+    labels = [short_level(level) for level in levels]
     before = x[0]
     for place in range(1, len(levels) - 1):
-        said[place] = x[place] - before >= least and x[-1] - x[place] >= least
-        before = x[place] if said[place] else before
-    labels = [short_level(level) for level in levels]
-    return [label if shown else "" for label, shown in zip(labels, said, strict=True)]
+        if min(x[place] - before, x[-1] - x[place]) >= least:
+            before = x[place]
+        else:
+            labels[place] = ""
+    return labels
 
 
 def short_level(level: float) -> str:
@@ -158,7 +159,9 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     for group in groups:
         for side, bound in enumerate((group.low, group.high)):
             here = np.isinf(bound) & np.isfinite(group.value)
-            edge, rows, color = np.full(np.count_nonzero(here), limits[side]), group.y[here], group.style.color
+            edge = np.full(np.count_nonzero(here), limits[side])
+            rows = group.y[here]
+            color = group.style.color
             if len(edge):
                 ax.hlines(rows, edge, group.value[here], color=color, zorder=1.5)
                 ax.scatter(edge, rows, marker="<>"[side], s=20, clip_on=False, zorder=3, color=color, gid="arrow")

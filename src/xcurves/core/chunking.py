@@ -111,7 +111,7 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
     packed: xr.DataArray = xr.apply_ufunc(
         replace(job, context=replace(job.context, names=[])),
         *(reduced or [curves.drop_vars(curves.coords)]),
-        *(each.chunk({**chunks, **{dim: -1 for dim in each.dims if dim not in chunks}}) for each in others),
+        *(each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others),
         names.chunk(chunks),
         input_core_dims=[*([["_subset", "_number"]] * len(reduced) or [list(core)]), *own, ["_name"]],
         output_core_dims=[["_packed"]],
@@ -126,7 +126,8 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
     """Reduce chunks, dims (..., algorithm, run, training), each along training, and merge them in a tree."""
     import dask.array as da
 
-    training, whole = curves.ndim - 1, reduction.whole(job.shape)
+    training = curves.ndim - 1
+    whole = reduction.whole(job.shape)
     curves = curves.rechunk(dict.fromkeys([training - 2, training - 1, *[training] * whole], -1))
     stretches = curves.chunks[training]
     parts = curves.map_blocks(  # to dims (..., subset, number, stretch)

@@ -274,8 +274,9 @@ class Job:
             levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
             yield self._group((flat, *others), np.arange(n_tasks), np.ones(curves.shape[1:-1], bool), levels)
             return
-        has, is_infinite = ~np.isnan(flat), np.isinf(flat).any(axis=-1)
-        in_grid, counts = np.asarray(has.any(axis=1)), np.where(is_infinite, np.nan, has.sum(axis=-1))
+        has = ~np.isnan(flat)
+        in_grid = np.asarray(has.any(axis=1))
+        counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
         sizes = in_grid.sum(axis=-1)
         present = run_checks.check_runs(counts, sizes, context.names, context.algorithms, context.runs)
         for tasks in alike(present, sizes):
@@ -288,7 +289,8 @@ class Job:
         self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
     ) -> NDArray[Any]:
         """Return a variable of all tasks, each value of a group where it belongs."""
-        dims, nothing = self.layout.dims[name], 0 if name in self.integers else np.nan
+        dims = self.layout.dims[name]
+        nothing = 0 if name in self.integers else np.nan
         out: NDArray[Any] = np.full((len(self.context.names), *shape), nothing, self.integers.get(name, np.float64))
         for group, each in zip(groups, found, strict=True):
             if name not in each:
@@ -310,7 +312,8 @@ class Job:
 
         *blocks, names = arrays
         lead = names.shape[:-1]
-        flat, n_data = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks], len(self.reduce) or 1
+        flat = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks]
+        n_data = len(self.reduce) or 1
         own = replace(self, context=replace(self.context, names=names.ravel().tolist()))
         with chunking.one_blas_thread():
             return self.layout.pack(own.results(flat[:n_data], flat[n_data:], padded=True), lead)

@@ -76,10 +76,10 @@ def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.D
 
     Weights that are not negative are divided by their sum; those of both signs (a slope) stay as they are.
     """
-    if given is None or (isinstance(given, str) and given == "final"):
+    if given is None or isinstance(given, str):
+        if given not in (None, "final"):
+            raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
         return given
-    if isinstance(given, str):
-        raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
     weights = weights_on(curves, "training", given, "training_weights")
     if not weights.any():
         raise ValueError("training_weights are all zero. Give weight to at least one level")
@@ -145,11 +145,12 @@ class SumOfLevels:
 
     def merge(self, numbers: Floats, shape: Shape) -> Floats:
         """Add the sums of stretches of training; of "final" only the last counts that has levels of the task."""
-        merged: Floats = numbers.sum(axis=-2)
+        merged = np.asarray(numbers.sum(axis=-2))
+        sums = slice(2 + shape[0] * shape[1], None)
         if isinstance(self.weights, str):
             last = numbers.shape[-2] - 1 - (numbers[..., ::-1, 0] > 0).argmax(axis=-1)
-            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :]
-            merged[..., 2 + shape[0] * shape[1] :] = kept[..., 2 + shape[0] * shape[1] :]
+            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)
+            merged[..., sums] = kept[..., 0, sums]
         return merged
 
     def unpack(self, numbers: Floats, shape: Shape) -> RunSums:

@@ -139,8 +139,8 @@ def curves_and_target(
     last, training, core = str(curves.dims[-1]), curves["training"], (*joined, "algorithm", "run", EVALUATION)
     if training.chunks is None:
         check_time_levels(training.to_numpy(), log=log)
-    scores = curves.drop_vars(["training", EVALUATION], errors="ignore")
-    scores = (scores if last == EVALUATION else scores.rename({last: EVALUATION})).transpose(..., *core)
+    bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
+    scores = bare.rename({last: EVALUATION}).transpose(..., *core)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     wanted = check_reference(of_task, "target", 0.0 if target is None else target)
     own = [in_label_order(training.transpose(*scores.dims), core)] if training.ndim > 1 else []
