@@ -235,7 +235,10 @@ def check_curves(
         for dim, checked in values.items()
         if dim not in known or known[dim].dtype != checked.dtype
     }
-    return curves.assign_coords(changed).transpose(..., *core).astype(np.float64, copy=False)
+    # Assigning, transposing or casting without need would be most of the cost of this check.
+    curves = curves.assign_coords(changed) if changed else curves
+    curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
+    return curves if curves.dtype == np.float64 else curves.astype(np.float64)
 
 
 def has_own_levels(curves: xr.DataArray | xr.Dataset) -> bool:
