@@ -11,15 +11,11 @@ import pytest
 import xarray as xr
 
 import xcurves
+from lazy import assert_identical_but_for_blas
 from strategies import make_curves, simulate_errors
 from xcurves.core import chunking as blocks
 
 distributed = pytest.importorskip("distributed")
-ROUNDED = {  # BLAS rounds products by the shape of the matrices
-    "ss_null_upper": {"rtol": 1e-14},
-    "ss_null_upper_simultaneous": {"rtol": 1e-14},
-    "curve_difference_band": {"rtol": 1e-13, "atol": 1e-13},
-}
 pytestmark = pytest.mark.cluster
 
 
@@ -64,11 +60,7 @@ def learners():
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few runs; in a worker, facts of the result
 def test_workers_give_the_same(client, tasks, method):
-    by_workers, here = method(tasks.chunk(task=5)).compute(), method(tasks)
-    rounded = [name for name in ROUNDED if name in here]
-    xr.testing.assert_identical(by_workers.drop_vars(rounded), here.drop_vars(rounded))
-    for name in rounded:
-        np.testing.assert_allclose(by_workers[name], here[name], **ROUNDED[name])
+    assert_identical_but_for_blas(method(tasks.chunk(task=5)).compute(), method(tasks))
 
 
 @pytest.mark.parametrize(

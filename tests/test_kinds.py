@@ -225,17 +225,25 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
         CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
 
 
-def test_table_sentences_and_answer(kind):
+def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_are_said_once(kind):
     result = made(kind.name)
     table = result.curves.table()
     assert len(table) > 0
     assert not table.map(lambda cell: isinstance(cell, str) and cell == "nan").any(axis=None)
     assert table.attrs["caption"].endswith(".")
-    said = result.curves.summary().split("\n")
-    assert all(re.search(r"[.:)]$", line) for line in said), said
-    answer = kind.answer(results.prepare(result)[1])
-    assert answer.endswith(".")
-    assert "nan" not in answer.lower()
+    said = list(kind.statements(results.prepare(result)[1]))
+    first, lines = said[0], result.curves.summary().split("\n")
+    assert first.role == "answer"
+    assert {each.role for each in said} <= {"answer", "detail", "caution"}
+    assert all(re.search(r"[.:)]$", line) for line in (*lines, *(each.text for each in said))), said
+    assert len({each.text for each in said}) == len(said)
+    assert len(first.text.split()) <= 60, first
+    assert len(set(lines)) == len(lines) <= 12
+    answers = [kind.answer(results.prepare(result)[1])]
+    if "task" in result.dims:
+        answers.append(kind.answer(results.prepare(result.isel(task=0, drop=True))[1]))
+    assert all(answer.endswith(".") for answer in answers)
+    assert "nan" not in answers[0].lower()
 
 
 def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
@@ -254,33 +262,9 @@ def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     assert result.curves.bibtex().count("\n@") == len(result.attrs["references"].split("; "))
 
 
-def test_answer_of_one_task(kind):
-    result = made(kind.name)
-    if "task" not in result.dims:
-        pytest.skip("has no tasks")
-    answer = kind.answer(results.prepare(result.isel(task=0, drop=True))[1])
-    assert answer.endswith(".")
-
-
 @pytest.mark.parametrize("cell", HAVE)
 def test_a_cell_that_not_all_kinds_need_is_there(cell):
     assert {name for name in kinds.NAMES if getattr(kinds.kind(name), cell)} == HAVE[cell]
-
-
-def test_statements_begin_with_the_answer_and_are_sentences_said_once(kind):
-    said = list(kind.statements(results.prepare(made(kind.name))[1]))
-    assert said[0].role == "answer"
-    assert {each.role for each in said} <= {"answer", "detail", "caution"}
-    assert all(re.search(r"[.:)]$", each.text) for each in said)
-    assert len({each.text for each in said}) == len(said)
-
-
-def test_the_answer_has_at_most_sixty_words_and_the_summary_twelve_lines(kind):
-    _, result = results.prepare(made(kind.name))
-    first = next(each.text for each in kind.statements(result) if each.role == "answer")
-    assert len(first.split()) <= 60, first
-    assert len(result.curves.summary().split("\n")) <= 12
-    assert len(set(result.curves.summary().split("\n"))) == len(result.curves.summary().split("\n"))
 
 
 def test_the_summary_of_a_tree_of_twenty_tasks_has_at_most_thirty_lines():

@@ -177,12 +177,9 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
 
 def _in_lines(said: Sequence[Statement], most: int) -> list[str]:
     """Return the answer, the cautions and as many details as there is room for, in the order in which they come."""
-    kept = list(said)
-    for role in ("detail", "caution", "answer"):
-        for each in reversed(said):
-            if len(kept) > most and each.role == role:
-                kept.remove(each)
+    kept_first = ("answer", "caution", "detail")
     order = ("answer", "detail", "caution")
+    kept = sorted(said, key=lambda each: kept_first.index(each.role))[:most]
     return [each.text for each in sorted(kept, key=lambda each: order.index(each.role))]
 
 

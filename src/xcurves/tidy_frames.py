@@ -63,9 +63,9 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     if not isinstance(data, xr.DataArray | xr.Dataset):
         raise TypeError(f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result")
     if isinstance(data, xr.DataArray):
-        return _curves_frame(data.to_dataset(name=data.name or "score"), data.attrs)
+        return _curves_frame(data.to_dataset(name=data.name or "score").assign_attrs(data.attrs))
     if find_kind(data) is None and set(DIMS) & set(data.dims):
-        return _curves_frame(data, data.attrs)
+        return _curves_frame(data)
     kind, result = prepare(data)
     dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
     for name, coord in result.coords.items():
@@ -88,7 +88,7 @@ def no_frame_method(frame: Any, name: str) -> str:
     )
 
 
-def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
     known = (*DIMS, EVALUATION)
     dims = [*(dim for dim in data.dims if dim not in known), *(dim for dim in known if dim in data.dims)]
     for dim in dims:
@@ -98,7 +98,7 @@ def _curves_frame(data: xr.Dataset, attrs: Mapping[Hashable, Any]) -> pd.DataFra
             raise ValueError(f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}")
         _check_text(dim, labels)
     data = native_labels(data)
-    frame = _described_frame(data, dims, attrs)
+    frame = _described_frame(data, dims, data.attrs)
     if has_own_levels(data):
         labelled = [*dims[:-1], "training"]
         dims = dims[:-1]
@@ -142,8 +142,7 @@ def _described_frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[
         frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
     else:
         frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
-    carried = {name: value for name, value in attrs.items() if name not in _DESCRIBED}
     told = {name: data.variables[name].attrs for name in frame if name in data.variables}
     described = {key: {name: of[key] for name, of in told.items() if key in of} for key in _DESCRIBED}
-    frame.attrs = dict(carried) | described
+    frame.attrs = {name: value for name, value in attrs.items() if name not in _DESCRIBED} | described
     return frame

@@ -25,9 +25,10 @@ def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArra
     has = curves.notnull()
     known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
     known = known.compute()
+    in_grid = known["in_grid"]
     names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
     counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
-    n_levels = known["in_grid"].to_numpy().reshape(len(names))
+    n_levels = in_grid.to_numpy().ravel()
     why = []  # of each task, "" where its algorithms can be compared
     for task, name in enumerate(names):
         one = slice(task, task + 1)
@@ -45,10 +46,9 @@ def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArra
         raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
     if not any(why):
         return curves, {}, {}
-    extra = labels.extra_dims(curves)
-    compared = np.array([not reason for reason in why]).reshape([curves.sizes[dim] for dim in extra])
+    compared = in_grid.copy(data=np.reshape([not reason for reason in why], in_grid.shape))
     left_out = "\n".join(reason for reason in why if reason)
-    return curves.where(xr.DataArray(compared, dims=extra)), {}, {"left_out": left_out}
+    return curves.where(compared), {}, {"left_out": left_out}
 
 
 def is_error(curves: xr.DataArray) -> bool:

@@ -115,13 +115,14 @@ def _tick_labels(levels: Floats, transform: Any) -> list[str]:
     """Return labels of levels, "" where a label would touch the one before it or the last one."""
     x = transform.transform(levels)
     least = _LABEL_GAP * (x[-1] - x[0])
-    said = [True] * len(levels)
+    labels = [short_level(level) for level in levels]
     before = x[0]
     for place in range(1, len(levels) - 1):
-        said[place] = x[place] - before >= least and x[-1] - x[place] >= least
-        before = x[place] if said[place] else before
-    labels = [short_level(level) for level in levels]
-    return [label if shown else "" for label, shown in zip(labels, said, strict=True)]
+        if min(x[place] - before, x[-1] - x[place]) >= least:
+            before = x[place]
+        else:
+            labels[place] = ""
+    return labels
 
 
 def short_level(level: float) -> str:
@@ -159,10 +160,11 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
         for side, bound in enumerate((group.low, group.high)):
             here = np.isinf(bound) & np.isfinite(group.value)
             edge = np.full(np.count_nonzero(here), limits[side])
+            rows = group.y[here]
+            color = group.style.color
             if len(edge):
-                look: dict[str, Any] = {"color": group.style.color, "gid": "arrow"}
-                ax.hlines(group.y[here], edge, group.value[here], color=group.style.color, zorder=1.5)
-                ax.scatter(edge, group.y[here], marker="<>"[side], s=20, clip_on=False, zorder=3, **look)
+                ax.hlines(rows, edge, group.value[here], color=color, zorder=1.5)
+                ax.scatter(edge, rows, marker="<>"[side], s=20, clip_on=False, zorder=3, color=color, gid="arrow")
     ax.set_xlim(limits)
 
 
@@ -174,29 +176,25 @@ def fill_band(ax: Axes, x: Floats, low: Floats, high: Floats, style: Style, **lo
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
-    words = {str(name): coord for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
-    of_algorithms = [name for name in ("algorithm", *_SIDES) if name in words]
-    known = list(dict.fromkeys(name for each in of_algorithms for name in np.ravel(words[each].to_numpy())))
+    words = {str(name): coord.to_numpy() for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    algorithms = {name: words[name].ravel().tolist() for name in ("algorithm", *_SIDES) if name in words}
+    known = [name for names in algorithms.values() for name in names]
     shown = {
-        name: _drawn_names(
-            coord, known if name in of_algorithms else list(dict.fromkeys(np.ravel(coord.to_numpy()).tolist()))
-        )
-        for name, coord in words.items()
+        name: _drawn_names(names, known if name in algorithms else names.ravel().tolist())
+        for name, names in words.items()
     }
-    if "pair" in shown and set(_SIDES) <= shown.keys():
-        a, b, pairs = (np.ravel(shown[name]) for name in (*_SIDES, "pair"))
-        long = max((len(str(pair)) for pair in words["pair"].to_numpy().ravel()), default=0) > _LONG
-        pairs = np.array([f"{x} -\n{y}" for x, y in zip(a, b, strict=True)] if long else pairs)
-        shown["pair"] = pairs.reshape(words["pair"].shape)
-    data = data.assign_coords({name: words[name].copy(data=values) for name, values in shown.items()})
-    variables: list[Any] = [data, *data.coords.values()]
-    variables += data.data_vars.values() if isinstance(data, xr.Dataset) else []
-    for variable in variables:
+    pairs = words.get("pair", np.array([]))
+    if set(_SIDES) <= shown.keys() and max((len(str(pair)) for pair in pairs.flat), default=0) > _LONG:
+        sides = zip(*(shown[name].flat for name in _SIDES), strict=True)
+        shown["pair"] = np.array([f"{a} -\n{b}" for a, b in sides]).reshape(pairs.shape)
+    data = data.assign_coords({name: data[name].copy(data=values) for name, values in shown.items()})
+    variables: Any = data.variables if isinstance(data, xr.Dataset) else data.coords
+    for variable in (data, *variables.values()):
         variable.attrs = {key: _safe(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 
 
-def _drawn_names(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
+def _drawn_names(names: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
     """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
     written = {name: _with_escapes(name) if isinstance(name, str) else name for name in known}
     for name, said in written.items():
@@ -206,9 +204,7 @@ def _drawn_names(names: xr.DataArray, known: Sequence[Any]) -> NDArray[Any]:
     for place, (name, said) in enumerate(written.items(), 1):
         said = f"{said} ({place})" if said in alike else said
         written[name] = _safe(said) if isinstance(said, str) else said
-    shown = names.to_numpy().astype(object)
-    for at, name in np.ndenumerate(shown):
-        shown[at] = written.get(name, name)
+    shown: NDArray[Any] = np.vectorize(written.get, otypes=[object])(names)
     return shown if names.dtype.kind == "O" else shown.astype(str)
 
 

@@ -111,7 +111,7 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
     packed: xr.DataArray = xr.apply_ufunc(
         replace(job, context=replace(job.context, names=[])),
         *(reduced or [curves.drop_vars(curves.coords)]),
-        *(each.chunk({**chunks, **{dim: -1 for dim in each.dims if dim not in chunks}}) for each in others),
+        *(each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others),
         names.chunk(chunks),
         input_core_dims=[*([["_subset", "_number"]] * len(reduced) or [list(core)]), *own, ["_name"]],
         output_core_dims=[["_packed"]],
@@ -125,38 +125,30 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
 def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
     """Reduce chunks, dims (..., algorithm, run, training), each along training, and merge them in a tree."""
     import dask.array as da
-    from dask.layers import ArraySliceDep
 
-    training, subset, number = curves.ndim - 1, curves.ndim, curves.ndim + 1
-    whole, lead = reduction.whole(job.shape), tuple(range(curves.ndim - 3))
+    training = curves.ndim - 1
+    whole = reduction.whole(job.shape)
     curves = curves.rechunk(dict.fromkeys([training - 2, training - 1, *[training] * whole], -1))
-    blockwise: Any = da.blockwise  # dask has no annotations
-    parts = blockwise(
+    stretches = curves.chunks[training]
+    parts = curves.map_blocks(  # to dims (..., subset, number, stretch)
         _measure_chunk,
-        (*lead, subset, training, number),
-        curves,
-        tuple(range(curves.ndim)),
-        ArraySliceDep((curves.chunks[training],)),
-        (training,),
+        da.arange(sum(stretches), chunks=(stretches,)),
         job=replace(job, context=replace(job.context, names=[])),
         reduction=reduction,
-        new_axes={subset: len(job.subsets or [0]), number: reduction.size(job.shape)},
-        adjust_chunks={training: 1},
-        align_arrays=False,
-        concatenate=True,
+        chunks=(*curves.chunks[:-3], len(job.subsets or [0]), reduction.size(job.shape), (1,) * len(stretches)),
         dtype=np.float64,
-        meta=np.empty((0,) * (len(lead) + 3)),
+        meta=np.empty((0,) * curves.ndim),
     )
-    if parts.shape[-2] == 1:
-        return parts[(*[slice(None)] * (len(lead) + 1), 0)]
+    if len(stretches) == 1:
+        return parts[..., 0]
     merge = partial(_merge, reduction=reduction, shape=job.shape)
     reduce: Any = da.reduction
-    return reduce(parts, chunk=_keep, combine=merge, aggregate=merge, axis=len(lead) + 1, dtype=np.float64)
+    return reduce(parts, chunk=_keep, combine=merge, aggregate=merge, axis=training, dtype=np.float64)
 
 
 @one_blas_thread()
-def _measure_chunk(curves: Floats, levels: tuple[slice], *, job: Job, reduction: Reduction) -> Floats:
-    return job.measure(reduction, curves, levels[0])[..., np.newaxis, :]
+def _measure_chunk(curves: Floats, levels: NDArray[np.intp], *, job: Job, reduction: Reduction) -> Floats:
+    return job.measure(reduction, curves, slice(levels[0], levels[-1] + 1))[..., np.newaxis]
 
 
 def _keep(numbers: Floats, **_: Any) -> Floats:
@@ -166,9 +158,9 @@ def _keep(numbers: Floats, **_: Any) -> Floats:
 @one_blas_thread()
 def _merge(numbers: Floats, *, reduction: Reduction, shape: tuple[int, int, int], keepdims: bool, **_: Any) -> Floats:
     if numbers.size == 0:  # dask infers the type of the output
-        return np.asarray(numbers.sum(axis=-2, keepdims=keepdims))
-    merged = reduction.merge(numbers, shape)
-    return merged[..., np.newaxis, :] if keepdims else merged
+        return np.asarray(numbers.sum(axis=-1, keepdims=keepdims))
+    merged = reduction.merge(np.moveaxis(numbers, -1, -2), shape)
+    return merged[..., np.newaxis] if keepdims else merged
 
 
 def unpack_variables(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:

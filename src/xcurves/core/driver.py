@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -103,9 +102,10 @@ def per_task(
     the core dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and
     `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
-    dims = {name: var.core for name, var in kind.variables.items() if var.when is None or var.when in when}
+    asked = {name: var for name, var in kind.variables.items() if var.when is None or var.when in when}
+    own = {JOINED: joined or JOINED}
+    dims = {name: tuple(own.get(dim, dim) for dim in var.core) for name, var in asked.items()}
     known = {dim: len(names) for dim, names in kind.own_dims().items()} | {str(dim): curves.sizes[dim] for dim in core}
-    known |= {JOINED: curves.sizes[joined]} if joined else {}
     job = Job(
         name=kind.name,
         kernel=kernel,
@@ -121,9 +121,6 @@ def per_task(
         order=label_order(curves, core),
     )
     variables = compute(job, curves, *others, cure=cure)
-    if joined:
-        dims_of = {name: [joined if dim == JOINED else dim for dim in each.dims] for name, each in variables.items()}
-        variables = {name: xr.Variable(dims_of[name], each.data) for name, each in variables.items()}
     kept: dict[Hashable, Any] = {name: each for name, each in curves.coords.items() if not set(each.dims) & set(core)}
     used = {dim for each in variables.values() for dim in each.dims}
     kept |= {dim: curves[dim] for dim in core if dim in used and dim in curves.coords}
@@ -200,19 +197,15 @@ class Job:
     def results(self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False) -> dict[str, Any]:
         """Return the variables of all tasks, given curves or what each reduction made of them."""
         groups, found = [], []
-        everything = self._group((*data, *others), np.arange(len(data[0])), np.ones((0, 0), bool))
-        for group in self._groups(data, others) if set(DIMS) <= set(self.core) else [everything]:
+        for group in self._groups(data, others):
             found.append(self.kernel(group, **self.options))
             groups.append(group._replace(data=()))  # copies of curves are held for one group at a time
-        sizes = dict(self.layout.sizes)
+        layout = self.layout
         if self.trim and not padded:
-            trimmed = [(name, dims.index(self.trim)) for name, dims in self.layout.dims.items() if self.trim in dims]
+            trimmed = [(name, dims.index(self.trim)) for name, dims in layout.dims.items() if self.trim in dims]
             lengths = [each[name].shape[1 + axis] for each in found for name, axis in trimmed if name in each]
-            sizes[self.trim] = max(lengths, default=0)
-        out = {
-            name: self._collect(name, tuple(sizes[dim] for dim in dims), groups, found)
-            for name, dims in self.layout.dims.items()
-        }
+            layout = replace(layout, sizes={**layout.sizes, self.trim: max(lengths, default=0)})
+        out = {name: self._collect(name, layout.shape(name), groups, found) for name in layout.dims}
         if set(DIMS) <= set(self.core) and self.layout.dims.get("n_runs") == ("algorithm",):
             members = np.array(self.subsets or [range(self.layout.sizes["algorithm"])])
             for group in groups:
@@ -228,29 +221,37 @@ class Job:
         self, data: Any, tasks: Indices, present: Any, grid: Indices | None = None, subsets: Indices | None = None
     ) -> Group:
         """Return some tasks as a group."""
-        context, grid = self.context, np.zeros((len(tasks), 0), np.intp) if grid is None else grid
+        grid = np.zeros((len(tasks), 0), np.intp) if grid is None else grid
         subsets = tasks * 0 if subsets is None else subsets
-        members = self.subsets[subsets[0]] if self.subsets else range(len(context.algorithms))
-        words = [context.algorithms[member] for member in members]
-        names = [context.names[task] for task in tasks]
-        return Group(data, present, grid, names, words, context, tasks, subsets, self.layout)
+        names = [self.context.names[task] for task in tasks]
+        return Group(data, present, grid, names, self._words(subsets[0]), self.context, tasks, subsets, self.layout)
+
+    def _words(self, subset: int) -> list[str]:
+        """Return the algorithms of a subset as messages write them."""
+        words = self.context.algorithms
+        return [words[member] for member in self.subsets[subset]] if self.subsets else words
 
     def _groups(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
-        """Yield tasks with the same runs and equally many levels; with several subsets, each of these by itself."""
-        context = self.context
-        if not self.reduce:
+        """Yield tasks that a kernel computes together."""
+        if not set(DIMS) <= set(self.core):
+            yield self._group((*data, *others), np.arange(len(data[0])), np.ones((0, 0), bool))
+        elif self.reduce:
+            yield from self._reduced(data, others)
+        else:
             yield from self._unreduced(data[0], others)
-            return
+
+    def _reduced(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
+        """Yield groups of what reductions made of curves; of several subsets, each by itself."""
+        context = self.context
         parts = [
             reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
             for reduction, each in zip(self.reduce, data, strict=True)
         ]
-        n_tasks, n_subsets, every = len(data[0]), len(self.subsets or [0]), range(len(context.algorithms))
-        words = [[context.algorithms[i] for i in subset] for subset in self.subsets or [every]]
+        n_tasks, n_subsets = len(data[0]), len(self.subsets or [0])
         counts = parts[0].counts.reshape(n_tasks, n_subsets, -1)
         n_levels = parts[0].n_levels.reshape(n_tasks, n_subsets)
         of_subsets = [
-            run_checks.check_runs(counts[:, i], n_levels[:, i], context.names, words[i], context.runs)
+            run_checks.check_runs(counts[:, i], n_levels[:, i], context.names, self._words(i), context.runs)
             for i in range(n_subsets)
         ]
         present = np.stack(of_subsets, axis=1).reshape(-1, *of_subsets[0].shape[1:])
@@ -258,7 +259,7 @@ class Job:
             tasks, subsets = np.divmod(cells, n_subsets)
             of_cells = parts
             if len(cells) < n_levels.size:
-                of_cells = [type(part)(*(each[cells] for each in part)) for part in parts]
+                of_cells = [part._make(each[cells] for each in part) for part in parts]
             more = (each[tasks] for each in others)
             yield self._group((*of_cells, *more), tasks, present[cells[0]], subsets=subsets)
 
@@ -273,8 +274,12 @@ class Job:
             levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
             yield self._group((flat, *others), np.arange(n_tasks), np.ones(curves.shape[1:-1], bool), levels)
             return
-        in_grid, present = run_checks.check_scores(flat, context.names, context.algorithms, context.runs)
-        for tasks in alike(present, in_grid.sum(axis=-1)):
+        has = ~np.isnan(flat)
+        in_grid = np.asarray(has.any(axis=1))
+        counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
+        sizes = in_grid.sum(axis=-1)
+        present = run_checks.check_runs(counts, sizes, context.names, context.algorithms, context.runs)
+        for tasks in alike(present, sizes):
             levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
             some = flat[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
             data = (np.take_along_axis(some, levels[:, np.newaxis], axis=2), *(each[tasks] for each in others))
@@ -284,11 +289,9 @@ class Job:
         self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
     ) -> NDArray[Any]:
         """Return a variable of all tasks, each value of a group where it belongs."""
-        n_tasks, dims = len(self.context.names), self.layout.dims[name]
-        if len(groups) == 1 and name in found[0] and np.shape(found[0][name]) == (n_tasks, *shape):
-            return np.asarray(found[0][name], self.integers.get(name, np.float64))
+        dims = self.layout.dims[name]
         nothing = 0 if name in self.integers else np.nan
-        out: NDArray[Any] = np.full((n_tasks, *shape), nothing, self.integers.get(name, np.float64))
+        out: NDArray[Any] = np.full((len(self.context.names), *shape), nothing, self.integers.get(name, np.float64))
         for group, each in zip(groups, found, strict=True):
             if name not in each:
                 continue
@@ -309,12 +312,11 @@ class Job:
 
         *blocks, names = arrays
         lead = names.shape[:-1]
+        flat = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks]
         n_data = len(self.reduce) or 1
-        data = [each.reshape(prod(lead), *each.shape[len(lead) :]) for each in blocks[:n_data]]
-        others = [each.reshape(prod(lead), *each.shape[len(lead) :]) for each in blocks[n_data:]]
         own = replace(self, context=replace(self.context, names=names.ravel().tolist()))
         with chunking.one_blas_thread():
-            return self.layout.pack(own.results(data, others, padded=True), lead)
+            return self.layout.pack(own.results(flat[:n_data], flat[n_data:], padded=True), lead)
 
     @property
     def __name__(self) -> str:

@@ -89,13 +89,12 @@ def escape_controls(words: str) -> str:
 
 def native_labels(data: _Data) -> _Data:
     """Return the data with labels of numpy in the machine's byte order: pandas cannot look up others."""
-    known = data.coords.variables
-    foreign = [dim for dim in data.dims if dim in known and not getattr(known[dim].dtype, "isnative", False)]
     native = {}
-    for dim in foreign:
-        values, of_numpy = known[dim].to_numpy(), isinstance(known[dim].dtype, np.dtype)
-        values = values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
-        native[dim] = (dim, values, known[dim].attrs)
+    for dim, label in data.coords.variables.items():
+        if dim in data.dims and not getattr(label.dtype, "isnative", False):
+            values, of_numpy = label.to_numpy(), isinstance(label.dtype, np.dtype)
+            values = values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
+            native[dim] = (dim, values, label.attrs)
     return data.assign_coords(native) if native else data
 
 

@@ -149,9 +149,9 @@ def _write_numbers(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str,
     light = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
         said = form.format(values[row, column]).replace("0.", ".", 1)
-        ax.text(column, row, said, ha="center", va="center", fontsize=size, gid="bold" if bold[row, column] else None,
-                fontweight="bold" if bold[row, column] else "normal",
-                color="white" if light[row, column] < _DARK else "black")  # fmt: skip
+        look: dict[str, Any] = {"gid": "bold", "fontweight": "bold"} if bold[row, column] else {}
+        ax.text(column, row, said, ha="center", va="center", fontsize=size,
+                color="white" if light[row, column] < _DARK else "black", **look)  # fmt: skip
 
 
 def _algorithms_of(result: xr.Dataset) -> list[Any]:

@@ -70,23 +70,14 @@ class Context:
             validation.check_rng(rng),
         )
 
-    def plan(
-        self, sizes: tuple[int, ...], *, labelled: bool = False, allow_exact: bool = True, work: int = 1
-    ) -> plans.RunPlan:
+    def plan(self, sizes: tuple[int, ...], **options: Any) -> plans.RunPlan:
         """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""
-        asked = (sizes, labelled, allow_exact, work)
+        asked = (sizes, *options.items())
         plan = self._plan.get(asked)
         if plan is None:
+            plan = plans.plan_runs(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy, **options)
             self._plan.clear()
-            plan = self._plan[asked] = plans.plan_runs(
-                sizes,
-                self.n_resamples,
-                paired=self.paired,
-                labelled=labelled,
-                allow_exact=allow_exact,
-                work=work,
-                entropy=self.entropy,
-            )
+            self._plan[asked] = plan
         return plan
 
     @cached_property
@@ -138,23 +129,6 @@ def check_runs(
             f"{lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels{more}"
         )
     return np.asarray(counts > 0)
-
-
-def check_scores(
-    curves: NDArray[np.float64],
-    names: Sequence[str],
-    algorithms: Sequence[str],
-    runs: Sequence[str],
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the grids of tasks, shape (task, level), and which runs are present, shape (task, algorithm, run).
-
-    `curves` have the shape (task, ..., level); those that lack levels of the grid, or are infinite, are an error.
-    """
-    flat = curves.reshape(len(names), -1, curves.shape[-1])
-    has = ~np.isnan(flat)
-    grid = np.asarray(has.any(axis=1))
-    counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
-    return grid, check_runs(counts, grid.sum(axis=-1), names, algorithms, runs)
 
 
 def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: Sequence[str]) -> None:
@@ -240,7 +214,13 @@ def check_groups(
         raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
     if sizes.max() < 2:
         raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
-    gone = present.any(axis=0) & ~present & (sizes > 0)[:, np.newaxis] & paired
+    if paired:
+        check_pairs(present, name, algorithms, runs)
+
+
+def check_pairs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
+    """Refuse a task, `present` of shape (algorithm, run), in which an algorithm with runs lacks one of another's."""
+    gone = present.any(axis=0) & ~present & present.any(axis=1, keepdims=True)
     for algorithm in np.flatnonzero(gone.any(axis=1))[:1]:
         lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
         raise ValueError(
@@ -270,8 +250,6 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
 
 def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Return the indices of equal rows, in the order in which they come; columns may be many."""
-    if len(values) == 1:
-        return [np.zeros(1, np.intp)]
     rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return [np.flatnonzero(group == number) for number in np.argsort(first)]

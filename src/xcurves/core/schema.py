@@ -236,12 +236,8 @@ class ResultKind:
         described = {}
         for name, variable in variables.items():
             var = self.variables[name]
-            variable = variable if variable.dtype == var.dtype else variable.copy(data=variable.data.astype(var.dtype))
-            variable.attrs = {
-                "long_name": var.long_name,
-                **_unit(var, known.get(name, known.get(var.units, var.units))),
-            }
-            described[name] = variable
+            said = _described(var, known.get(name, known.get(var.units, var.units)))
+            described[name] = xr.Variable(variable.dims, variable.data.astype(var.dtype, copy=False), said)
         own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
         dims = {dim for variable in described.values() for dim in variable.dims}
         labels = {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}
@@ -249,7 +245,7 @@ class ResultKind:
         found = result.variables
         for name, var in self.coordinates().items():
             if name in found and not found[name].attrs:
-                found[name].attrs = {"long_name": var.long_name, **_unit(var, known.get(var.units, var.units))}
+                found[name].attrs = _described(var, known.get(var.units, var.units))
         for dim in result.xindexes.keys() & LONG_NAMES.keys():
             found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
         return result
@@ -307,8 +303,8 @@ def _units(given: xr.DataArray) -> dict[str, str]:
     return {"score": score, "score^2": score if score in ("", "1") else f"({score})^2", "training": training}
 
 
-def _unit(var: Var, units: str) -> dict[str, str]:
-    """Return the attribute that says a unit; words, which no unit library reads, go to `comment`."""
-    if not units:
-        return {"comment": f"in the unit of {var.units}"}
-    return {"comment": f"unit: {units}"} if " " in units else {"units": units}
+def _described(var: Var, units: str) -> dict[str, str]:
+    """Return the attributes of a variable; words as its unit, which no unit library reads, go to `comment`."""
+    if units and " " not in units:
+        return {"long_name": var.long_name, "units": units}
+    return {"long_name": var.long_name, "comment": f"unit: {units}" if units else f"in the unit of {var.units}"}

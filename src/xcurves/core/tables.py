@@ -58,9 +58,11 @@ def pairs_by_size(
     """Return the pairs of one task, turned, the largest first."""
     found = turned_pairs(result, size, signed, shares).isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
     lower, a, b = (found[name].to_numpy() for name in ("_lower", "algorithm_a", "algorithm_b"))
-    sides = {"algorithm_a": np.where(lower, b, a), "algorithm_b": np.where(lower, a, b)}
-    named = {name: ("pair", values) for name, values in (sides | {"pair": found["pair_turned"].to_numpy()}).items()}
-    return found.drop_vars(["pair_turned", "_lower"]).assign_coords(named)
+    return found.drop_vars(["pair_turned", "_lower"]).assign_coords(
+        algorithm_a=("pair", np.where(lower, b, a)),
+        algorithm_b=("pair", np.where(lower, a, b)),
+        pair=found["pair_turned"].to_numpy(),
+    )
 
 
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:

@@ -34,7 +34,6 @@ Rng = int | np.random.Generator | None
 Bar = Callable[..., Iterable[Any]]
 
 _ASKED_FIRST = ("run", "algorithm", "training")
-_AT_ONCE = 2**20  # levels
 _LONG_CALL = 5.0  # seconds after which a call shows a bar by itself
 
 
@@ -371,17 +370,13 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
         raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
-    every = levels.values
-    for start in range(0, len(every), _AT_ONCE):
-        values = every[start : start + _AT_ONCE + 1].astype(np.float64)
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"training must be finite; got {values[~np.isfinite(values)][0]}. "
-                "Drop it: da.isel(training=np.isfinite(da.training))"
-            )
-        for fall in np.flatnonzero(values[1:] <= values[:-1])[:1]:
-            before, after = values[fall], values[fall + 1]
-            cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
-            raise ValueError(
-                f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}"
-            )
+    values = levels.to_numpy().astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"training must be finite; got {values[~np.isfinite(values)][0]}. "
+            "Drop it: da.isel(training=np.isfinite(da.training))"
+        )
+    for fall in np.flatnonzero(values[1:] <= values[:-1])[:1]:
+        before, after = values[fall], values[fall + 1]
+        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")

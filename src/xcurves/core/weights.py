@@ -76,10 +76,10 @@ def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.D
 
     Weights that are not negative are divided by their sum; those of both signs (a slope) stay as they are.
     """
-    if given is None or (isinstance(given, str) and given == "final"):
+    if given is None or isinstance(given, str):
+        if given not in (None, "final"):
+            raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
         return given
-    if isinstance(given, str):
-        raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
     weights = weights_on(curves, "training", given, "training_weights")
     if not weights.any():
         raise ValueError("training_weights are all zero. Give weight to at least one level")
@@ -119,13 +119,13 @@ class SumOfLevels:
         """Return the packed sums over some levels."""
         has = ~np.isnan(curves)
         in_grid = np.asarray(has.any(axis=(-3, -2)))
-        infinite = np.isinf(curves)
-        refused = np.isneginf(curves) if self.unreached else infinite
-        values = np.where(has & ~infinite, curves, 0.0)
+        finite = np.isfinite(curves)
+        refused = np.isneginf(curves) if self.unreached else has & ~finite
+        values = np.where(finite, curves, 0.0)
         if self.centred:
             pool = -3 if self.paired else (-3, -2)
-            n = np.count_nonzero(has & ~infinite, axis=pool, keepdims=True)
-            values -= np.where(has & ~infinite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
+            n = np.count_nonzero(finite, axis=pool, keepdims=True)
+            values -= np.where(finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
         by, uncovered = in_grid, np.zeros(in_grid.shape[:-1])
         if isinstance(self.weights, str):
             last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
@@ -137,18 +137,20 @@ class SumOfLevels:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
         sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
-        sums[(infinite & ~refused & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
+        if self.unreached:
+            sums[(np.isposinf(curves) & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
         counts = np.where(refused.any(axis=-1), np.nan, has.sum(axis=-1))
         parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
         return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
 
     def merge(self, numbers: Floats, shape: Shape) -> Floats:
         """Add the sums of stretches of training; of "final" only the last counts that has levels of the task."""
-        merged: Floats = numbers.sum(axis=-2)
+        merged = np.asarray(numbers.sum(axis=-2))
+        sums = slice(2 + shape[0] * shape[1], None)
         if isinstance(self.weights, str):
             last = numbers.shape[-2] - 1 - (numbers[..., ::-1, 0] > 0).argmax(axis=-1)
-            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :]
-            merged[..., 2 + shape[0] * shape[1] :] = kept[..., 2 + shape[0] * shape[1] :]
+            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)
+            merged[..., sums] = kept[..., 0, sums]
         return merged
 
     def unpack(self, numbers: Floats, shape: Shape) -> RunSums:

@@ -139,8 +139,8 @@ def curves_and_target(
     last, training, core = str(curves.dims[-1]), curves["training"], (*joined, "algorithm", "run", EVALUATION)
     if training.chunks is None:
         check_time_levels(training.to_numpy(), log=log)
-    scores = curves.drop_vars(["training", EVALUATION], errors="ignore")
-    scores = (scores if last == EVALUATION else scores.rename({last: EVALUATION})).transpose(..., *core)
+    bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
+    scores = bare.rename({last: EVALUATION}).transpose(..., *core)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     wanted = check_reference(of_task, "target", 0.0 if target is None else target)
     own = [in_label_order(training.transpose(*scores.dims), core)] if training.ndim > 1 else []
@@ -219,17 +219,12 @@ def _check_read(scores: Floats, group: Group) -> None:
     """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
     context, n = group.context, len(scores)
     names = group.names if len(group.names) == n else [""] * n
-    infinite = np.isinf(scores)
-    run_checks.check_size(np.where(infinite, 0.0, scores), names)
-    counts = np.where(infinite.any(axis=-1), np.nan, 0.0)
+    run_checks.check_size(scores, names)
+    counts = np.where(np.isinf(scores).any(axis=-1), np.nan, 0.0)
     run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
-    there = np.any(~np.isnan(scores), axis=-1)
-    lacking = there.any(axis=1, keepdims=True) & ~there & there.any(axis=2, keepdims=True)
-    for task, algorithm, run in np.argwhere(lacking & context.paired)[:1]:
-        raise ValueError(
-            f"{names[task]}paired=True needs every run in every algorithm; algorithm {context.algorithms[algorithm]} "
-            f"lacks run {context.runs[run]}. Select the common runs, or use paired=False"
-        )
+    for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
+        if context.paired:
+            run_checks.check_pairs(present, name, context.algorithms, context.runs)
 
 
 class Times(NamedTuple):

@@ -150,7 +150,7 @@ def speedup(
     groups = None if task is None else check_task_groups(curves, task, task_groups)
     joined = [] if task is None else [task]
     families = None if groups is None else np.array(groups.numbers)
-    reading, others, higher = None, [], higher_is_better
+    reading, others = None, []
     if of_times:
         core: tuple[str, ...] = (*joined, *names)
         taken = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
@@ -158,7 +158,9 @@ def speedup(
             budget = curves["budget"].astype(np.float64).broadcast_like(taken).transpose(*taken.dims)
             others = [in_label_order(budget.drop_vars("budget"), core)]
     else:
-        taken, others, core, reading = curves_and_target(curves, target, training_scale, higher=higher, joined=joined)
+        taken, others, core, reading = curves_and_target(
+            curves, target, training_scale, higher=higher_is_better, joined=joined
+        )
     first = np.sort(taken["algorithm"].to_numpy()).tolist()
     options = Options(reading, first.index(reference), target is not None, test == "randomization", families)
     needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)

@@ -86,10 +86,8 @@ def _early(result: xr.Dataset) -> list[str]:
 
 def _gaps(result: xr.Dataset, name: str, what: str) -> list[str]:
     """Return in which intervals some values are rejected."""
-    if name not in result or not (result[name] > 0).any():
-        return []
-    where = listed([words for words, one in cells_of(result, name) if one[name] > 0], 3)
-    return [f"{what} within the interval of {where} are rejected."]
+    where = [words for words, _ in cells_of(result, name, result[name] > 0)] if name in result else []
+    return [f"{what} within the interval of {listed(where, 3)} are rejected."] * bool(where)
 
 
 def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
