@@ -210,15 +210,30 @@ def check_positive(name: str, given: NDArray[Any], cure: str) -> Floats:
 def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
     if isinstance(at, str) and at == "largest":
-        has = errors.notnull()
-        has = has.any("run") if "run" in errors.dims else has
-        return xr.DataArray(errors["training"].where(has).max("training").variable)
+        return xr.DataArray(
+            xr.apply_ufunc(
+                _largest,
+                errors.variable,
+                kwargs={"sizes": errors["training"].to_numpy(), "folds": "run" in errors.dims},
+                input_core_dims=[[dim for dim in errors.dims if dim not in extra]],
+                dask="parallelized",
+                output_dtypes=[np.float64],
+                dask_gufunc_kwargs={"allow_rechunk": True},
+            )
+        )
     where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
         raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
     check_n("at", np.unique(where.to_numpy()))
     return bare(where.astype(np.float64))
+
+
+def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
+    """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
+    has = ~np.isnan(errors)
+    measured = np.asarray(has.any(axis=-2) if folds else has)
+    return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
 
 
 def bare(array: xr.DataArray) -> xr.DataArray:
