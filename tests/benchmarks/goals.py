@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import distributions, learning, profiles, scaling, test_experiments, test_frames, workloads
 from benchmarks.table import EXACT, LARGE, PAPER, print_machine, show
 from benchmarks.workloads import WORKLOADS, Workload
-from xcurves import tutorial
+from xcurves import archive, tutorial
 from xcurves.kernels import contrasts, ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -282,9 +282,21 @@ def experiment_goals() -> list[Goal]:
     ]
 
 
+def archive_goals() -> list[Goal]:
+    """Return the goal of an archive: ours makes its digest, and reads names, attributes and text back."""
+    scores = curves(10, 5, 20, 1_000).to_dataset()
+
+    def in_folder(write: Callable[[Path], Any]) -> None:
+        with TemporaryDirectory() as folder:
+            write(Path(folder) / "curves.nc")
+
+    ours, peer = partial(archive.write, scores), scores.to_netcdf
+    return [Goal("`archive.write` of 8 MB: `to_netcdf`", partial(in_folder, ours), partial(in_folder, peer), 0.4)]
+
+
 FAMILIES = (
     anova_goals, profile_goals, distribution_goals, band_goals, frame_goals, learning_goals, scaling_goals, task_goals,
-    plan_goals, experiment_goals,
+    plan_goals, experiment_goals, archive_goals,
 )  # fmt: skip
 
 

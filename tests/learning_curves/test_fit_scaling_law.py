@@ -233,6 +233,16 @@ def test_later_calls_give_what_the_fit_gives_itself():
     assert fit.curves.predict_loss(model_size=[1e9, 1e10], tokens=[1e11, 1e12]).prediction.shape == (2, 2)
 
 
+def test_later_runs_are_predicted_along_their_own_dim():
+    earlier, later = (grid(seed).stack(run=["model_size", "tokens"]).reset_index("run") for seed in (0, 1))
+    later = later.isel(run=slice(20, None))
+    fit = earlier.curves.fit_scaling_law()
+    found = fit.curves.predict_loss(model_size=later.model_size, tokens=later.tokens)
+    assert found.sizes["run"] == 16
+    alone = [fit.curves.predict_loss(model_size=each.model_size, tokens=each.tokens) for each in later.transpose("run")]
+    np.testing.assert_allclose(found.prediction, [float(each.prediction) for each in alone], rtol=1e-13)
+
+
 def test_answers_say_size_tokens_and_their_intervals():
     fit = xcurves.fit_scaling_law(grid(), compute=5.8e23)
     lines = fit.curves.summary().split("\n")

@@ -155,7 +155,7 @@ def check_cost(flops: float) -> float:
 
 
 FLAGS = ("at_bound", "unfit", "loss", "fitted", "backtest_prediction", "extrapolated", "ratio_extrapolated")
-_N_ARRAYS = 9  # that `laws_of` returns
+_N_ARRAYS = 8  # that `laws_of` returns
 _READ = ("at_bound", "backtest_error", "exponent_backtest_error", "n_opt_backtest_error", "n_runs")
 
 
@@ -256,15 +256,17 @@ def laws_of(fit: xr.Dataset) -> list[xr.DataArray]:
     if missing or lost or fit.sizes["param"] < len(PARAMS):
         what = (missing or lost or ["param"])[0]
         raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select laws only, before this call")
-    runs = [fit[name].where(fit["loss"].notnull()).transpose(..., "run") for name in SIZES]
+    n, d = (fit[name].where(fit["loss"].notnull()) for name in SIZES)
+    ends = [getattr(each, end)("run") for each in (n, d, d / n) for end in ("min", "max")]
+    extent = xr.concat([*ends, (n * d).max("run")], "_extent", coords="minimal", compat="override")
     estimate = fit["estimate"].transpose(..., "param")
     about = {"history": fit.attrs.get("history"), "units": fit["loss"].attrs.get("units")}
     estimate.attrs = {name: each for name, each in about.items() if each}
-    return [estimate, fit["covariance"].transpose(..., "param", "cov_param"), *(fit[name] for name in _READ), *runs]
+    return [estimate, fit["covariance"].transpose(..., "param", "cov_param"), *(fit[name] for name in _READ), extent]
 
 
 def known_of(*arrays: Floats) -> Known:
     """Return laws from what `laws_of` gave, laws on the first axis."""
-    estimate, covariance, at_bound, rho, nu_exponent, nu_n, n_runs, n, d = arrays
+    estimate, covariance, at_bound, rho, nu_exponent, nu_n, n_runs, extent = arrays
     degrees = n_runs - (~(at_bound > 0) & ~np.isnan(estimate)).sum(axis=1)
-    return Known(estimate, covariance, degrees, rho, nu_exponent, nu_n, scaling_intervals.extent_of(n, d))
+    return Known(estimate, covariance, degrees, rho, nu_exponent, nu_n, extent)
