@@ -185,8 +185,11 @@ def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
 def _placement_sums(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
     """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
     upto, first = deals.cumsum(axis=-1, dtype=np.int32), deals.astype(float)
-    of_first = (upto[:, ties.last] + (upto - deals)[:, ties.first]) / 2  # how many firsts stand below, ties half
+    before = upto - deals
+    if not ties.none:
+        upto, before = upto[:, ties.last], before[:, ties.first]
+    of_first = (upto + before) / 2  # how many firsts stand below, ties half
     of_second = ties.below - of_first
-    squares_a = np.einsum("di,di->d", first * of_second, of_second)
+    wins = first * of_second
     squares_b = np.einsum("di,di->d", (1 - first) * of_first, of_first)
-    return np.einsum("di,di->d", first, of_second), squares_a, squares_b
+    return wins.sum(axis=-1), np.einsum("di,di->d", wins, of_second), squares_b
