@@ -215,10 +215,10 @@ def check_groups(
     if sizes.max() < 2:
         raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
     if paired:
-        check_pairs(present, name, algorithms, runs)
+        check_paired_runs(present, name, algorithms, runs)
 
 
-def check_pairs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
+def check_paired_runs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which an algorithm with runs lacks one of another's."""
     gone = present.any(axis=0) & ~present & present.any(axis=1, keepdims=True)
     for algorithm in np.flatnonzero(gone.any(axis=1))[:1]:

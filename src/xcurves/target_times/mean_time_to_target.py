@@ -224,7 +224,7 @@ def _check_read(scores: Floats, group: Group) -> None:
     run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
     for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
         if context.paired:
-            run_checks.check_pairs(present, name, context.algorithms, context.runs)
+            run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
 
 
 class Times(NamedTuple):
