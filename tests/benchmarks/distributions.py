@@ -1,23 +1,18 @@
-"""Performance distributions beside their peers; prints ratios: `python tests/benchmarks/distributions.py`.
+"""Performance distributions and their peers.
 
 rliable draws its replicates one by one, so its time is in proportion to their number; it is timed for fewer and scaled.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy
 import xarray as xr
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import xcurves  # noqa: F401  # registers .curves
 
@@ -125,41 +120,3 @@ def has_rliable() -> bool:
         except Exception:  # whatever keeps it from being imported
             return False
     return True
-
-
-def contenders() -> dict[str, dict[str, Callable[[], Any]]]:
-    """Return for each workload ours and the peers."""
-    rows: dict[str, dict[str, Callable[[], Any]]] = {
-        "2 x 3,000,000 trials": {
-            "xcurves": partial(describe, trials()),
-            "np.sort alone": partial(np.sort, trials().to_numpy()),
-            "statsmodels ECDF": partial(statsmodels_cdf, trials()),
-            "scipy.stats.ecdf": partial(scipy_cdf, trials()),
-            "statsmodels ECDF and inverse": partial(statsmodels_both, trials()),
-        }
-    }
-    if has_rliable():
-        scores = benchmark_scores()
-        rows["profile"] = {"xcurves": partial(profile, scores), "rliable": partial(rliable_profile, scores)}
-        rows["IQM"] = {"xcurves": partial(aggregate, scores), "rliable": partial(rliable_iqm, scores)}
-    return rows
-
-
-SCALES = {"profile": PROFILE_SHARE, "IQM": IQM_SHARE}
-
-
-def main() -> None:
-    """Print medians in milliseconds and ratios."""
-    from benchmarks.table import print_machine, print_table, show, time_in_turn
-
-    rows = []
-    for workload, jobs in contenders().items():
-        times = {name: np.median(found) for name, found in time_in_turn(jobs).items()}
-        times |= {"rliable": times["rliable"] * SCALES[workload]} if "rliable" in times else {}
-        rows += [[workload, name, f"{time:.4g}", show(time / times["xcurves"])] for name, time in times.items()]
-    print_table(["workload", "", "ms, median", "/ xcurves"], rows)
-    print_machine()
-
-
-if __name__ == "__main__":
-    main()

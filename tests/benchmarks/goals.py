@@ -13,11 +13,13 @@ import os
 os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # before numpy
 
 import gc
+import platform
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -27,10 +29,21 @@ import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import distributions, learning, profiles, scaling, test_experiments, test_frames, workloads
-from benchmarks.table import EXACT, LARGE, PAPER, print_machine, show
+import plain_chess
+import plain_pendulum
+from benchmarks import (
+    distributions,
+    learning,
+    profiles,
+    scaling,
+    test_experiments,
+    test_frames,
+    test_simulation,
+    workloads,
+)
 from benchmarks.workloads import WORKLOADS, Workload
 from xcurves import archive, tutorial
+from xcurves.experiments import endgames
 from xcurves.kernels import contrasts, ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -69,12 +82,13 @@ def anova_goals() -> list[Goal]:
     """Return the goals of fixed costs and of many runs."""
     three, twenty = curves(1, 3, 10, 8), curves(20, 2, 10, 100)
     few, many = curves(1, 2, 2_000, 8), curves(1, 2, 4_000, 8)
+    long, longer = curves(1, 5, 10, 1_000), curves(1, 5, 10, 2_000)
     random = {"n_resamples": 1_000, "rng": 0}
-    jobs = {name: workloads.job(peer, WORKLOADS[name]) for name, peer in GOALS_OF_PEERS}
-    of_peers = [
-        Goal(f"`randomized_anova`, {name}: {peer}", partial(workloads.call, WORKLOADS[name]), job, aim, job.scale)
-        for ((name, peer), aim), job in zip(GOALS_OF_PEERS.items(), jobs.values(), strict=True)
-    ]
+    of_peers = []
+    for (name, peer), aim in GOALS_OF_PEERS.items():
+        part, scale = workloads.job(peer, WORKLOADS[name])
+        ours = partial(workloads.call, WORKLOADS[name])
+        of_peers.append(Goal(f"`randomized_anova`, {name}: {peer}", ours, part, aim, scale))
     return [
         *of_peers,
         Goal(
@@ -92,22 +106,45 @@ def anova_goals() -> list[Goal]:
             partial(many.curves.randomized_anova, **random),
             0.0,
         ),
+        Goal(
+            "`randomized_anova` of 5 × 10 × 1,000, 9,999: the same of 2,000 levels",
+            partial(long.curves.randomized_anova, rng=0),
+            partial(longer.curves.randomized_anova, rng=0),
+            0.0,
+        ),
     ]
 
 
-GOALS_OF_PEERS = {(PAPER, "scipy default"): 1.0, (EXACT, "scipy default"): 100.0, (LARGE, "scikit-bio"): 6.0}
+PAPER, EXACT, LONG, LARGE, TASKS = WORKLOADS
+GOALS_OF_PEERS = {
+    (PAPER, "scipy default"): 1.0,
+    (EXACT, "scipy default"): 100.0,
+    (EXACT, "scipy gram"): 0.0,
+    (EXACT, "scikit-bio"): 0.0,
+    (EXACT, "statsmodels"): 0.0,
+    (LONG, "scikit-bio"): 0.0,
+    (LARGE, "scikit-bio"): 6.0,
+    (TASKS, "scipy means"): 0.0,
+}
 
 
 def profile_goals() -> list[Goal]:
     """Return the goals of profiles."""
     large, usual = curves(1, 10, 30, 1_000), profiles.make_curves(5, 10, 1_000)
+    long = profiles.make_curves(4, 10, 1_000_000)
     return [
         Goal("`ss_profile` of 10 × 30 × 1,000, 9,999", partial(large.curves.ss_profile, rng=0), None, 4.9 / 3),
         Goal(
             "`ss_profile` of 5 × 10 × 1,000, 1,000: mne, clusters alone",
-            partial(profiles.infer, usual, step_down=True),
+            partial(profiles.infer, usual),
             partial(profiles.mne_clusters, usual),
             10.0,
+        ),
+        Goal(
+            "`ss_profile` of 4 × 10 × 1,000,000 without inference: `numpy.sum`",
+            partial(profiles.alone, long),
+            long.to_numpy().sum,
+            0.25,
         ),
     ]
 
@@ -125,6 +162,27 @@ def distribution_goals() -> list[Goal]:
     return [
         Goal(f"`performance_cdf` of 2 × 3,000,000: {name}", ours, partial(peer, trials), aim)
         for name, (peer, aim) in peers.items()
+    ]
+
+
+def benchmark_goals() -> list[Goal]:
+    """Return the goals of a whole benchmark. Ours makes all other statistics too."""
+    scores = distributions.benchmark_scores()
+    return [
+        Goal(
+            "profiles of 5 × 26 × 10 with bands, 50,000: rliable",
+            partial(distributions.profile, scores),
+            partial(distributions.rliable_profile, scores),
+            500.0,
+            distributions.PROFILE_SHARE,
+        ),
+        Goal(
+            "IQM of 26 × 10 with interval, 50,000: rliable",
+            partial(distributions.aggregate, scores),
+            partial(distributions.rliable_iqm, scores),
+            20.0,
+            distributions.IQM_SHARE,
+        ),
     ]
 
 
@@ -173,7 +231,11 @@ def frame_goals() -> list[Goal]:
 def learning_goals() -> list[Goal]:
     """Return the goals of fits; ours makes covariances, intervals and the backtest too."""
     errors = learning.make_curves()
-    peers = {"curve_fit": ("`curve_fit` in a loop", 100.0), "xarray curvefit": ("`DataArray.curvefit`", 1_000.0)}
+    peers = {
+        "curve_fit": ("`curve_fit` in a loop", 100.0),
+        "curve_fit bounded": ("`curve_fit` with −0.99 ≤ γ ≤ −0.01", 100.0),
+        "xarray curvefit": ("`DataArray.curvefit`", 1_000.0),
+    }
     return [
         Goal(
             f"`fit_power_law` of 1,000 curves: {title}",
@@ -271,15 +333,37 @@ def _no_intervals(design: contrasts.ContrastDesign) -> dict[str, np.ndarray]:
 
 
 def experiment_goals() -> list[Goal]:
-    """Return the goal of many quick trials: ours saves each, which the loop does not."""
+    """Return the goals of experiments beside plain Python; `dse` saves each trial, which the loop does not."""
 
-    def ours() -> None:
+    def kept() -> None:
         with TemporaryDirectory() as folder:
             test_experiments.kept_trials(Path(folder) / "trials")
 
+    n_learners, n_swings = test_experiments.N_LEARNERS, test_experiments.N_SWINGS
     return [
-        Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", ours, test_experiments.plain_trials, 1.0)
+        Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", kept, test_experiments.plain_trials, 1.0),
+        Goal("king and rook against king, all positions: plain Python", endgames.depths, plain_chess.plain_depths, 0.0),
+        Goal(
+            "tic-tac-toe, 300 learners of 200 games: plain Python",
+            test_experiments.learners,
+            partial(test_experiments.plain_learner, 0.1, 0),
+            0.0,
+            n_learners,
+        ),
+        Goal(
+            "pendulum, an episode of 100 learners: plain Python",
+            test_experiments.swings,
+            partial(plain_pendulum.plain_episode, 0),
+            0.0,
+            n_swings,
+        ),
     ]
+
+
+def simulation_goals() -> list[Goal]:
+    """Return the goal of error rates."""
+    name = "`simulation.type_i_error` of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
+    return [Goal(name, partial(test_simulation.by_study, 1_000), partial(test_simulation.by_loop, 50), 0.0, 20)]
 
 
 def archive_goals() -> list[Goal]:
@@ -295,8 +379,8 @@ def archive_goals() -> list[Goal]:
 
 
 FAMILIES = (
-    anova_goals, profile_goals, distribution_goals, band_goals, frame_goals, learning_goals, scaling_goals, task_goals,
-    plan_goals, experiment_goals, archive_goals,
+    anova_goals, profile_goals, distribution_goals, benchmark_goals, band_goals, frame_goals, learning_goals,
+    scaling_goals, task_goals, plan_goals, simulation_goals, experiment_goals, archive_goals,
 )  # fmt: skip
 
 
@@ -333,9 +417,14 @@ def row(goal: Goal) -> str:
         return f"| {goal.name} | | not measured: {error} | | | |"
     met = (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
     unit = "" if goal.peer else " s"
-    aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "limit"
+    aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "none"
     cells = [goal.name, aim, *(show(each) + unit for each in np.sort(found))]
     return f"| {' | '.join(cells)} | {'' if not goal.aim else 'met' if met else '**not met**'} |"
+
+
+def show(number: float) -> str:
+    """Return two figures, three from 100."""
+    return f"{float(f'{number:.2g}' if number < 100 else f'{number:.3g}'):,g}"
 
 
 def main(*words: str, write: bool = False) -> None:
@@ -353,7 +442,8 @@ def main(*words: str, write: bool = False) -> None:
                 print(lines[-1], flush=True)
             elif f"| {goal.name}" in written:
                 lines.append(written[f"| {goal.name}"])
-    print_machine()
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray"))
+    print(f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores")
     if write:
         PAGE.write_text(before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after)
 

@@ -1,17 +1,12 @@
-"""Profiles beside reading the curves once and beside MNE's cluster test: `python tests/benchmarks/profiles.py`."""
+"""Profiles, and MNE's cluster test."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.table import both, print_table, show, time_in_turn
 from benchmarks.workloads import make_scores
 
 THRESHOLD = 2.5
@@ -35,9 +30,9 @@ def alone(curves: xr.DataArray) -> xr.Dataset:
     return curves.curves.ss_profile(n_resamples=0)
 
 
-def infer(curves: xr.DataArray, *, step_down: bool) -> xr.Dataset:
+def infer(curves: xr.DataArray) -> xr.Dataset:
     """Profile with inference, clusters of a given threshold among it."""
-    return curves.curves.ss_profile(n_resamples=N_SHUFFLES, cluster_threshold=THRESHOLD, step_down=step_down, rng=0)
+    return curves.curves.ss_profile(n_resamples=N_SHUFFLES, cluster_threshold=THRESHOLD, rng=0)
 
 
 def mne_clusters(curves: xr.DataArray) -> Any:
@@ -53,31 +48,3 @@ def mne_clusters(curves: xr.DataArray) -> Any:
         out_type="mask",
         verbose="error",
     )[:3]
-
-
-def main() -> None:
-    """Print ratios."""
-    long, usual = make_curves(4, 10, 1_000_000), make_curves(5, 10, 1_000)
-    values = long.to_numpy()
-    reading = time_in_turn({"profile": lambda: alone(long), "numpy sum": values.sum, "curves.mean()": long.mean})
-    clusters = time_in_turn(
-        {
-            "step-down": lambda: infer(usual, step_down=True),
-            "single-step": lambda: infer(usual, step_down=False),
-            "mne": lambda: mne_clusters(usual),
-        }
-    )
-    median = {name: float(np.median(times)) for name, times in (reading | clusters).items()}
-    rows = [[name, both(times)] for name, times in (reading | clusters).items()]
-    print_table(["", "ms, median (best)"], rows)
-    rows = [
-        ["profile of 4 x 10 x 1e6, without inference / numpy sum", show(median["profile"] / median["numpy sum"])],
-        ["the same / curves.mean()", show(median["profile"] / median["curves.mean()"])],
-        ["mne / step-down, 5 x 10 x 1,000, 1,000 shuffles", show(median["mne"] / median["step-down"])],
-        ["mne / single-step", show(median["mne"] / median["single-step"])],
-    ]
-    print_table(["ratio", ""], rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Performance distributions beside their peers, checked equal; `distributions.py` times them."""
+"""Performance distributions beside their peers, checked equal; `goals.py` times them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Experiments beside plain programs: `pytest tests/benchmarks -m '' --benchmark-only -k experiments`."""
+"""Experiments beside plain programs, checked equal; `goals.py` times them."""
 
 import numpy as np
 import pytest
@@ -65,40 +65,3 @@ def test_the_peers_do_the_same(tmp_path):
     assert kept_trials(tmp_path).values.tolist() == plain_trials()
     assert learners().score.sel(algorithm="rate 0.5", run=7).item() == plain_learner(0.5, 7)
     assert np.sort(endgames.depths()[endgames.depths() >= -1]).tolist() == sorted(plain_depths().values())
-
-
-def test_xcurves_trains_300_learners(benchmark):
-    benchmark.group = "tic-tac-toe, 200 games: 300 learners side by side, one in plain Python"
-    benchmark.pedantic(learners, rounds=5, warmup_rounds=1)
-
-
-def test_plain_python_trains_one_learner(benchmark):
-    benchmark.group = "tic-tac-toe, 200 games: 300 learners side by side, one in plain Python"
-    benchmark.pedantic(plain_learner, (0.1, 0), rounds=5, warmup_rounds=1)
-
-
-@pytest.mark.parametrize("work", [endgames.depths, plain_depths], ids=["xcurves", "plain Python"])
-def test_king_and_rook_against_king(work, benchmark):
-    benchmark.group = "king and rook against king, all positions"
-    benchmark.pedantic(work, rounds=3, warmup_rounds=1)
-
-
-def test_xcurves_swings_100_learners(benchmark):
-    benchmark.group = "pendulum, an episode of actor-critic: 100 learners side by side, one in plain Python"
-    benchmark.pedantic(swings, rounds=5, warmup_rounds=1)
-
-
-def test_plain_python_swings_one_learner(benchmark):
-    benchmark.group = "pendulum, an episode of actor-critic: 100 learners side by side, one in plain Python"
-    benchmark.pedantic(plain_episode, (0,), rounds=5, warmup_rounds=1)
-
-
-def test_xcurves_keeps_1000_trials(benchmark, tmp_path):
-    folders = iter(range(100))
-    benchmark.group = "1,000 trials of microseconds"
-    benchmark.pedantic(lambda: kept_trials(tmp_path / str(next(folders))), rounds=5, warmup_rounds=1)
-
-
-def test_plain_loop_runs_1000_trials(benchmark):
-    benchmark.group = "1,000 trials of microseconds"
-    benchmark.pedantic(plain_trials, rounds=5, warmup_rounds=1)

@@ -1,4 +1,4 @@
-"""Learning curves beside their peers, checked equal; `learning.py` times them."""
+"""Learning curves beside their peers, checked equal; `goals.py` times them."""
 
 import warnings
 
@@ -27,13 +27,10 @@ def test_peer_finds_the_same_curves(peer, errors):
     some = errors[:5]
     found = quiet(learning.PEERS[peer], some)
     weights = "uniform" if peer == "xarray curvefit" else "variance-folds"
-    error, _, gamma, _ = learning.kernels(some, weights).T
+    ours = quiet(learning.call, some, weights)
+    error, gamma = (ours[name].to_numpy() for name in ("error_at_n", "gamma"))
     inside = (found[:, 2] > -0.985) & (found[:, 2] < -0.015)
     np.testing.assert_allclose(found[inside, 2], gamma[inside], atol=0.0055)
     at_n = learning.power_law(400.0, *found.T)
     np.testing.assert_allclose(at_n[inside], error[inside], atol=0.1)
     assert inside.sum() >= 4
-
-
-def test_kernels_find_what_the_call_finds(errors):
-    np.testing.assert_array_equal(learning.kernels(errors)[:, 0], quiet(learning.call, errors).error_at_n)

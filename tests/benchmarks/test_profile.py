@@ -1,4 +1,4 @@
-"""Profiles beside their peers, checked equal; `profiles.py` times them."""
+"""Profiles beside their peers, checked equal; `goals.py` times them."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def usual():
 def test_mne_finds_the_same_f_and_clusters(usual):
     pytest.importorskip("mne")
     f, clusters, pvalues = profiles.mne_clusters(usual)
-    ours = profiles.infer(usual, step_down=True)
+    ours = profiles.infer(usual)
     np.testing.assert_allclose(ours.f, f, rtol=1e-9)
     assert len(clusters) == ours.cluster.max() > 1
     for number, ((stretch,), pvalue) in enumerate(zip(clusters, pvalues, strict=True), 1):

@@ -1,4 +1,4 @@
-"""Scaling laws beside their peer: the same minimum, not above that of any of its starts. Ratios: `goals.py`."""
+"""Scaling laws beside their peer: the same minimum, not above that of any of its starts. `goals.py` times them."""
 
 import numpy as np
 import pytest

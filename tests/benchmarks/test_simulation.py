@@ -1,4 +1,4 @@
-"""Simulations beside a loop over data sets: `pytest tests/benchmarks/test_simulation.py -m '' --benchmark-only`."""
+"""Simulations beside a loop over data sets, checked equal; `goals.py` times them."""
 
 from functools import partial
 
@@ -33,9 +33,3 @@ def test_both_find_the_level():
     for rates in (by_study(100), by_loop(100)):
         assert rates.sizes == {"effect": 2, "error_term": 3}
         assert 0.0 <= float(rates.min()) <= float(rates.max()) < 0.15  # of 100 with a rate of .05
-
-
-@pytest.mark.parametrize("way", [by_study, by_loop], ids=["simulation", "loop"])
-def test_a_thousand_data_sets(way, benchmark):
-    benchmark.group = "1,000 data sets of m2 l20 k8, 399 shuffles"
-    benchmark.pedantic(way, (1000,), rounds=3, warmup_rounds=1)

@@ -19,7 +19,7 @@ import scipy
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.kernels import moments, plans, sums
+import xcurves  # noqa: F401  # registers .curves
 
 Scores = NDArray[np.float64]
 Found = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -85,47 +85,16 @@ def call(workload: Workload) -> xr.Dataset:
     return workload.curves.curves.randomized_anova(n_resamples=workload.n_resamples, rng=0)
 
 
-def fixed(workload: Workload) -> xr.Dataset:
-    """Make the same call with one shuffle, at a level at which it does not warn that one is few."""
-    return workload.curves.curves.randomized_anova(n_resamples=1, confidence_level=0.4, rng=0)
-
-
-def kernels(workload: Workload) -> dict[str, Any]:
-    """Go from the array of scores to p-values, without labels, checks and Dataset."""
-    return null_distribution(*design_and_plan(workload))
-
-
-def design_and_plan(workload: Workload) -> tuple[sums.AnovaDesign, plans.RunPlan]:
-    """Reduce the scores to what the shuffles need of them."""
-    sizes = (workload.n_runs,) * workload.n_algorithms
-    packed = moments.measure_moments(workload.scores.reshape(workload.n_tasks, sum(sizes), -1))
-    part = moments.unpack_moments(packed, sum(sizes))
-    curves = np.arange(sum(sizes))
-    means, comoment, magnitude = moments.of_curves(part, curves)
-    design = sums.make_design(means, comoment, workload.n_levels, sizes, magnitude)
-    return design, plans.plan_runs(sizes, workload.n_resamples)
-
-
-def null_distribution(design: sums.AnovaDesign, plan: plans.RunPlan) -> dict[str, Any]:
-    """Shuffle: the one kernel whose work is in the number of shuffles."""
-    return sums.f_tests(design, plan, 0.05, keep=False, batch=None, progress=lambda blocks: blocks)
-
-
 # --- SciPy: scipy.stats.permutation_test with three vectorized statistics of the algorithm effect ---
 
 
 def scipy_default(scores: Scores, n_resamples: int) -> Found:
-    """F_algorithm as `scipy_curves`, with SciPy's own default of all shuffles in one batch."""
-    return _each_task(partial(_scipy_task, _statistic_of_curves, batched=False), scores, n_resamples)
-
-
-def scipy_curves(scores: Scores, n_resamples: int) -> Found:
-    """F_algorithm with the paper's pooled error, by its definition.
+    """F_algorithm with the paper's pooled error, by its definition, in SciPy's single batch.
 
     The straightforward vectorized statistic: samples are the numbers of the curves, and every shuffle gathers
-    its curves, since the error needs every score again. In batches that fit the cache.
+    its curves, since the error needs every score again.
     """
-    return _each_task(partial(_scipy_task, _statistic_of_curves), scores, n_resamples)
+    return _each_task(partial(_scipy_task, _statistic_of_curves, batched=False), scores, n_resamples)
 
 
 def scipy_gram(scores: Scores, n_resamples: int) -> Found:
@@ -269,7 +238,6 @@ def _each_task(task: Callable[[Scores, int], Found], scores: Scores, n_resamples
 
 PEERS = {
     "scipy default": scipy_default,
-    "scipy curves": scipy_curves,
     "scipy gram": scipy_gram,
     "scipy means": scipy_means,
     "scikit-bio": skbio_permanova,
@@ -277,48 +245,17 @@ PEERS = {
 }
 
 
-@dataclass(frozen=True)
-class Job:
-    """A part of a workload that a peer does in bearable time. The whole takes `scale` times as long."""
-
-    peer: str
-    workload: Workload
-    n_tasks: int
-    n_resamples: int
-    scale: float
-
-    def __call__(self) -> Found:
-        return PEERS[self.peer](self.workload.scores[: self.n_tasks], self.n_resamples)
-
-    @property
-    def part(self) -> str:
-        """Say what is left out; "" if nothing is."""
-        whole = {"tasks": self.workload.n_tasks, "shuffles": self.workload.n_random}
-        done = {"tasks": self.n_tasks, "shuffles": self.n_resamples}
-        cut = [what for what in whole if done[what] < whole[what]]
-        return ", ".join(f"{done[what]:,} of {whole[what]:,} {what}" for what in cut)
-
-
-def job(peer: str, workload: Workload) -> Job | None:
-    """Cut a peer's work to bearable size; None if its matrices do not fit in memory.
+def job(peer: str, workload: Workload) -> tuple[Callable[[], Found], float]:
+    """Return a part of a workload that a peer does in bearable time, and how much longer the whole takes.
 
     Tasks are looped over, and where shuffles are cut each costs far more than what is done once, so time is
     proportional to both.
     """
     n_tasks, n_resamples = workload.n_tasks, workload.n_random
-    n_scores = workload.n_algorithms * workload.n_runs * workload.n_levels
     if peer == "statsmodels":
-        if workload.n_levels > 100:  # the dense design of 5 x 1,000 cells and 50,000 scores takes 2 GB
-            return None
-        n_tasks, n_resamples = 1, 10 if workload.n_levels < 100 else 2
-    elif peer == "scipy default":
-        if n_resamples * n_scores > 2e9:  # gathered curves of one algorithm would take 24 GB
-            return None
-        n_tasks = min(n_tasks, 10)
-    elif peer == "scipy curves":
-        n_tasks, n_resamples = min(n_tasks, 10), min(n_resamples, int(5e8 // n_scores))
+        n_tasks, n_resamples = 1, 10
     elif peer != "scipy means":
         n_tasks = min(n_tasks, 10)
     # One evaluation more than shuffles: the curves as they are.
     scale = workload.n_tasks / n_tasks * (workload.n_random + 1) / (n_resamples + 1)
-    return Job(peer, workload, n_tasks, n_resamples, scale)
+    return partial(PEERS[peer], workload.scores[:n_tasks], n_resamples), scale
