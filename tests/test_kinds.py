@@ -129,6 +129,7 @@ LAZY.remove("runs_needed")  # which draws data sets from its curves
 # Source files of the package that one eager call enters, the accessor's included: what a contributor has to read.
 MOST_FILES = dict.fromkeys(["randomized_anova", "pairwise", "contrast", "ss_profile", "performance_cdf"], 16) | {
     "fit_power_law": 17,
+    "across_tasks": 18,
     **dict.fromkeys(["type_i_error", "power", "runs_needed"], 24),  # a test of many data sets, and what counts them
 }
 PLAIN = {"ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, rng=0)}

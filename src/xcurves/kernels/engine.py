@@ -45,14 +45,17 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     n_groups = len(plan.sizes)
     each = 8 * max(n_tasks * n_features, n_curves) * (1 if n_groups == 2 else n_groups)
     rows = rows_that_fit(each, CACHE)
-    if group_products.has_tables(plan):
+    if plan.has_tables:
         for tables in group_products.subset_tables(features, plan):
             for left, right in group_products.parts_of_tables(*tables, rows):
                 sums = left[..., np.newaxis] + right[..., np.newaxis, :]
                 yield sums.reshape(n_tasks, 1, n_features, -1)
         return
-    add_up = group_products.sums_of_members(features, plan.sizes)
-    yield from (add_up(labels) for _, labels in label_batches(plan, rows))
+    groups = np.arange(1 if n_groups == 2 else n_groups)[:, np.newaxis, np.newaxis]
+    for _, labels in label_batches(plan, rows):
+        members = (labels == groups).astype(np.float64)
+        # One product for each task, so that its rounding does not depend on the other tasks.
+        yield np.matmul(features[:, np.newaxis], members.swapaxes(1, 2))
 
 
 def squares_over_groups(features: Floats, sizes: tuple[int, ...], rows: int) -> group_products.Squares:
@@ -80,7 +83,7 @@ def _squared_sums(
     alone: Floats, comoment: Floats, rank: int, plan: RunPlan, most: int, progress: Progress
 ) -> Iterator[Floats]:
     n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
-    if not group_products.has_tables(plan) and _PAIR_COST * n_pairs < plan.n_units * (len(plan.sizes) - 1) * (1 + rank):
+    if not plan.has_tables and _PAIR_COST * n_pairs < plan.n_units * (len(plan.sizes) - 1) * (1 + rank):
         # A third of the time of sums of features for 5 groups of 10 curves at 1,000 levels; less with many tasks.
         of_pairs = group_products.squares_of_pairs(alone, comoment, plan.sizes)
         rows = rows_that_fit(4 * n_pairs, 2 * CACHE)
@@ -88,7 +91,7 @@ def _squared_sums(
         return
     factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
     features = np.concatenate([alone[..., np.newaxis], factor], axis=-1).swapaxes(1, 2)
-    if group_products.has_tables(plan):
+    if plan.has_tables:
         scaled = np.sqrt(sum(1 / size for size in plan.sizes)) * features
         for tables in group_products.subset_tables(scaled, plan, progress):
             for left, right in group_products.parts_of_tables(*tables, most):

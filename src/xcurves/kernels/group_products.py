@@ -1,6 +1,6 @@
-"""Ways to sum features, shape (task, feature, curve), over the groups of reassignments; `engine` chooses among them.
+"""Fast ways to sum features, shape (task, feature, curve), and their squares over groups; `engine` chooses among them.
 
-Each returns a function of labels. Of two groups only the first is summed: features that add up to 0 have minus that.
+Of two groups only the first is summed: features that add up to 0 have minus that.
 """
 
 from __future__ import annotations
@@ -15,16 +15,8 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats, is_factor
 from xcurves.kernels.plans import Index, Labels, RunPlan, stretches
 
-_MAX_HALF = 16  # curves of which all subsets are tabulated
-
 Sums = Callable[[Labels], Floats]
 Squares = Callable[[Labels, Floats], None]  # written into the second
-
-
-def sums_of_members(features: Floats, sizes: tuple[int, ...]) -> Sums:
-    """Sum over each group by products with its 0/1 members; the shape is (task, group, feature, reassignment)."""
-    groups = np.arange(1 if len(sizes) == 2 else len(sizes))[:, np.newaxis, np.newaxis]
-    return lambda labels: _products(features, (labels == groups).astype(np.float64))
 
 
 def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -> Squares:
@@ -39,7 +31,7 @@ def squares_of_contrasts(features: Floats, sizes: tuple[int, ...], width: int) -
         weights = [(labels == 0).astype(np.float64)] if two else [contrast.take(labels) for contrast in contrasts]
         for some in stretches(features.shape[1], width):
             for number, each in enumerate(weights):
-                sums = _products(features[:, some], each[np.newaxis])[:, 0]
+                sums = np.matmul(features[:, some], each.T)
                 if number == 0:
                     np.multiply(sums, sums, out=out[:, some])
                 else:
@@ -94,13 +86,6 @@ def squares_of_pairs(alone: Floats, comoment: Floats, sizes: tuple[int, ...]) ->
     return square
 
 
-def has_tables(plan: RunPlan) -> bool:
-    """Return whether splits come from tables of subsets: 92,378 of 10 v 10 curves take 2 ms, where labels take 30."""
-    half = -(-plan.n_units // 2)
-    two_groups = plan.exact and not plan.paired and len(plan.sizes) == 2
-    return two_groups and half <= _MAX_HALF and 2**half <= 1024 + 4 * plan.n_assignments
-
-
 def subset_tables(
     features: Floats, plan: RunPlan, progress: Callable[[range], Any] = lambda numbers: numbers
 ) -> Iterator[tuple[Floats, Floats]]:
@@ -132,12 +117,6 @@ def squares_of_tables(left: Floats, right: Floats) -> Floats:
     rest += np.einsum("tfs,tfs->ts", a, a)[..., np.newaxis]
     rest += np.einsum("tfs,tfs->ts", b, b)[:, np.newaxis]
     return np.stack([first, rest]).reshape(2, len(left), -1)
-
-
-def _products(features: Floats, weights: Floats) -> Floats:
-    """Return products of features and weights, shape (sum, reassignment, curve): (task, sum, feature, reassignment)."""
-    # One product for each task, so that its rounding does not depend on the other tasks.
-    return np.asarray(np.matmul(features[:, np.newaxis], weights.swapaxes(1, 2)))
 
 
 def orders_of(labels: Labels) -> Index:
