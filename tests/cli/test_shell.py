@@ -206,7 +206,7 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     out, err = capsys.readouterr()
     assert err.splitlines() == [
         "python -m xcurves: warning: --value score: left out task without any score: z",
-        "python -m xcurves: warning: --value success: left out task without any score: x, z",
+        "python -m xcurves: warning: --value success: left out task without any score: x and z",
     ]
     assert "== score ==" in out
     assert "== success ==" in out
@@ -530,7 +530,9 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
     assert refused(*named, "--extra", "task") == f"--extra task is no column of the frame. {has}. Try --extra Env"
     assert refused(*named, "--select", "agent=sca").endswith("agent has sac, td3. Did you mean 'sac'?")
     assert refused(*named, "--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
-    assert refused(*named, "--align", "7").startswith("--align 7 leaves no score of any run. Name levels of training")
+    assert refused(*named, "--align", "7").startswith(
+        "--align 7 leaves no score of any run. Name levels that runs reach, --align LEVELS"
+    )
     assert main(["my log.csv", *named, "--extra", "Env", *QUICK]) == 0
     same("my log-anova.nc", curves.expand_dims(Env=["Hopper"]))
 

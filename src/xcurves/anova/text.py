@@ -13,6 +13,7 @@ from xcurves.core.schema import Statement
 from xcurves.core.wording import (
     UNTESTED,
     PairDifferences,
+    count,
     counted,
     ends_of,
     interval,
@@ -45,8 +46,8 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
     alpha = provenance.alpha_of(result)
     if len(tasks) == 1:
         task = tasks[0][0]
-        sizes = task["n_runs"].to_numpy().tolist()
-        runs = [f"{name} ({n} runs)" for name, n in zip(task["algorithm"].to_numpy().tolist(), sizes, strict=True)]
+        names, sizes = (task[name].to_numpy().tolist() for name in ("algorithm", "n_runs"))
+        runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
         yield Statement("answer", _verdicts(task, alpha))
         yield Statement("detail", f"Compared: {joined(runs)}, at {task['n_levels'].item():,} training levels.")
         yield Statement("detail", _f_ratios(task))

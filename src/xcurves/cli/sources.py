@@ -22,6 +22,7 @@ from xcurves.core import labels
 from xcurves.core.archive_formats import is_store
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
+from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
@@ -94,8 +95,8 @@ def curves_of_options(archive: Table | xr.Dataset, options: argparse.Namespace) 
             curves = align(curves, FRACTIONS, method=options.method, tolerance=options.tolerance, relative_to="budget")
         if options.align and not curves.notnull().any():
             raise ValueError(
-                f"--align {options.align} leaves no score of any run. Name levels of training that runs reach, or take "
-                "fractions of the budget with --align budget"
+                f"--align {options.align} leaves no score of any run. Name levels that runs reach, --align LEVELS, and "
+                "leave out those that do not with --drop-incomplete"
             )
         curves = _without_empty_tasks(curves, archive, value)
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
@@ -179,7 +180,7 @@ def _without_empty_tasks(curves: xr.DataArray, archive: Table | xr.Dataset, valu
             scored = _scored(archive, value, str(dim))
             never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored]
             if never:
-                told = f"--value {value}: left out {dim} without any score: {', '.join(map(str, never))}"
+                told = f"--value {value}: left out {dim} without any score: {listed(never)}"
                 warnings.warn(told, UserWarning, stacklevel=2)
             curves = curves.isel({dim: np.flatnonzero(has)})
     return curves
