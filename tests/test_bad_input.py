@@ -132,7 +132,8 @@ def test_two_algorithms_of_one_name(refusal, curves, here):
     table(curves.assign_coords(algorithm=["sac", "sac"]))
     assert refusal("c.csv") == (
         "24 rows repeat a (algorithm, run, training), first ('sac', 0, 0.0); ('sac', 0, 100.0); ('sac', 0, 200.0). "
-        "Name the column in which they differ in --extra, or say which to keep: --duplicates first, 'last' or 'mean'"
+        "Name the column in which they differ in --extra, give further runs labels of their own in 'run', "
+        "or say which to keep: --duplicates first (or last, mean)"
     )
     (here / "chart.csv").write_text('"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n')
     assert refusal("chart.csv") == "chart.csv has 2 columns 'sac-1 - return'. Rename all but one"

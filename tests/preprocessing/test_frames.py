@@ -58,8 +58,8 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
         repeated.curves.to_dataarray("return", **NAMES)
     assert str(caught.value) == (
         "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 2, 100); "
-        "('Hopper', 'td3', 2, 50). Name the column in which they differ in extra=, or say which to keep: "
-        "duplicates='first', 'last' or 'mean'"
+        "('Hopper', 'td3', 2, 50). Name the column in which they differ in extra=, give further runs labels of "
+        "their own in 'seed', or say which to keep: duplicates='first' (or last, mean)"
     )
 
 

@@ -71,6 +71,24 @@ def test_a_metric_is_no_reason_for_repeated_rows():
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
 
+def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
+    frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(columns="network")
+    frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])
+    with pytest.raises(ValueError, match=r"^column 'task' .* is not used"):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
+    assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
+
+
+def test_columns_that_may_name_the_algorithms_are_proposed_where_none_does():
+    frame = networks(("cnn",)).query("agent == 'dqn'").drop(columns="agent").rename(columns={"game": "entry"})
+    with pytest.raises(KeyError, match=r"If a column names them: algorithm='entry'") as caught:
+        frame.curves.to_dataarray("return", run="seed", training="step")
+    proposed = re.search(r"algorithm=('\w+')(?: or|\"|$)", caught.value.args[0].split("names them")[1])[1]
+    frame.curves.to_dataarray("return", algorithm=eval(proposed), run="seed", training="step")
+    with pytest.raises(KeyError, match=r"If there is one: frame\.assign\(algorithm='name'\)"):
+        frame[["seed", "step", "return"]].curves.to_dataarray("return", run="seed", training="step")
+
+
 def test_several_unused_columns_are_named_together():
     with pytest.raises(ValueError, match=r"^columns 'game' .* and 'network' .* are not used") as caught:
         networks().assign(host="h", copy=lambda frame: frame.game).curves.to_dataarray("return", **NAMES)

@@ -94,6 +94,7 @@ def per_task(
     attrs: Mapping[str, Any] | None = None,
     coords: Mapping[Hashable, Any] | None = None,
     given: Mapping[str, xr.Variable] | None = None,  # variables of the result that the method was given
+    units: Mapping[str, str] | None = None,  # those that depend on the call
     cure: xr.DataArray | None = None,  # what advice about incomplete runs refers to; by default the curves
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
@@ -126,7 +127,7 @@ def per_task(
     kept |= {dim: curves[dim] for dim in core if dim in used and dim in curves.coords}
     kept |= {name: each for name, each in curves.coords.items() if each.dims == (joined,) and joined in used}
     described = kind.attrs(curves, context.entropy, context.confidence_level, **(attrs or {}))
-    return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves)
+    return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves, units)
 
 
 def compute(

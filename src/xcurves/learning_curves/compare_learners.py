@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
-from xcurves.core.driver import Group, Job, compute
+from xcurves.core import labels
+from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels import compare, powerlaw
 from xcurves.kernels.learning import Model
@@ -20,7 +19,8 @@ from xcurves.kernels.powerlaw import Curves
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.curvefit import far
 from xcurves.learning_curves.error_rates import bare, check_n, on_dims
-from xcurves.learning_curves.kinds import COMPARE_LEARNERS, COMPARED, FIT_POWER_LAW
+from xcurves.learning_curves.fitted_curves import Read
+from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
 
 _AT_ONCE = 512  # pairs of curves
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
@@ -105,22 +105,22 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     if "delta" in fit.data_vars:
         raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
     where = _size_of(chosen, against, at)
-    known = fit.attrs["variances"] == "known"
-    comparison = _LearnerComparison(curves.model_of(fit), provenance.alpha_of(fit), known)
-    own = on_dims(where, curves.task_sizes(chosen))
-    arrays = [*curves.curves_of(chosen), *curves.curves_of(against), own]
-    job = Job(
-        name="compare_learners",
-        kernel=comparison,
-        context=Context.of(arrays[0], core=(curves.THETA,)),
-        layout=COMPARE_LEARNERS.layout({"param": len(COMPARED), "ci_bound": 2, "crossing": 2}),
+    theta, *parts = curves.curves_of(chosen)
+    return per_task(
+        COMPARE_LEARNERS,
+        _compare_group,
+        theta,
+        *parts,
+        *curves.curves_of(against),
+        on_dims(where, curves.task_sizes(chosen)),
+        context=Context.of(theta, confidence_level=fit.attrs["confidence_level"], core=(curves.THETA,)),
         core=(curves.THETA,),
+        sizes={"crossing": 2},
+        options={"model": curves.model_of(fit), "known": fit.attrs["variances"] == "known"},
+        attrs={"reference": reference, "at": at, "units": fit.attrs["units"]},
+        coords={"at": where.variable},
+        units=curves.rate_units(theta.attrs.get("units", "1"), fit),
     )
-    given = {"reference": reference, "at": at, "units": fit.attrs["units"]}
-    attrs = COMPARE_LEARNERS.attrs(fit, 0, 1 - comparison.alpha, **given)
-    units = curves.rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
-    coords = {**curves.task_coords(chosen), "at": where.variable}
-    return COMPARE_LEARNERS.dataset(compute(job, *arrays), coords, attrs, fit["error_at_n"], units)
 
 
 def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.DataArray:
@@ -138,72 +138,68 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
     return xr.DataArray(size[0])
 
 
-@dataclass(frozen=True)
-class _LearnerComparison:
-    """How pairs of curves are compared."""
+def _compare_group(group: Group, *, model: Model, known: bool) -> dict[str, Floats]:
+    """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
 
-    model: Model
-    alpha: float
-    known: bool
+    def compared(some: slice) -> dict[str, Floats]:
+        *parts, at = (each[some] for each in group.data)
+        halves = parts[: curves.N_PARTS], parts[curves.N_PARTS :]
+        ours, theirs = (curves.curves_of_fit(half, model, known=known) for half in halves)
+        return _compare(ours, theirs, at, model, group.context.alpha)
 
-    def __call__(self, group: Group) -> dict[str, Floats]:
-        """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
-        data = group.data
-        return in_stretches(lambda some: self._compare(*(each[some] for each in data)), len(data[0]), _AT_ONCE)
+    return in_stretches(compared, len(group.tasks), _AT_ONCE)
 
-    def _compare(self, *arrays: Floats) -> dict[str, Floats]:
-        *parts, at = arrays
-        ours, theirs = (
-            curves.curves_of_fit(part, self.model, known=self.known)
-            for part in (parts[: curves.N_PARTS], parts[curves.N_PARTS :])
-        )
-        has = np.stack([ours.folds, theirs.folds]) > 0
-        low = np.where(has, self.model.n, np.inf).min(axis=-1).max(axis=0)
-        high = np.where(has, self.model.n, -np.inf).max(axis=-1).min(axis=0)
-        unknown = np.isnan(ours.curves.theta[:, powerlaw.GAMMA] + theirs.curves.theta[:, powerlaw.GAMMA])
-        beyond = ~(at <= high)
-        learner, reference = (compare.restated(each.curves, at) for each in (ours, theirs))
-        learner.theta[beyond] = np.nan
-        unknown |= beyond
-        apart = unknown | ~(low <= high)
-        low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
-        stretches = compare.equal_sizes(learner, reference, low, high, self.alpha)
-        names = ("equal_from", "equal_to", "crossing_size")
-        return {
-            **self._differences(learner, reference, unknown),
-            **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(names, stretches, strict=True)},
-            **self._multipliers(learner, reference, unknown, theirs.folds),
-        }
 
-    def _differences(self, learner: Curves, reference: Curves, unknown: NDArray[np.bool_]) -> dict[str, Floats]:
-        """Return the differences of parameters with their intervals."""
-        difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
-        difference[unknown, 1:] = np.nan
-        variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
-        half = compare.half_width(learner, reference, variances, self.alpha)
-        return {"difference": difference, "difference_ci": powerlaw.around(difference, half)}
+def _compare(ours: Read, theirs: Read, at: Floats, model: Model, alpha: float) -> dict[str, Floats]:
+    has = np.stack([ours.folds, theirs.folds]) > 0
+    low = np.where(has, model.n, np.inf).min(axis=-1).max(axis=0)
+    high = np.where(has, model.n, -np.inf).max(axis=-1).min(axis=0)
+    unknown = np.isnan(ours.curves.theta[:, powerlaw.GAMMA] + theirs.curves.theta[:, powerlaw.GAMMA])
+    beyond = ~(at <= high)
+    learner, reference = (compare.restated(each.curves, at) for each in (ours, theirs))
+    learner.theta[beyond] = np.nan
+    unknown |= beyond
+    apart = unknown | ~(low <= high)
+    low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
+    stretches = compare.equal_sizes(learner, reference, low, high, alpha)
+    names = ("equal_from", "equal_to", "crossing_size")
+    return {
+        **_differences(learner, reference, unknown, alpha),
+        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(names, stretches, strict=True)},
+        **_multipliers(learner, reference, unknown, theirs.folds, model, alpha),
+    }
 
-    def _multipliers(
-        self, learner: Curves, reference: Curves, unknown: NDArray[np.bool_], folds: Floats
-    ) -> dict[str, Floats]:
-        """Return how many times the data the learner is worth, with the interval in logarithms."""
-        at, error = learner.at, powerlaw.ERROR
-        log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
-        there = (at * np.exp(log))[:, np.newaxis]
-        slopes = powerlaw.gradient(reference.theta, there, at)
-        of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
-        of_errors = np.stack([learner.covariance[:, error, error], of_reference])
-        steepness = np.abs(powerlaw.log_slope(reference.theta, there, at)[:, 0])
-        octaves = np.maximum(np.log2(there / reference.fall.largest[:, np.newaxis]), 0.0)
-        top = powerlaw.values(reference.theta, reference.fall.largest[:, np.newaxis], at)
-        reached = powerlaw.values(reference.theta, there, at)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.log(reached / top)
-            added = reached * powerlaw.added_width(self.alpha, reference.rho_law, octaves, change)
-        known = compare.half_width(learner, reference, of_errors, self.alpha)
-        half = np.hypot(known, self.model.nonnegative * added[:, 0])
-        return {
-            "data_multiplier": np.exp(log),
-            "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
-            "data_multiplier_extrapolated": far(there, folds, self.model.n)[:, 0].astype(float),
-        }
+
+def _differences(learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alpha: float) -> dict[str, Floats]:
+    """Return the differences of parameters with their intervals."""
+    difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
+    difference[unknown, 1:] = np.nan
+    variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
+    half = compare.half_width(learner, reference, variances, alpha)
+    return {"difference": difference, "difference_ci": powerlaw.around(difference, half)}
+
+
+def _multipliers(
+    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], folds: Floats, model: Model, alpha: float
+) -> dict[str, Floats]:
+    """Return how many times the data the learner is worth, with the interval in logarithms."""
+    at, error = learner.at, powerlaw.ERROR
+    log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
+    there = (at * np.exp(log))[:, np.newaxis]
+    slopes = powerlaw.gradient(reference.theta, there, at)
+    of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
+    of_errors = np.stack([learner.covariance[:, error, error], of_reference])
+    steepness = np.abs(powerlaw.log_slope(reference.theta, there, at)[:, 0])
+    octaves = np.maximum(np.log2(there / reference.fall.largest[:, np.newaxis]), 0.0)
+    top = powerlaw.values(reference.theta, reference.fall.largest[:, np.newaxis], at)
+    reached = powerlaw.values(reference.theta, there, at)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = np.log(reached / top)
+        added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
+    known = compare.half_width(learner, reference, of_errors, alpha)
+    half = np.hypot(known, model.nonnegative * added[:, 0])
+    return {
+        "data_multiplier": np.exp(log),
+        "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
+        "data_multiplier_extrapolated": far(there, folds, model.n)[:, 0].astype(float),
+    }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.driver import Group
-from xcurves.core.schema import Layout
+from xcurves.core.run_checks import Context
 from xcurves.kernels import powerlaw, refits, wls
 from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
@@ -57,8 +57,6 @@ class Fitter:
     known: bool
     predict_at: Floats
     n_resamples: int
-    entropy: int
-    alpha: float
     octaves: float | None
 
     def __call__(self, group: Group) -> dict[str, Floats]:
@@ -67,7 +65,7 @@ class Fitter:
 
         def fit(some: slice) -> dict[str, Floats]:
             given = [each[some] for each in aggregates]
-            return self._tasks(errors[some], at[some], given, group.names[some], group.layout)
+            return self._tasks(errors[some], at[some], given, group.names[some], group)
 
         out = in_stretches(fit, len(errors), _BLOCK)
         reasons = out["unfit"].astype(np.int8)
@@ -79,12 +77,12 @@ class Fitter:
         return out
 
     def _tasks(
-        self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: Sequence[str], layout: Layout
+        self, errors: Floats, at: Floats, aggregates: Sequence[Floats], names: Sequence[str], group: Group
     ) -> dict[str, Floats]:
         """Return the variables of tasks, NaN and 0 for those that cannot be fitted."""
         error_rates.check_values(errors, self.unit, names)
         sizes = self._sizes(errors, aggregates, names)
-        out = layout.blank(len(names))
+        out = group.layout.blank(len(names))
         for name in out.keys() & _FLAGS:
             out[name][:] = 0
         has = sizes.folds > 0
@@ -96,7 +94,9 @@ class Fitter:
             reasons = unfit(model, used.take(tasks), known=self._known(model), beyond=beyond)
             out["unfit"][tasks] = reasons
             fitted = tasks[reasons == FITTED]
-            found = self._fit(model, at[fitted], used.take(fitted), sizes.take(fitted)) if fitted.size else {}
+            if not fitted.size:
+                continue
+            found = self._fit(model, at[fitted], used.take(fitted), sizes.take(fitted), group.context)
             for name in out.keys() & found.keys():
                 out[name][fitted] = found[name]
         return out
@@ -126,7 +126,7 @@ class Fitter:
         means = np.where(has, means * self.unit.percent, 0.0)
         return Sizes(folds, means, np.where(folds > 1, variance, np.nan), variance)
 
-    def _fit(self, model: Model, at: Floats, sizes: Sizes, every: Sizes) -> dict[str, Floats]:
+    def _fit(self, model: Model, at: Floats, sizes: Sizes, every: Sizes, context: Context) -> dict[str, Floats]:
         """Fit tasks that can be fitted to the sizes that are used; backtests know every size."""
         fit = model.fit(at, sizes)
         estimates = powerlaw.parameters(fit.theta, at)
@@ -136,7 +136,7 @@ class Fitter:
         of_parameters = by_theta @ covariance @ by_theta.swapaxes(-1, -2)
         given_gamma = powerlaw.variance(by_theta, model.covariance(at, sizes, fit, given_gamma=True))
         degrees = model.degrees(sizes.folds, known=self._known(model), at_bound=fit.at_bound)
-        quantile = t_quantile(self.alpha, degrees)
+        quantile = t_quantile(context.alpha, degrees)
         stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
         tested = refits.backtest(model, at, every, self.octaves)
         found = {
@@ -153,9 +153,9 @@ class Fitter:
         }
         bounds = None
         if self.n_resamples:
-            draws = refits.Draws(self.entropy, self.n_resamples, len(model.n))
+            draws = refits.Draws(context.entropy, self.n_resamples, len(model.n))
             found["estimate_ci"], bounds = refits.refit_percentiles(
-                model, at, sizes, fit, self.predict_at, draws, self.alpha
+                model, at, sizes, fit, self.predict_at, draws, context.alpha
             )
         if len(self.predict_at):
             fall = powerlaw.last_fall(model.n, sizes.means, sizes.folds > 0)
@@ -163,7 +163,7 @@ class Fitter:
             curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law)
             rule = powerlaw.rule_of("combined", model.nonnegative)
             options: dict[str, Any] = {"method": rule, "nonnegative": model.nonnegative, "cap": self.unit.cap}
-            found |= powerlaw.predict_errors(curves, self.predict_at, self.alpha, law_bounds=bounds, **options)
+            found |= powerlaw.predict_errors(curves, self.predict_at, context.alpha, law_bounds=bounds, **options)
             found["extrapolated"] = far(self.predict_at, sizes.folds, model.n).astype(float)
         if model.nonnegative:
             rates = [0, _ALPHA]  # error_at_n and alpha

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.driver import Job, compute, is_lazy
+from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels import wls
 from xcurves.learning_curves import error_rates as checks
@@ -212,68 +212,47 @@ def fit_power_law(
         known=sigma_hat_sq is not None or known,
         predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),
         n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
-        entropy=validation.check_rng(0 if rng is None and not n_resamples else rng),
-        alpha=validation.check_confidence_level(confidence_level),
         octaves=last_octaves,
     )
-    sizes = dict.fromkeys(("param", "cov_param"), len(parameters_of(model)))
-    sizes |= {"ci_bound": 2, "training": len(model.n), "n": len(fitter.predict_at)}
-    job = Job(
-        name="fit_power_law",
-        kernel=fitter,
-        context=Context.of(errors, core=core),
-        layout=FIT_POWER_LAW.layout(
-            sizes, *["quadratic"] * model.quadratic, *["predict_at"] * (predict_at is not None)
-        ),
+    folded = (errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)).rename(run="_fold")
+    seed = 0 if rng is None and not n_resamples else rng
+    params = list(parameters_of(model))
+    coords: dict[Hashable, Any] = {"param": params, "cov_param": params, "at": xr.Variable(where.dims, where.data)}
+    if predict_at is not None:
+        coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
+    result = per_task(
+        FIT_POWER_LAW,
+        fitter,
+        folded,
+        checks.on_dims(where, extra),
+        *aggregates,
+        context=Context.of(errors, confidence_level=confidence_level, rng=seed, core=core),
         core=("_fold", "training"),
-    )
-    folded = errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)
-    variables = compute(job, folded.rename(run="_fold"), checks.on_dims(where, extra), *aggregates)
-    attrs = FIT_POWER_LAW.attrs(
-        errors,
-        fitter.entropy,
-        confidence_level,
-        **({} if isinstance(at, xr.DataArray) else {"at": at}),
-        units=unit.name,
-        **given,
-        octaves="all" if last_octaves is None else last_octaves,
-        variances="known" if fitter.known and scheme != "relative" else "estimated",
-        n_resamples=n_resamples,
-    )
-    result = _assemble(variables, fitter, errors, where, attrs)
+        sizes={"param": len(params), "cov_param": len(params), "n": len(fitter.predict_at)},
+        when=["quadratic"] * model.quadratic + ["predict_at"] * (predict_at is not None),
+        attrs={
+            **({} if isinstance(at, xr.DataArray) else {"at": at}),
+            "units": unit.name,
+            **given,
+            "octaves": "all" if last_octaves is None else last_octaves,
+            "variances": "known" if fitter.known and scheme != "relative" else "estimated",
+            "n_resamples": n_resamples,
+        },
+        coords=coords,
+        units={
+            **rate_units(unit.written, errors),
+            "objective": "percent^2" if scheme == "uniform" else "1",
+        },
+    ).set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
     if not is_lazy(errors):
         estimated = not (aggregates or fitter.known) and scheme != "relative"
-        _warn_of_fits(result, job.context.names, folded if estimated else None)
+        _warn_of_fits(result, labels.task_names(errors, core), folded if estimated else None)
     return result
 
 
 def core_dims(errors: object) -> tuple[str, ...]:
     """Return the core dims of errors: the folds too, where there are any."""
     return ("run", "training") if "run" in getattr(errors, "dims", ()) else ("training",)
-
-
-def _assemble(
-    variables: Mapping[str, xr.Variable],
-    fitter: Fitter,
-    errors: xr.DataArray,
-    where: xr.DataArray,
-    attrs: dict[str, Any],
-) -> xr.Dataset:
-    """Return the result of a fit from its variables; `where` is N."""
-    params = list(parameters_of(fitter.model))
-    coords: dict[Hashable, Any] = {
-        **{name: each for name, each in errors.coords.items() if not {"run", "training"} & set(each.dims)},
-        "training": errors["training"],
-        "param": params,
-        "cov_param": params,
-        "at": xr.Variable(where.dims, where.data),
-    }
-    if fitter.predict_at.size:
-        coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
-    units = rate_units(fitter.unit.written, errors)
-    units["objective"] = "percent^2" if fitter.model.weights == "uniform" else "1"
-    result = FIT_POWER_LAW.dataset(variables, coords, attrs, errors, units)
-    return result.set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
 
 
 def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:

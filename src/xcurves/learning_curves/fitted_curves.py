@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels
 from xcurves.core.driver import Group, Job, compute
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
@@ -108,14 +107,15 @@ def model_of(fit: xr.Dataset) -> Model:
 
 
 def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
-    """Return θ, N and what else `curves_of_fit` reads, dims (..., *core)."""
+    """Return θ, with the coordinates, units and history of the fit, N, and what else `curves_of_fit` reads."""
     lead = task_sizes(fit)
-    if "delta" not in fit.data_vars:
-        fit = fit.assign(delta=xr.zeros_like(fit["gamma"]))
-    theta = fit[["error_at_n", "data_reliance", "gamma", "delta"]].to_array(THETA).transpose(*lead, THETA)
-    parts = [theta, *(fit[name].transpose(*lead, *core) for name, core in _CORE.items())]
-    theta, *parts = [each.drop_vars(list(each.coords)) for each in parts]
-    return [theta, on_dims(fit["at"], lead), *parts]
+    whole = fit if "delta" in fit.data_vars else fit.assign(delta=xr.zeros_like(fit["gamma"]))
+    theta = whole[["error_at_n", "data_reliance", "gamma", "delta"]].to_array(THETA).transpose(*lead, THETA)
+    theta = xr.DataArray(theta.variable, task_coords(fit), attrs=fit["error_at_n"].attrs)
+    if "history" in fit.attrs:
+        theta.attrs["history"] = fit.attrs["history"]
+    parts = [fit[name].transpose(*lead, *core) for name, core in _CORE.items()]
+    return [theta, *(each.drop_vars(list(each.coords)) for each in (on_dims(fit["at"], lead), *parts))]
 
 
 class Read(NamedTuple):
@@ -147,70 +147,66 @@ def curves_of_fit(arrays: Sequence[Floats], model: Model, *, known: bool) -> Rea
     return Read(curves, used, sd, bound)
 
 
-@dataclass(frozen=True)
-class Predictor:
-    """How curves are predicted."""
+def prediction_options(fit: xr.Dataset, n: Floats | None, method: str) -> dict[str, Any]:
+    """Return the options of `predict_group`; without `n`, each curve has a size of its own."""
+    model = model_of(fit)
+    rule = powerlaw.rule_of(method, model.nonnegative)
+    cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
+    return {"model": model, "n": n, "rule": rule, "known": fit.attrs["variances"] == "known", "cap": cap}
 
-    model: Model
-    n: Floats | None  # None: a size for each curve comes with it
-    method: str
-    alpha: float
-    known: bool
-    cap: float
 
-    @classmethod
-    def of(cls, fit: xr.Dataset, n: Floats | None, method: str) -> Predictor:
-        """Return the predictor of the curves of a fit, by the law where it has a free asymptote."""
-        model = model_of(fit)
-        rule = powerlaw.rule_of(method, model.nonnegative)
-        cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
-        return cls(model, n, rule, provenance.alpha_of(fit), fit.attrs["variances"] == "known", cap)
+def predict_group(
+    group: Group, *, model: Model, n: Floats | None, rule: str, known: bool, cap: float
+) -> dict[str, Floats]:
+    """Predict, given what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
+    parts = list(group.data)
+    n = parts.pop().reshape(-1, 1) if n is None else n[np.newaxis]
+    reads = (curves_of_fit(parts[i : i + N_PARTS], model, known=known) for i in range(0, len(parts), N_PARTS))
+    found = [_predicted(read, n, model, rule, cap, group.context.alpha) for read in reads]
+    return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)
 
-    def predict(self, layout: Layout, parts: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
-        """Return predictions of what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
-        context = Context.of(parts[0], core=(THETA,))
-        return compute(Job(name="predict", kernel=self, context=context, layout=layout, core=(THETA,)), *parts)
 
-    def __call__(self, group: Group) -> dict[str, Floats]:
-        """Predict, given what `predict` was given."""
-        parts = list(group.data)
-        n = parts.pop().reshape(-1, 1) if self.n is None else self.n[np.newaxis]
-        found = [self._predicted(parts[i : i + N_PARTS], n) for i in range(0, len(parts), N_PARTS)]
-        return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)
+def _predicted(read: Read, n: Floats, model: Model, rule: str, cap: float, alpha: float) -> dict[str, Floats]:
+    """Return the predictions of curves with what is known of them."""
+    options: dict[str, Any] = {"nonnegative": model.nonnegative, "cap": cap, "noise": _noise(read, model)}
+    found = powerlaw.predict_errors(read.curves, n, alpha, method=rule, **options)
+    law, slopes = powerlaw.law_of(read.curves, n, rule)
+    stderr = np.sqrt(powerlaw.variance(slopes, _given_gamma(read, model)))
+    interval = powerlaw.around(law, powerlaw.t_quantile(alpha, np.array(np.inf)) * stderr)
+    found["prediction_ci_given_gamma"] = np.clip(interval, 0, cap) if model.nonnegative else interval
+    found["extrapolated"] = far(n, read.folds, model.n).astype(float)
+    return found
 
-    def _predicted(self, parts: Sequence[Any], n: Floats) -> dict[str, Floats]:
-        """Return the predictions of curves with what is known of them."""
-        read = curves_of_fit(parts, self.model, known=self.known)
-        options: dict[str, Any] = {"nonnegative": self.model.nonnegative, "cap": self.cap, "noise": self._noise(read)}
-        found = powerlaw.predict_errors(read.curves, n, self.alpha, method=self.method, **options)
-        law, slopes = powerlaw.law_of(read.curves, n, self.method)
-        stderr = np.sqrt(powerlaw.variance(slopes, self._given_gamma(read)))
-        interval = powerlaw.around(law, powerlaw.t_quantile(self.alpha, np.array(np.inf)) * stderr)
-        found["prediction_ci_given_gamma"] = np.clip(interval, 0, self.cap) if self.model.nonnegative else interval
-        found["extrapolated"] = far(n, read.folds, self.model.n).astype(float)
-        return found
 
-    def _noise(self, read: Read) -> Floats:
-        """Return the standard error of the logarithm of the last mean error, 0 where only residuals tell it."""
-        last = np.arange(len(read.folds)), powerlaw.last_of(read.folds > 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            noise = read.sd[last] / np.sqrt(read.folds[last]) / np.exp(read.curves.fall.log_error)
-        return np.where((self.model.weights != "relative") & np.isfinite(noise), noise, 0.0)
+def _noise(read: Read, model: Model) -> Floats:
+    """Return the standard error of the logarithm of the last mean error, 0 where only residuals tell it."""
+    last = np.arange(len(read.folds)), powerlaw.last_of(read.folds > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = read.sd[last] / np.sqrt(read.folds[last]) / np.exp(read.curves.fall.log_error)
+    return np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)
 
-    def _given_gamma(self, read: Read) -> Floats:
-        """Return the paper's covariance of θ, which takes γ as known."""
-        theta, at = read.curves.theta, read.curves.at
-        weights = np.where(read.folds > 0, wls.size_weights(self.model.weights, read.folds, read.sd**2), 0.0)
-        of_means = read.sd**2 / np.maximum(read.folds, 1)
-        options: dict[str, Any] = {"quadratic": self.model.quadratic, "at_bound": read.at_bound}
-        return wls.covariance(theta, self.model.n, at, weights, of_means, gamma_free=False, **options)
+
+def _given_gamma(read: Read, model: Model) -> Floats:
+    """Return the paper's covariance of θ, which takes γ as known."""
+    theta, at = read.curves.theta, read.curves.at
+    weights = np.where(read.folds > 0, wls.size_weights(model.weights, read.folds, read.sd**2), 0.0)
+    of_means = read.sd**2 / np.maximum(read.folds, 1)
+    options: dict[str, Any] = {"quadratic": model.quadratic, "at_bound": read.at_bound}
+    return wls.covariance(theta, model.n, at, weights, of_means, gamma_free=False, **options)
 
 
 def predicted_curves(fit: xr.Dataset, sizes: Floats | None) -> xr.Dataset:
     """Return predictions with their intervals, at sizes for a picture or, with None, at 4N, for words."""
-    layout = Layout(_SHOWN, {"n": 1 if sizes is None else len(sizes), "ci_bound": 2})
     size = FAR * fit["training"].where(fit["n_folds"] > 0).max("training")
+    theta, *parts = curves_of(fit)
     own = [on_dims(bare(size), task_sizes(fit))] if sizes is None else []
-    variables = Predictor.of(fit, sizes, "combined").predict(layout, [*curves_of(fit), *own])
-    found = xr.Dataset(variables, {**task_coords(fit), "ci_bound": list(labels.CI_BOUNDS)})
+    job = Job(
+        name="predict",
+        kernel=predict_group,
+        options=prediction_options(fit, sizes, "combined"),
+        context=Context.of(theta, confidence_level=fit.attrs["confidence_level"], core=(THETA,)),
+        layout=Layout(_SHOWN, {"n": 1 if sizes is None else len(sizes), "ci_bound": 2}),
+        core=(THETA,),
+    )
+    found = xr.Dataset(compute(job, theta, *parts, *own), {**theta.coords, "ci_bound": list(labels.CI_BOUNDS)})
     return found if sizes is not None else found.isel(n=0).assign(size=size.variable)

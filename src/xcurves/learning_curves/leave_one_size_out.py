@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.driver import Group, Job, compute
+from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import powerlaw, wls
@@ -115,17 +114,18 @@ def leave_one_size_out(
     absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
     dims = ("_learner", "_fold", "training")
     shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
-    job = Job(
-        name="leave_one_size_out",
-        kernel=_TriedVariants(models, unit, learners),
+    return per_task(
+        LEAVE_ONE_SIZE_OUT,
+        _try_variants,
+        shaped,
         context=Context.of(shaped, core=dims),
-        layout=LEAVE_ONE_SIZE_OUT.layout({"variant": len(models), "training": len(n)}),
         core=dims,
+        sizes={"variant": len(models)},
+        options={"models": models, "unit": unit, "learners": learners},
+        attrs={"variants": str(named), "units": unit.name, **numbers},
+        coords={"variant": list(models)},
+        units={"rate": unit.written},
     )
-    kept = {name: each for name, each in errors.coords.items() if not {"algorithm", "run", "training"} & set(each.dims)}
-    coords = {**kept, "variant": list(models), "training": errors["training"]}
-    attrs = LEAVE_ONE_SIZE_OUT.attrs(errors, 0, 0.95, variants=str(named), units=unit.name, **numbers)
-    return LEAVE_ONE_SIZE_OUT.dataset(compute(job, shaped), coords, attrs, errors, {"rate": unit.written})
 
 
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
@@ -148,60 +148,55 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 
-@dataclass(frozen=True)
-class _TriedVariants:
-    """Predictions of left-out sizes by several models; tasks have the curves of all learners."""
+def _try_variants(
+    group: Group, *, models: Mapping[str, Model], unit: error_rates.Unit, learners: Sequence[str]
+) -> dict[str, Floats]:
+    """Predict left-out sizes by several models, given errors, shape (task, learner, fold, size)."""
+    errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
+    parts = [[task.removesuffix(": "), learner] for task in group.names for learner in learners]
+    names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
+    error_rates.check_values(errors, unit, names)
+    sizes = Sizes(*wls.size_statistics(errors * unit.percent))
+    curves = np.flatnonzero(sizes.folds.any(axis=1))
+    kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
+    first = next(iter(models.values()))
+    reasons = curvefit.unfit(first, kept, known=first.sigma_hat_sq is not None)
+    curvefit.refuse_unfit(first, kept, unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
+    shape = (len(group.names), len(learners))
+    residual = np.full((len(models), len(names), errors.shape[-1]), np.nan)
+    explained = np.full((len(models), len(names)), np.nan)
+    for i, (variant, model) in enumerate(models.items()):
+        residual[i, curves] = _left_out(variant, model, unit, kept, kept_names)
+        at = np.full(len(curves), model.n[-1])
+        fitted = powerlaw.curve(model.fit(at, kept).theta, model.n, at)
+        explained[i, curves] = wls.r_squared(kept.folds, kept.means, fitted)
+    by_task = np.abs(residual).reshape(len(models), *shape, -1).swapaxes(0, 1)
+    return {
+        "rmse": np.sqrt(_mean(by_task**2, axis=2)) / unit.percent,
+        "r_squared": _mean(explained.reshape(len(models), *shape).swapaxes(0, 1), axis=2),
+        "pvalue": _paired_t(by_task.reshape(len(group.names), len(models), -1)),
+        "n_curves": sizes.folds.any(axis=1).reshape(shape).sum(axis=1).astype(float),
+    }
 
-    models: dict[str, Model]
-    unit: error_rates.Unit
-    learners: list[str]
 
-    def __call__(self, group: Group) -> dict[str, Floats]:
-        """Predict, given errors, shape (task, learner, fold, size)."""
-        errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
-        parts = [[task.removesuffix(": "), learner] for task in group.names for learner in self.learners]
-        names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
-        error_rates.check_values(errors, self.unit, names)
-        sizes = Sizes(*wls.size_statistics(errors * self.unit.percent))
-        curves = np.flatnonzero(sizes.folds.any(axis=1))
-        kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
-        first = next(iter(self.models.values()))
-        reasons = curvefit.unfit(first, kept, known=first.sigma_hat_sq is not None)
-        curvefit.refuse_unfit(first, kept, self.unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
-        shape = (len(group.names), len(self.learners))
-        residual = np.full((len(self.models), len(names), errors.shape[-1]), np.nan)
-        explained = np.full((len(self.models), len(names)), np.nan)
-        for i, (variant, model) in enumerate(self.models.items()):
-            residual[i, curves] = self._left_out(variant, model, kept, kept_names)
-            at = np.full(len(curves), model.n[-1])
-            fitted = powerlaw.curve(model.fit(at, kept).theta, model.n, at)
-            explained[i, curves] = wls.r_squared(kept.folds, kept.means, fitted)
-        by_task = np.abs(residual).reshape(len(self.models), *shape, -1).swapaxes(0, 1)
-        return {
-            "rmse": np.sqrt(_mean(by_task**2, axis=2)) / self.unit.percent,
-            "r_squared": _mean(explained.reshape(len(self.models), *shape).swapaxes(0, 1), axis=2),
-            "pvalue": _paired_t(by_task.reshape(len(group.names), len(self.models), -1)),
-            "n_curves": sizes.folds.any(axis=1).reshape(shape).sum(axis=1).astype(float),
-        }
-
-    def _left_out(self, variant: str, model: Model, sizes: Sizes, names: Sequence[str]) -> Floats:
-        """Return predicted less mean errors, shape (curve, size), in percent."""
-        n_sizes = (sizes.folds > 0).sum(axis=1)
-        for curve in np.flatnonzero(n_sizes <= model.n_sizes_needed)[:1]:
-            raise ValueError(
-                f"{names[curve]}errors has {n_sizes[curve]} training sizes; variant {variant!r} needs "
-                f"{model.n_sizes_needed + 1}, one of them to leave out. Add sizes, or give variants without it"
-            )
-        residual = np.full(sizes.means.shape, np.nan)
-        at = np.full(len(sizes.means), model.n[-1])
-        for size in range(len(model.n)):
-            without = sizes.where(model.n != model.n[size])
-            left = [f"{name}without size {model.n[size]:g}: " for name in names]
-            reasons = curvefit.unfit(model, without, known=model.sigma_hat_sq is not None)
-            curvefit.refuse_unfit(model, without, self.unit, left, np.where(reasons == RISING, FITTED, reasons))
-            theta = model.fit(at, without).theta
-            residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
-        return np.where(sizes.folds > 0, residual, np.nan)
+def _left_out(variant: str, model: Model, unit: error_rates.Unit, sizes: Sizes, names: Sequence[str]) -> Floats:
+    """Return predicted less mean errors, shape (curve, size), in percent."""
+    n_sizes = (sizes.folds > 0).sum(axis=1)
+    for curve in np.flatnonzero(n_sizes <= model.n_sizes_needed)[:1]:
+        raise ValueError(
+            f"{names[curve]}errors has {n_sizes[curve]} training sizes; variant {variant!r} needs "
+            f"{model.n_sizes_needed + 1}, one of them to leave out. Add sizes, or give variants without it"
+        )
+    residual = np.full(sizes.means.shape, np.nan)
+    at = np.full(len(sizes.means), model.n[-1])
+    for size in range(len(model.n)):
+        without = sizes.where(model.n != model.n[size])
+        left = [f"{name}without size {model.n[size]:g}: " for name in names]
+        reasons = curvefit.unfit(model, without, known=model.sigma_hat_sq is not None)
+        curvefit.refuse_unfit(model, without, unit, left, np.where(reasons == RISING, FITTED, reasons))
+        theta = model.fit(at, without).theta
+        residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
+    return np.where(sizes.folds > 0, residual, np.nan)
 
 
 def _mean(values: Floats, axis: int) -> Floats:

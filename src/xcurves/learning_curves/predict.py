@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import validation
+from xcurves.core.driver import per_task
+from xcurves.core.run_checks import Context
 from xcurves.kernels import powerlaw
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.error_rates import At, bare, check_n, like, on_dims
@@ -101,34 +103,38 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     validation.check_choice("method", method, powerlaw.RULES)
     sizes = None if isinstance(n, xr.DataArray) else check_n("n", n)
     own = _check_sizes_of(fit, n) if isinstance(n, xr.DataArray) else None
-    chosen, parts = fit, []
+    chosen, others = fit, []
     if reference is not None:
         chosen, against = curves.beside_reference(fit, reference)
-        parts = curves.curves_of(against)
-    parts = curves.curves_of(chosen) + parts
+        others = curves.curves_of(against)
     if own is not None:
         own = own.sel(algorithm=chosen["algorithm"]) if "algorithm" in own.indexes else own
-        parts.append(on_dims(own, curves.task_sizes(chosen)))
-    predictor = curves.Predictor.of(fit, sizes, method)
-    asked = ["reference"] * (reference is not None)
-    layout = PREDICT.layout({"n": 1 if sizes is None else len(sizes), "ci_bound": 2}, *asked)
-    variables = predictor.predict(layout, parts)
-    if own is not None:
-        variables = {name: variable.isel(n=0) for name, variable in variables.items()}
-    coords = {**curves.task_coords(chosen), "n": ("n", sizes) if own is None else own.variable}
-    attrs = PREDICT.attrs(
-        fit,
-        0,
-        1 - predictor.alpha,
-        method=predictor.method,
-        units=fit.attrs["units"],
-        asymptote=fit.attrs["asymptote"],
-        reference=reference,
+        others.append(on_dims(own, curves.task_sizes(chosen)))
+    theta, *parts = curves.curves_of(chosen)
+    options = curves.prediction_options(fit, sizes, method)
+    result = per_task(
+        PREDICT,
+        curves.predict_group,
+        theta,
+        *parts,
+        *others,
+        context=Context.of(theta, confidence_level=fit.attrs["confidence_level"], core=(curves.THETA,)),
+        core=(curves.THETA,),
+        sizes={"n": 1 if sizes is None else len(sizes)},
+        when=["reference"] * (reference is not None),
+        options=options,
+        attrs={
+            "method": options["rule"],
+            "units": fit.attrs["units"],
+            "asymptote": fit.attrs["asymptote"],
+            "reference": reference,
+        },
+        units=curves.rate_units(theta.attrs.get("units", "1"), fit),
     )
-    units = curves.rate_units(fit["error_at_n"].attrs.get("units", "1"), fit)
-    result = PREDICT.dataset(variables, coords, attrs, fit["error_at_n"], units)
-    result["n"].attrs = {"long_name": "training size", **curves.size_units(fit)}
-    return result
+    said = {"long_name": "training size", **curves.size_units(fit)}
+    if own is None:
+        return result.assign_coords(n=("n", sizes, said))
+    return result.isel(n=0).assign_coords(n=(own.dims, own.data, said))
 
 
 def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:

@@ -142,6 +142,9 @@ def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) ->
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
             f"{_assign(column, f'frame.groupby({rest}).cumcount()')}, which relies on the order of rows"
         )
+    if key == "algorithm":
+        texts = " or ".join(f"algorithm={name!r}" for name in label_columns(frame, there))
+        return f". If a column names them: {texts}" if texts else f". If there is one: {_assign(column, repr('name'))}"
     return f". If each algorithm has one run: {_assign(column, '0')}" if key == "run" else ""
 
 
@@ -172,10 +175,11 @@ def number_columns(frame: pd.DataFrame, used: Sequence[Any], *, balanced: bool =
 
 
 def _unused(frame: pd.DataFrame, used: Sequence[Any], *, numeric: bool) -> list[Any]:
-    """Return the columns, numeric or not, that are not used and have several labels, but not many."""
+    """Return the unused columns, numeric or not, with several labels: not many, or of a usual name such as task."""
     rest = [name for name in frame if name not in used]
     alike = [name for name in rest if _is_number(frame[name]) is numeric]
-    return [name for name in alike if 1 < _n_labels(frame[name]) <= _MOST]
+    most = {name: len(frame) if str(name).casefold() in USUAL_EXTRAS else _MOST for name in alike}
+    return [name for name in alike if 1 < _n_labels(frame[name]) <= most[name]]
 
 
 def _is_number(column: pd.Series[Any]) -> bool:

@@ -57,10 +57,11 @@ def refuse_repeats(
     shown = "; ".join(str(tuple(row)) for row in frame[keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
     unused, cure = _explain_repeats(frame, keys, used, extra, has_runs="run" in dims)
-    cure = cure or f"Name the column in which they differ in {'extra=' if 'run' in dims else 'run='}"
+    differ, own = "Name the column in which they differ in", "give further runs labels of their own in"
+    cure = cure or (f"{differ} extra=, {own} {dims['run']!r}" if "run" in dims else f"{differ} run=")
     raise ValueError(
         f"{unused}{count} a ({', '.join(map(str, keys))}), first {shown}. {cure}, or say which to keep: "
-        "duplicates='first', 'last' or 'mean'"
+        "duplicates='first' (or last, mean)"
     )
 
 
