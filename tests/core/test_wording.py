@@ -101,6 +101,7 @@ def test_counts_lists_and_spans():
     assert wording.listed(["a"]) == "a"
     assert wording.listed(["a", "b", "c"]) == "a, b and c"
     assert wording.listed(list("abcdefgh"), 2) == "a, b and 6 more"
+    assert wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2) == "x 1, y 1; x 1, y 2 and 1 more"
     assert wording.span([3, 5, 4]) == "3 to 5"
     assert wording.span([5]) == "5"
     assert wording.percent(0.07) == "7 %"

@@ -1,6 +1,9 @@
 """What is said of speed-ups in one task."""
 
+import warnings
+
 import numpy as np
+import pytest
 import xarray as xr
 
 import xcurves
@@ -28,3 +31,19 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     assert others[0].startswith(f"{left}: ")
     assert "not shown to differ" in others[0]
     assert not any(line.startswith(f"{name}: ") for line in others[1:] for name in speeds)
+
+
+def test_runs_that_stop_at_the_target_are_compared_by_their_times_which_have_intervals_over_tasks_only():
+    stopped = np.array([[0.0, 1, 2, 2, 3], [1, 2, 3, np.nan, np.nan], [1, 3, np.nan, np.nan, np.nan]])
+    curves = xr.DataArray(
+        [stopped, stopped[[0, 0, 2]]],
+        {"algorithm": ["a", "b"], "run": range(3), "training": [1.0, 2, 3, 4, 5]},
+        ("algorithm", "run", "training"),
+    )
+    with pytest.warns(UserWarning, match=r"or compare time_to_target\(\) of runs that stop at the target$"):
+        xcurves.speedup(curves, reference="a", target=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answer = xcurves.speedup(xcurves.time_to_target(curves, 3.0), reference="a")
+    assert answer.speedup.values.tolist() == [3 / 5]
+    assert "Ratios of given times have an interval over tasks only: task=." in xcurves.summary(answer)

@@ -110,7 +110,8 @@ def listed(names: Collection[object], most: int = MOST_NAMED) -> str:
     said = [str(name) for name in names]
     if len(said) > most:
         said = [*said[:most], f"{len(said) - most:,} more"]
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    between = "; " if any(", " in name for name in said) else ", "
+    return " and ".join([between.join(said[:-1]), said[-1]] if len(said) > 1 else said)
 
 
 def counted(pvalues: Floats, alpha: float, what: str, things: str = "tasks") -> str:

@@ -35,6 +35,7 @@ _SCOPE = (
     "A speed-up is at this level and this horizon: with a decaying learning rate a curve read early understates what a "
     "shorter schedule would have reached. Intervals hold the noise of runs, not the choice of the level."
 )
+_NO_INTERVAL = "Ratios of given times have an interval over tasks only: task=."
 _NO_INVERSE = (
     "The speed-up of a second algorithm over the first is not the inverse of this one: each is read at the other's "
     "last level."
@@ -110,7 +111,9 @@ def ratio_words(ratio: float, low: float, high: float) -> str:
 def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much sooner each algorithm is than the reference."""
     answer, details = _over_all_tasks(result) if "median_speedup" in result else _single_tasks(result)
-    if result.sizes.get("algorithm", 1) > 1 and details is not None:
+    if details is not None and result.attrs.get("of_times") and "median_speedup" not in result:
+        details.append(_NO_INTERVAL)
+    elif details is not None and result.sizes.get("algorithm", 1) > 1:
         details.append("p is adjusted over algorithms (Holm); intervals are not.")
     falls = f"{result.attrs['reference']} has been better before its last level than there: consider target=."
     to_target = "target" in result.attrs or result.attrs.get("of_times")
@@ -298,7 +301,9 @@ def _warn_of_times(result: xr.Dataset) -> None:
     early, n = ended_early(result)
     for said in early[:1]:
         more = f" (so {n - 1} more)" if n > 1 else ""
-        provenance.warn(f"{said.removesuffix('.')}{more}. To read further, leave out by name the runs that crashed")
+        stopped = ", or compare time_to_target() of runs that stop at the target" * ("target" in result.attrs)
+        cure = f"To read further, leave out by name the runs that crashed{stopped}"
+        provenance.warn(f"{said.removesuffix('.')}{more}. {cure}")
     if "reference_falls" in result and (result["reference_falls"] > 0).any():
         provenance.warn(
             f"{result.attrs['reference']} has been better before its last level than there. Consider target="
