@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,23 @@ def many():
     rng = np.random.default_rng(0)
     tasks = make_curves(rng.normal(size=(2, 2, 2, 4, 3)), suite=["m", "d"], task=[1, 2]).assign_coords(metric="y")
     return xcurves.randomized_anova(tasks, confidence_level=0.9)
+
+
+METHODS = ["randomized_anova", "pairwise", "contrast", "ss_profile", "across_tasks", "profile_across_tasks", "speedup"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", [*METHODS, "compare_distributions"])
+def test_a_task_is_called_by_the_name_of_its_dim_throughout(method):
+    scores = np.random.default_rng(0).normal(size=(7, 3, 4, 6)).cumsum(-1)
+    curves = make_curves(scores, game=list("abcdefg"))
+    weights = xr.DataArray([1.0, -1.0, 0.0], {"algorithm": curves.algorithm}, ["algorithm"])
+    options = {"contrast": {"weights": weights}, "speedup": {"reference": curves.algorithm[0].item()}}
+    options |= {"across_tasks": {"task": "game"}, "profile_across_tasks": {"task": "game"}}
+    given = curves.isel(training=-1, drop=True) if method == "compare_distributions" else curves
+    said = xcurves.summary(getattr(xcurves, method)(given, **options.get(method, {})))
+    assert re.search(r"\bgames?\b", said)
+    assert not re.search(r"\btasks?\b", said)
 
 
 def test_table_has_the_rows_of_a_split_plot(result):

@@ -42,7 +42,7 @@ _VERDICTS = {"two-sided": "differ from zero", "greater": "be above zero", "less"
 
 def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on both effects, then F of each with its error, and when Welch's test is to be read."""
-    tasks = list(labels.named_tasks(result, "n_resamples"))
+    tasks, noun = list(labels.named_tasks(result, "n_resamples")), labels.task_noun(result["n_resamples"])
     alpha = provenance.alpha_of(result)
     if len(tasks) == 1:
         task = tasks[0][0]
@@ -61,15 +61,17 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
         p = tests_that_speak(result)["pvalue"]
         for effect, what in _CLAIMS.items():
             named = f"the algorithms' {what}"
-            yield Statement("answer", counted(p.sel(effect=effect).to_numpy().ravel(), alpha, named))
-        yield Statement("answer", _by_chance(result, alpha))
+            yield Statement("answer", counted(p.sel(effect=effect).to_numpy().ravel(), alpha, named, f"{noun}s"))
+        yield Statement("answer", _by_chance(result, alpha, noun))
         for task, name in tasks if len(tasks) <= _FEW else []:
             yield Statement("detail", f"{name}{_verdicts(task, alpha)}")
         n_welch = int(by_welch(result).sum())
         if n_welch:
-            yield Statement("caution", f"Level is tested by Welch's statistic in {n_welch} tasks, by F in the others.")
+            yield Statement(
+                "caution", f"Level is tested by Welch's statistic in {n_welch} {noun}s, by F in the others."
+            )
     yield Statement("detail", _how_reassigned([task for task, _ in tasks]))
-    for text in _out_of_reach([task for task, _ in tasks], alpha):
+    for text in _out_of_reach([task for task, _ in tasks], alpha, noun):
         yield Statement("caution", text)
 
 
@@ -133,17 +135,17 @@ def _how_reassigned(tasks: list[xr.Dataset]) -> str:
     )
 
 
-def _by_chance(result: xr.Dataset, alpha: float) -> str:
+def _by_chance(result: xr.Dataset, alpha: float, noun: str) -> str:
     """Return how many tasks of an ANOVA chance alone would show to differ."""
     tested = int(result["pvalue"].sel(error_term="split_plot", effect="algorithm").notnull().sum())
     made = result["n_resamples"].to_numpy() > 0
     smallest = min(1.0, tested * provenance.smallest_reachable(result).max(where=made, initial=0.0))
-    few = f" Adjusted over the tasks by Holm, a task of the fewest runs could reach no p below {number(smallest)}."
-    expected = f"Without any difference {number(alpha * tested, 2)} of {tested} tasks would show one by chance"
+    few = f" Adjusted over the {noun}s by Holm, a {noun} of the fewest runs could reach no p below {number(smallest)}."
+    expected = f"Without any difference {number(alpha * tested, 2)} of {tested} {noun}s would show one by chance"
     return f"{expected}, for each effect.{'' if provenance.significant(smallest, alpha) else few}"
 
 
-def _out_of_reach(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
+def _out_of_reach(tasks: list[xr.Dataset], alpha: float, noun: str) -> Iterator[str]:
     """Yield that nothing can be shown where runs, or reassignments, are too few for a small p."""
     tested = [task for task in tasks if task["n_resamples"] > 0]
     least = [float(provenance.smallest_reachable(task)) for task in tested]
@@ -151,7 +153,7 @@ def _out_of_reach(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
     if short:
         exact = [bool(provenance.is_exact(tested[place])) for place in short]
         few = "Runs" if all(exact) else "Runs, or reassignments (n_resamples)," if any(exact) else "Reassignments"
-        where = "" if len(tested) == 1 else f" in {len(short)} of {len(tested)} tasks"
+        where = "" if len(tested) == 1 else f" in {len(short)} of {len(tested)} {noun}s"
         smallest = number(min(least[place] for place in short))
         yield f"{few} are so few{where} that p cannot be below {smallest}, whatever the scores."
 
@@ -160,8 +162,8 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best, over whom that is shown and by how much; what cannot be shown; then shapes and intervals."""
     alpha, level = provenance.alpha_of(result), percent(result.attrs["confidence_level"])
     adjusted = result["pvalue_adjusted"]
-    tasks = list(labels.tasks_of(result, "n_resamples"))
-    best = _best_of_one(tasks[0], alpha) if len(tasks) == 1 else _best_by_task(tasks, alpha)
+    tasks, noun = list(labels.tasks_of(result, "n_resamples")), labels.task_noun(result["n_resamples"])
+    best = _best_of_one(tasks[0], alpha) if len(tasks) == 1 else _best_by_task(tasks, alpha, noun)
     yield Statement("answer", best)
     yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
     equal = tasks[0]["algorithm"].to_numpy()[tasks[0]["may_be_best"].to_numpy() == 1].tolist()
@@ -177,12 +179,12 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("detail", counted(shapes, alpha, "changes of score with training", "pairs"))
     if result.sizes["pair"] > 1:
         by = result.attrs.get("correction", "holm").capitalize()
-        said = f"p is adjusted over the {result.sizes['pair']} pairs of a task ({by}); the {level} intervals of"
+        said = f"p is adjusted over the {result.sizes['pair']} pairs of a {noun} ({by}); the {level} intervals of"
         together = "sentences hold for all of them together, those of the table for each pair by itself"
         yield Statement("detail", f"{said} {together}.")
     if (result["difference_ci_gap"] == 1).any():
         yield Statement("caution", "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).")
-    yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks)))
+    yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
 
 
 def _level_pairs(task: xr.Dataset) -> PairDifferences:
@@ -199,7 +201,7 @@ def _best_of_one(task: xr.Dataset, alpha: float) -> str:
     return say_best(pairs, alpha, what=_SCORE, value=value, lower_is_better=lower)
 
 
-def _best_by_task(tasks: list[xr.Dataset], alpha: float) -> str:
+def _best_by_task(tasks: list[xr.Dataset], alpha: float, noun: str) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
     best, shown = Counter[str](), 0
     lower = not tasks[0].attrs.get("higher_is_better", 1)
@@ -214,7 +216,7 @@ def _best_by_task(tasks: list[xr.Dataset], alpha: float) -> str:
     counts = listed([f"{name} in {n}" for name, n in best.most_common()], 4)
     most, more = ("lowest", "lower") if lower else ("highest", "higher")
     over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
-    where = f"The {most} {_SCORE} of {best.total()} tasks"
+    where = f"The {most} {_SCORE} of {best.total()} {noun}s"
     return f"{where}: {counts}; in {shown or 'none'} of them it is shown to be {more} than {over}."
 
 
@@ -235,14 +237,17 @@ def _pair_floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
 
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on the contrast, of each of a few tasks, and what the interval is."""
-    alpha, tasks = provenance.alpha_of(result), list(labels.named_tasks(result, "n_resamples"))
+    alpha, noun = provenance.alpha_of(result), labels.task_noun(result["n_resamples"])
+    tasks = list(labels.named_tasks(result, "n_resamples"))
     if len(tasks) == 1:
         yield Statement("answer", _verdict(tasks[0][0], alpha))
     else:
-        yield Statement("answer", counted(result["pvalue"].to_numpy().ravel(), alpha, "the contrasted scores"))
+        yield Statement(
+            "answer", counted(result["pvalue"].to_numpy().ravel(), alpha, "the contrasted scores", f"{noun}s")
+        )
         for task, name in tasks if len(tasks) <= _FEW else []:
             yield Statement("detail", f"{name}{_verdict(task, alpha)}")
-        yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks)))
+        yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
     yield Statement(
         "detail",
         "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "

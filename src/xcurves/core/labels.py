@@ -155,6 +155,12 @@ def task_dims(variable: xr.DataArray, core: Collection[Hashable] = ()) -> tuple[
     return extra_dims(variable, RESERVED.union(core))
 
 
+def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
+    """Return what a task of a result is called: the name of its dim, "task" where there are several."""
+    dims = task_dims(variable, core)
+    return str(dims[0]) if len(dims) == 1 else "task"
+
+
 def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> list[str]:
     """Return the prefix of `task_names` for each task of a variable of a result."""
     return task_names(variable, RESERVED.union(core))

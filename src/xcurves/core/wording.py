@@ -114,7 +114,7 @@ def listed(names: Collection[object], most: int = MOST_NAMED) -> str:
     return " and ".join([between.join(said[:-1]), said[-1]] if len(said) > 1 else said)
 
 
-def counted(pvalues: Floats, alpha: float, what: str, things: str = "tasks") -> str:
+def counted(pvalues: Floats, alpha: float, what: str, things: str) -> str:
     """Return in how many of many tests something differs."""
     known = pvalues[~np.isnan(pvalues)]
     differ = np.count_nonzero(significant(known, alpha))
@@ -123,10 +123,10 @@ def counted(pvalues: Floats, alpha: float, what: str, things: str = "tasks") -> 
     return f"In {differ} of {len(known)} {things} {what} differ at the {alpha:g} level{more}."
 
 
-def unadjusted_over_tasks(n_tasks: int) -> Iterator[str]:
-    """If there are several tasks, yield that p is for each task by itself."""
+def unadjusted_over_tasks(n_tasks: int, task: str) -> Iterator[str]:
+    """If there are several tasks, of this noun, yield that p is for each by itself."""
     if n_tasks > 1:
-        yield "Each task was tested by itself: p is not adjusted for the number of tasks."
+        yield f"Each {task} was tested by itself: p is not adjusted for the number of {task}s."
 
 
 def label_of(variable: xr.DataArray) -> str:

@@ -194,7 +194,7 @@ def comparison_answer(result: xr.Dataset) -> str:
     if not known.any():
         return "No pair could be compared: trials are missing."
     if probability.size > probability.sizes["pair"]:
-        counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a task"
+        counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a {labels.task_noun(probability)}"
         return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
     one = result.squeeze([dim for dim in probability.dims if dim != "pair"], drop=True)
     unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")

@@ -14,6 +14,7 @@ from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
 from xcurves.core.wording import (
     PairDifferences,
+    count,
     ends_of,
     interval,
     joined,
@@ -311,10 +312,12 @@ def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf)))
     if len(pairs) == 1:
         return statements(pairs[0][0] + _profile_claim(pairs[0][1]), _about_bands(result))
+    task = result.attrs["task"]
     said = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
-    shown = [f"{joined(said, '; ', _NAMED)}{' pairs' * (len(said) > _NAMED)}"] * bool(said)
+    more = f"; and {count(len(said) - _NAMED, 'more pair')}" if len(said) > _NAMED else ""
+    shown = [f"{'; '.join(said[:_NAMED])}{more}"] * bool(said)
     rest = [f"{len(pairs) - len(said)} of {len(pairs)} pairs are not shown to differ at any fraction"]
-    answer = f"Over tasks, {'; '.join([*shown, *rest * (len(said) < len(pairs))])}."
+    answer = f"Over {task}s, {'; '.join([*shown, *rest * (len(said) < len(pairs))])}."
     return statements(answer, _about_bands(result))
 
 
@@ -323,37 +326,39 @@ def _about_bands(result: xr.Dataset) -> Iterator[str]:
     for one, name in named_tasks(result, "n_tasks") if result["n_tasks"].size <= _FEW else []:
         for pair in each_of(one, "pair"):
             yield name + _profile_claim(pair)
+    task = result.attrs["task"]
     yield (
-        "p and the band of a difference hold for all fractions of the budget together, and for tasks like these; each "
-        "pair by itself. The bands of mean curves hold along the whole curve, for these tasks."
+        f"p and the band of a difference hold for all fractions of the budget together, and for {task}s like these; "
+        f"each pair by itself. The bands of mean curves hold along the whole curve, for these {task}s."
     )
     known = result["mean_curve"].notnull()
     begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
     if begun.size and begun[0] > result["budget_fraction"][0]:
-        yield f"Below {100 * begun[0]:.0f} % of the budget some task has no score: fractions before that are left out."
+        begins = f"{100 * begun[0]:.0f} %"
+        yield f"Below {begins} of the budget some {task} has no score: fractions before that are left out."
     method = result["band_method"].where(result["n_tasks"] > 0)
     if (method == NO_BAND).any():
         yield (
-            "Of so few tasks or families no band of the difference holds at all fractions together; the interval at a "
-            "fraction by itself is result['difference_ci']."
+            f"Of so few {task}s or families no band of the difference holds at all fractions together; the interval "
+            "at a fraction by itself is result['difference_ci']."
         )
     if (method == SUBSET_MEANS).any():
         yield (
-            "Families of tasks are unlike in weight, or few: the band of the difference is that of subset means, at a "
-            "level divided by the number of fractions."
+            f"Families of {task}s are unlike in weight, or few: the band of the difference is that of subset means, at "
+            "a level divided by the number of fractions."
         )
     if result["mean_curve_band"].isnull().all():
-        yield "Mean curves have no band: a task has a single run, or runs are too few for a finite one."
+        yield f"Mean curves have no band: a {task} has a single run, or runs are too few for a finite one."
 
 
 def _profile_claim(pair: xr.Dataset) -> str:
     """Return where a pair differs, with the smallest p."""
-    n, smallest = pair["n_tasks"].item(), pair["pvalue_adjusted"].min().item()
+    n, smallest = count(pair["n_tasks"].item(), pair.attrs["task"]), pair["pvalue_adjusted"].min().item()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if smallest != smallest:
-        return f"{pair['pair'].item()}: nothing can be said of {n} tasks."
+        return f"{pair['pair'].item()}: nothing can be said of {n}."
     verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    return f"Over {n} tasks {verdict} (smallest adjusted {pvalue(smallest)})."
+    return f"Over {n} {verdict} (smallest adjusted {pvalue(smallest)})."
 
 
 def _where(pair: xr.Dataset) -> str:

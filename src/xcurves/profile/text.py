@@ -46,7 +46,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         if "n_resamples" in result.coords:
             yield _how_many(result)
         yield _LIMITS
-        yield from unadjusted_over_tasks(len(tasks))
+        yield from unadjusted_over_tasks(len(tasks), labels.task_noun(result["fraction"], ("training",)))
 
 
 def _differ(task: xr.Dataset) -> str:
@@ -121,7 +121,8 @@ def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
     answer = said[0] if len(names) == 1 and "last_significant" in result else _UNTESTED
     if len(names) > 1 and "last_significant" in result:
         last = result["last_significant"].to_numpy().ravel()
-        found = f"In {np.count_nonzero(~np.isnan(last))} of {len(last)} tasks"
+        noun = labels.task_noun(result["fraction"], ("training",))
+        found = f"In {np.count_nonzero(~np.isnan(last))} of {len(last)} {noun}s"
         answer = f"{found} the curves differ at some training level, adjusted over levels."
     if len(names) > _FEW:
         said = [each for each in said if not each.startswith(tuple(names))]  # tasks stand in the table

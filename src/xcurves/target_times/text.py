@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import provenance
+from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import (
@@ -157,7 +157,11 @@ def _single_tasks(result: xr.Dataset) -> tuple[str, list[str] | None]:
             "tell times apart."
         )
     gaps = _gaps(result, "speedup_gap", "Ratios")
-    return f"{_compared_with(result)}: {what}.", [*details, *gaps, *unadjusted_over_tasks(n_tasks)]
+    return f"{_compared_with(result)}: {what}.", [
+        *details,
+        *gaps,
+        *unadjusted_over_tasks(n_tasks, labels.task_noun(result["speedup"])),
+    ]
 
 
 def _is_shown(one: xr.Dataset, alpha: float) -> bool:
