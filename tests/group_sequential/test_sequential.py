@@ -351,8 +351,18 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
 
 
 def test_lower_may_be_better(curves):
-    said = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999).curves.summary()
-    assert "sac is above td3, that is worse (p = " in said
+    found = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999)
+    p, low, high = found.pvalue_adjusted[0, 2].item(), *found.difference_ci[0, 2].values
+    best = f"td3 is below sac, that is better (p = {p:.3g}, −{high:.3g} to −{low:.3g})"
+    assert best in found.curves.summary()
+
+
+def test_the_better_one_stands_first(curves):
+    turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999)
+    low, high = turned.difference_ci.sel(pair="td3 - sac").values[2]
+    said = turned.curves.summary().split("\n")[0]
+    assert "sac is above td3 (p = " in said
+    assert f", {-high:.3g} to {-low:.3g})" in said
 
 
 def test_the_last_look_ends_what_is_not_shown(curves):

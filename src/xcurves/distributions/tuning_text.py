@@ -46,7 +46,8 @@ def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     if len(tasks) == 1:
         return statements(_answer(tasks[0]), _details(tasks[0]), cautions)
     each = [f"{name}{_answer(task)}" for task, name in named]
-    return statements(_answer_of_tasks(tasks), each if len(tasks) <= _MOST_TASKS else [], cautions)
+    noun = labels.task_noun(result["n_trials"], ["algorithm"])
+    return statements(_answer_of_tasks(tasks, noun), each if len(tasks) <= _MOST_TASKS else [], cautions)
 
 
 def _place(result: xr.Dataset) -> int:
@@ -139,7 +140,7 @@ def _details(result: xr.Dataset) -> Iterator[str]:
         yield f"{count(n, 'trial')}{each} of {whose} say how good the median best is up to {count(reach, 'trial')}."
 
 
-def _answer_of_tasks(tasks: list[xr.Dataset]) -> str:
+def _answer_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
     """Return in how many tasks each algorithm has the best median."""
     places = [_place(task) for task in tasks]
     known = [(task, place, _leader(task, place)) for task, place in zip(tasks, places, strict=True)]
@@ -149,7 +150,8 @@ def _answer_of_tasks(tasks: list[xr.Dataset]) -> str:
     ks = sorted({int(tasks[0]["trials"].to_numpy()[place]) for _, place in best})
     tally = Counter(name for name, _ in best)
     said = listed([f"{name} in {number(times)}" for name, times in tally.items()])
-    return f"After {listed(ks)} trials the median best score seen is best of {said} of {len(tasks)} tasks."
+    after = count(ks[0], "trial") if len(ks) == 1 else f"{listed(ks)} trials"
+    return f"After {after} the median best score seen is best of {said} of {len(tasks)} {noun}s."
 
 
 def draw_best(result: xr.Dataset, ax: Axes) -> None:

@@ -31,9 +31,10 @@ def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     tasks = list(labels.named_tasks(result, "undecided"))
     said = [f"{name}{text}" for task, name in tasks for text in (_after_look(task), *_notes(task))]
     tested = int(at_latest_look(result)["pvalue"].notnull().sum())
+    shown, noun = int((result["rejected"] == 1).any("look").sum()), labels.task_noun(result["undecided"])
     answer = (
-        f"Of {tested} pairs within a task, {int((result['rejected'] == 1).any('look').sum())} are shown to differ; "
-        f"{int(result['undecided'].sum())} are undecided and need more runs."
+        f"Of {tested} pairs within a {noun}, {shown} are shown to differ; {int(result['undecided'].sum())} are "
+        "undecided and need more runs."
     )
     cautions = [_TOO_LARGE] * bool((result["rejected"] == 1).any()) + [_HOW] + [_INTERVAL] * ("difference_ci" in result)
     return statements(_after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions)
@@ -60,7 +61,7 @@ def _after_look(task: xr.Dataset) -> str:
     done, planned = n_done(task), task.sizes["look"]
     latest = task.isel(look=done - 1)
     pairs = [latest.isel(pair=place) for place in range(task.sizes["pair"])]
-    said = [_say_above(pair) for pair in pairs if pair["rejected"] == 1]
+    said = [_say_best(pair) for pair in pairs if pair["rejected"] == 1]
     left = [_versus(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
         which = listed(left, 2) if len(left) < 4 else f"{len(left)} of {len(pairs)} pairs"
@@ -84,16 +85,20 @@ def _versus(pair: xr.Dataset) -> str:
     return f"{pair['algorithm_a'].item()} v {pair['algorithm_b'].item()}"
 
 
-def _say_above(pair: xr.Dataset) -> str:
-    place, worse = ("above", "worse") if pair["difference"].item() > 0 else ("below", "better")
-    better = "" if pair.attrs.get("higher_is_better", 1) else f", that is {worse}"
-    return f"{pair['algorithm_a'].item()} is {place} {pair['algorithm_b'].item()}{better}{_in_brackets(pair)}"
+def _say_best(pair: xr.Dataset) -> str:
+    """Return which of a pair is better, it first."""
+    higher = bool(pair.attrs.get("higher_is_better", 1))
+    turned = (pair["difference"].item() > 0) != higher
+    names = [pair["algorithm_a"].item(), pair["algorithm_b"].item()]
+    better, other = names[::-1] if turned else names
+    said = f"{better} is above {other}" if higher else f"{better} is below {other}, that is better"
+    return f"{said}{_in_brackets(pair, turned=turned)}"
 
 
-def _in_brackets(pair: xr.Dataset) -> str:
+def _in_brackets(pair: xr.Dataset, *, turned: bool = False) -> str:
     limits = ""
     if "difference_ci" in pair:
-        low, high = ends_of(pair["difference_ci"])
+        low, high = ends_of(pair["difference_ci"], turned=turned)
         limits = f", {interval(low, high) if low == low else 'no interval: the looks contradict each other'}"
     return f" ({pvalue(pair['pvalue_adjusted'].item())}{limits})"
 
