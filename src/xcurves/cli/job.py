@@ -17,13 +17,13 @@ import xcurves
 from xcurves import archive
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.cli.sources import EXAMPLE, Table, curves_of_options, open_archive
+from xcurves.core.tables import cell_text
 from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
 _EXAMPLE_PARTS = ("across_tasks", "profile_across_tasks")
 _LONG = 24  # rows; longer tables are not printed
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
-_DIGITS = {"SS": "{:.2f}", "MS": "{:.2f}", "F": "{:.3f}", "p": "{:.4g}"}
 
 
 class Outputs(NamedTuple):
@@ -148,10 +148,4 @@ def _real_path(path: Path) -> str:
 
 def _format(table: pd.DataFrame) -> str:
     """Return a table as text."""
-    form = {name: partial(_cell_text, digits) for name, digits in _DIGITS.items() if name in table}
-    return table.to_string(formatters=form, float_format="{:.4g}".format, na_rep="")
-
-
-def _cell_text(digits: str, value: object) -> str:
-    """Return a number in so many digits, "" for a blank cell."""
-    return digits.format(value) if isinstance(value, float) and value == value else ""
+    return table.to_string(float_format=cell_text, na_rep="")

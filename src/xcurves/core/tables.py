@@ -11,6 +11,11 @@ import xarray as xr
 from xcurves.core.labels import CI_BOUNDS
 
 
+def cell_text(value: float) -> str:
+    """Return a number of a printed table: four significant digits, and whole numbers up to 10 digits in full."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e10 else f"{value:.4g}"
+
+
 def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
     """Return the columns of an interval, lower and upper."""
     return {f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS}

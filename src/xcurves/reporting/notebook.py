@@ -11,10 +11,10 @@ import xarray as xr
 from xcurves.core.labels import escape_controls
 from xcurves.core.run_checks import cure_incomplete
 from xcurves.core.schema import ResultKind
+from xcurves.core.tables import cell_text
 from xcurves.results import ask, find_kind, prepare
 
 _ROWS = 40
-_NUMBER = "{:.4g}".format
 
 
 def as_text(result: xr.Dataset) -> str | None:
@@ -23,7 +23,9 @@ def as_text(result: xr.Dataset) -> str | None:
     if kind is None:
         return None
     answer, table = _answer_and_table(kind, result)
-    shown = [] if table is None else [table.to_string(line_width=100, max_rows=_ROWS, na_rep="", float_format=_NUMBER)]
+    shown = (
+        [] if table is None else [table.to_string(line_width=100, max_rows=_ROWS, na_rep="", float_format=cell_text)]
+    )
     return "\n".join([kind.question, answer, *shown])
 
 
@@ -33,7 +35,7 @@ def as_html(result: xr.Dataset) -> str | None:
     if kind is None:
         return None
     answer, table = _answer_and_table(kind, result)
-    shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=_NUMBER)
+    shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=cell_text)
     return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
