@@ -21,6 +21,7 @@ from xcurves.learning_curves.curvefit import far
 from xcurves.learning_curves.error_rates import bare, check_n, on_dims
 from xcurves.learning_curves.fitted_curves import Read
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
+from xcurves.learning_curves.text import STRETCH
 
 _AT_ONCE = 512  # pairs of curves
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
@@ -162,10 +163,9 @@ def _compare(ours: Read, theirs: Read, at: Floats, model: Model, alpha: float) -
     apart = unknown | ~(low <= high)
     low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
     stretches = compare.equal_sizes(learner, reference, low, high, alpha)
-    names = ("equal_from", "equal_to", "crossing_size")
     return {
         **_differences(learner, reference, unknown, alpha),
-        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(names, stretches, strict=True)},
+        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
         **_multipliers(learner, reference, unknown, theirs.folds, model, alpha),
     }
 

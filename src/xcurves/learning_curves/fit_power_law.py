@@ -22,7 +22,6 @@ from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDI
 
 _RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()  # a fit is their argument
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
-_EDGE = "the edge of the grid"
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
     "Compare errors.std('run') with error_sd, and set sigma0_sq"
@@ -262,7 +261,7 @@ def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray
     said = say_unfit(unfit, names, REASONS, "curve")
     cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
         (np.isnan(gamma) & fitted, lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
-        (edge != 0, lambda task: f"gamma is {gamma[task]:g}, {_EDGE}: the curve may not be a power law"),
+        (edge != 0, lambda task: f"gamma is {gamma[task]:g}, the edge of the grid: the curve may not be a power law"),
     ]
     if folded is not None:
         folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))

@@ -80,11 +80,6 @@ def task_sizes(fit: xr.Dataset) -> dict[Hashable, int]:
     return {dim: fit.sizes[dim] for dim in labels.task_dims(fit["error_at_n"])}
 
 
-def task_coords(fit: xr.Dataset) -> dict[Hashable, xr.DataArray]:
-    """Return the coordinates of the tasks of a fit."""
-    return {name: coord for name, coord in fit.coords.items() if set(coord.dims) <= set(task_sizes(fit))}
-
-
 def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:
     """Return the attribute that says the unit of training sizes, if they have one."""
     return {"units": str(given["training"].attrs["units"])} if "units" in given["training"].attrs else {}
@@ -111,7 +106,8 @@ def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     lead = task_sizes(fit)
     whole = fit if "delta" in fit.data_vars else fit.assign(delta=xr.zeros_like(fit["gamma"]))
     theta = whole[["error_at_n", "data_reliance", "gamma", "delta"]].to_array(THETA).transpose(*lead, THETA)
-    theta = xr.DataArray(theta.variable, task_coords(fit), attrs=fit["error_at_n"].attrs)
+    of_tasks = {name: coord for name, coord in fit.coords.items() if set(coord.dims) <= set(lead)}
+    theta = xr.DataArray(theta.variable, of_tasks, attrs=fit["error_at_n"].attrs)
     if "history" in fit.attrs:
         theta.attrs["history"] = fit.attrs["history"]
     parts = [fit[name].transpose(*lead, *core) for name, core in _CORE.items()]

@@ -190,8 +190,8 @@ def draw_fitted(fit: xr.Dataset, ax: Axes) -> None:
 def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     """Draw the best model size against compute with its interval; sizes of the runs as dots."""
     fit = _one(fit)
-    if _without_law(fit, ax) or fit["allocation_exponent"].isnull():
-        _without_law(fit, ax, "the loss depends on one of model size and tokens only")
+    one_sided = "the loss depends on one of model size and tokens only" if fit["allocation_exponent"].isnull() else ""
+    if _without_law(fit, ax, one_sided):
         return
     n, d, _, cost = *_runs(fit), fit.attrs[COST]
     flop = cost * n * d

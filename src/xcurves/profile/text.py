@@ -92,7 +92,7 @@ def _equivalent(task: xr.Dataset) -> str:
 
 def _how_many(result: xr.Dataset) -> str:
     counts = {
-        f"{'all' if exact else ''} {n:,} {'distinct' if exact else 'random'} ones".strip()
+        f"all {n:,} distinct ones" if exact else f"{n:,} random ones"
         for n, exact in zip(result["n_resamples"].to_numpy().ravel(), provenance.is_exact(result).ravel(), strict=True)
         if n
     }
