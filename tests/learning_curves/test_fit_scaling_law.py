@@ -359,3 +359,6 @@ def test_laws_that_cannot_be_fitted_are_named_once():
     assert fit.unfit.values.tolist()[0] == 0
     assert fit.estimate.sel(validation=["b", "c"]).isnull().all()
     assert "not fitted: a loss is not positive." in fit.curves.summary()
+    pytest.importorskip("matplotlib").use("Agg")
+    written = [[text.get_text() for text in ax.texts] for ax in np.ravel(fit.curves.plot("allocation"))]
+    assert [len(each) for each in written[1:3]] == [1, 1]  # why there is nothing to draw, once
