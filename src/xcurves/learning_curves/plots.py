@@ -16,7 +16,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.fitted_curves import predicted_curves
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, allocations, known_of, laws_of
-from xcurves.learning_curves.scaling_text import amount
+from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ def draw_fitted(fit: xr.Dataset, ax: Axes) -> None:
 def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     """Draw the best model size against compute with its interval; sizes of the runs as dots."""
     fit = _one(fit)
-    one_sided = "the loss depends on one of model size and tokens only" if fit["allocation_exponent"].isnull() else ""
-    if _without_law(fit, ax, one_sided):
+    if _without_law(fit, ax, ONE_SIDED if fit["allocation_exponent"].isnull() else ""):
         return
     n, d, _, cost = *_runs(fit), fit.attrs[COST]
     flop = cost * n * d

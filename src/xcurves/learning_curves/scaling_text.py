@@ -23,7 +23,7 @@ _OF_RUNS = (
     "Intervals are those of single runs, widened by how badly the law predicts its own later runs; it holds for the "
     "measured recipe only."
 )
-_ONE_SIDED = "the loss depends on one of model size and tokens only"
+ONE_SIDED = "the loss depends on one of model size and tokens only"
 _CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
 
 
@@ -38,7 +38,7 @@ def amount(value: float) -> str:
 def _say_allocation(here: xr.Dataset) -> str:
     """Return how one budget is best divided."""
     if here["n_opt"].isnull():
-        return f"at {number(here['flop'].item())} FLOP nothing can be said: {_ONE_SIDED}"
+        return f"at {number(here['flop'].item())} FLOP nothing can be said: {ONE_SIDED}"
     far = "; this ratio is outside those of the runs" if here["ratio_extrapolated"].item() else ""
     low, high = ends_of(here["n_opt_ci"])
     size = f"{amount(low)} to {amount(high)}" if np.isfinite([low, high]).all() else interval(low, high)
@@ -86,7 +86,7 @@ def law_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def _exponent(law: xr.Dataset) -> str:
     if law["allocation_exponent"].isnull():
-        return _ONE_SIDED
+        return ONE_SIDED
     ends = interval(*ends_of(law["allocation_exponent_ci"]))
     return f"the best model size grows as compute to the power {number(law['allocation_exponent'].item())} ({ends})"
 
