@@ -105,7 +105,7 @@ def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
         r"task 'y': on='intersection' leaves 1 common training level \(1\): 'a0' and 'a1' share fewer than two levels"
     )
     with pytest.warns(
-        UserWarning, match=rf"^left out, because runs have too few common levels: {said}. Bring every task to the end"
+        UserWarning, match=rf"^left out, because runs have too few common levels: {said}. Bring every task to fractions"
     ) as caught:
         aligned = tasks.curves.align("intersection")
     assert len(caught) == 1

@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, validation
 from xcurves.kernels import plans
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.ragged import Rows, ranges, rows_of
 
 _CURE = (
     "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
@@ -86,15 +86,11 @@ class Context:
 
 
 class IncompleteRunError(ValueError):
-    """A run lacks levels of its task: `what` says which, and the message what works on most curves."""
+    """A run lacks levels of its task; the argument says which."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
-        super().__init__(f"{what}. {_CURE}")
-
-    def __reduce__(self) -> tuple[type[IncompleteRunError], tuple[str]]:
-        """Keep the message when the error is pickled."""
-        return IncompleteRunError, (self.what,)
+    def __str__(self) -> str:
+        """Add what works on most curves."""
+        return f"{self.args[0]}. {_CURE}"
 
 
 @contextmanager
@@ -103,8 +99,9 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
     try:
         yield
     except IncompleteRunError as error:
-        cure = _CURE if curves.chunks is not None else cure_incomplete(curves)
-        raise ValueError(f"{error.what}. {cure}") from None
+        if curves.chunks is not None:
+            raise
+        raise ValueError(f"{error.args[0]}. {cure_incomplete(curves)}") from None
 
 
 def check_runs(
@@ -163,25 +160,20 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
-    names, shape = labels.task_names(curves), curves.shape[-3:]
-    flat = curves.to_numpy().reshape(len(names), -1, shape[-1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.where(np.isnan(flat).all(axis=-1), np.nan, np.nansum(flat, axis=-1))
-    order = np.argsort(sums, axis=1)
-    ranked = np.take_along_axis(sums, order, axis=1)
-    found = {}
-    for task, place in np.argwhere(ranked[:, 1:] == ranked[:, :-1]).tolist():
-        first, second = sorted(order[task, place : place + 2].tolist())
-        same = task not in found and np.array_equal(flat[task, first], flat[task, second], equal_nan=True)
-        if same and len(np.unique(flat[task, first][~np.isnan(flat[task, first])])) >= _DIFFERENT:
-            found[task] = [divmod(each, shape[1]) for each in (first, second)]
-    for task, places in list(found.items())[:1]:
-        algorithms, runs = (labels.words(curves[dim]) for dim in ("algorithm", "run"))
-        pair = " and ".join(f"algorithm {algorithms[i]}, run {runs[j]}" for i, j in places)
-        also = ", ".join(names[each].removesuffix(": ") for each in list(found)[1:_NAMED])
-        more = f"; the same holds in {len(found) - 1} more tasks: {also}" if len(found) > 1 else ""
-        more += ", ..." * (len(found) > _NAMED)
-        provenance.warn(f"{names[task]}{pair} have the same score at every level. Were data copied?{more}")
+    names, both = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+    runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
+    found: dict[str, str] = {}
+    for name, scores in zip(names, curves.to_numpy().reshape(len(names), len(runs), -1), strict=True):
+        known: dict[bytes, str] = {}
+        for run, own in zip(runs, scores, strict=True):
+            first = known.setdefault(own.tobytes(), run)
+            if first != run and len(np.unique(own[~np.isnan(own)])) >= _DIFFERENT:
+                found.setdefault(name, f"{first} and {run}")
+    if found:
+        (task, pair), *others = found.items()
+        also = f"; the same holds in {len(others)} more tasks: " if others else ""
+        also += ", ".join(name.removesuffix(": ") for name, _ in others[: _NAMED - 1]) + ", ..." * (len(found) > _NAMED)
+        provenance.warn(f"{task}{pair} have the same score at every level. Were data copied?{also}")
 
 
 def check_scored(curves: xr.DataArray) -> None:
@@ -194,14 +186,7 @@ def check_drawable(curves: xr.DataArray) -> None:
     """Refuse curves with values that no axis can show."""
     if np.isinf(curves).any():
         raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
-    check_largest(curves.to_numpy(), labels.task_names(curves))
-
-
-def check_largest(values: NDArray[np.float64], names: Sequence[str], name: str = "curves") -> None:
-    """Refuse tasks, of shape (task, ...), with finite values so large that their sums and differences overflow."""
-    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
-    for task in np.flatnonzero(largest > 1e300)[:1]:
-        raise ValueError(f"{names[task]}{name} has values of {largest[task]:.3g}. Rescale: {name} / abs({name}).max()")
+    check_size(curves.to_numpy(), labels.task_names(curves), limit=1e300)
 
 
 def check_groups(
@@ -262,61 +247,32 @@ def as_float(count: int) -> float:
 
 def cure_incomplete(curves: xr.DataArray) -> str:
     """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory."""
-    curves = curves.transpose(..., *labels.DIMS).astype(np.float64)
-    names = labels.task_names(curves)
-    scores = curves.to_numpy().reshape(len(names), -1, curves.sizes["training"])
-    has = ~np.isnan(scores)
-    there = has.any(axis=2)
-    shared = ((has | ~there[..., np.newaxis]).all(axis=1) & has.any(axis=1)).sum(axis=1)
-    if (shared[there.any(axis=1)] > 1).all():
+    has = curves.notnull()
+    there, in_grid = has.any("training"), has.any(["algorithm", "run"])
+    n_levels = in_grid.sum("training")
+    shared = ((has | ~there) & in_grid).all(["algorithm", "run"]).sum("training")
+    if ((shared > 1) | (n_levels == 0)).all():
         cures = ["Bring runs to common levels with .curves.align('intersection')"]
     else:
-        cures = [suggest(rows_of(scores.reshape(-1, scores.shape[-1]), curves["training"].to_numpy()), curves)]
-    complete = (has.sum(axis=2) == has.any(axis=1).sum(axis=1)[:, np.newaxis]) & there
-    before, left = (
-        each.reshape(len(names), *curves.shape[-3:-1]).sum(axis=2)[there.any(axis=1)] for each in (there, complete)
-    )
-    if ((left > 0) == (before > 0)).all() and (left.max(axis=1) > 1).all():
+        levels = curves["training"].where(has)
+        cures = [suggest(levels.min("training").max().item(), levels.max("training").min().item())]
+    n_left = (there & (has.sum("training") == n_levels)).sum("run")
+    if ((n_left > 1) | ~there.any("run")).all():
         cures.append("leave incomplete ones out with .curves.drop_incomplete()")
     return " or ".join(cures)
 
 
-def suggest(rows: Rows, runs_of: xr.DataArray, *, frame: bool = False, final: bool = False) -> str:
-    """Return the call that brings ragged runs to levels within the range of all, or why there is none.
+def suggest(low: float, high: float, *, frame: bool = False, final: bool = False) -> str:
+    """Return the call that brings ragged runs, which all have scores from `low` to `high`, to common levels.
 
-    Curves are numbered over the dims (..., algorithm, run) of `runs_of`. With `frame`, `to_dataarray` has the options.
+    With `frame`, it is that of `to_dataarray`.
     """
-    present, first, last = ranges(rows)
-    task = present // (runs_of.sizes["algorithm"] * runs_of.sizes["run"])
-    begun, reached = (
-        np.array([function(each[task == one]) for one in np.unique(task)])
-        for function, each in ((np.max, first), (np.min, last))
-    )
-    if (begun > reached).any():
-        mine = np.flatnonzero(task == np.unique(task)[(begun > reached).argmax()])
-        early, late = mine[last[mine].argmin()], mine[first[mine].argmax()]
-        dims = (*labels.extra_dims(runs_of), "algorithm", "run")
-        places = np.unravel_index(present[[early, late]], [runs_of.sizes[dim] for dim in dims])
-        at = [
-            {dim: labels.words(runs_of[dim])[place] for dim, place in zip(dims, each, strict=True)}
-            for each in np.transpose(places)
-        ]
-        said = [", ".join(f"{dim} {label}" for dim, label in each.items()) for each in at]
-        kept = " | ".join(f"(curves[{dim!r}] != {label})" for dim, label in at[0].items())
-        return (
-            f"No levels suit all: {said[0]} ends at {last[early]:g}, before {said[1]} begins at {first[late]:g}. "
-            f"Leave one of them out: curves.where({kept})"
-        )
-    relative = f"{'no on= and ' * frame}.curves.align({{}}, relative_to='budget')"
-    if not final and ((begun <= (1 - 1 / FRACTIONS) * reached) & (reached > 0)).all():
-        return f"Bring every task to fractions of its budget with {relative.format(FRACTIONS)}"
-    low, high = float(begun.max()), float(reached.min())
-    if low < high or (low == high and (final or high <= 0)):  # below 0 a budget has no fractions
-        start, stop = (repr(end).removesuffix(".0") for end in (low, high))
-        grid = f"[{stop}]" if final or low == high else f"np.linspace({start}, {stop}, {FRACTIONS})"
-        call = f"on={grid}, method='linear'" if frame else f".curves.align({grid}, method='linear')"
-        return f"Bring runs to levels that all reach with {call}"
-    return f"Bring every task to the end of its budget with {relative.format(1)}"
+    if not final and (1 - 1 / FRACTIONS) * high < low < high:  # no fraction but the last is in the range of all
+        grid = f"np.linspace({low!r}, {high!r}, {FRACTIONS}), method='linear'"
+        return f"Bring runs to levels that all reach with {f'on={grid}' if frame else f'.curves.align({grid})'}"
+    which, n = ("the end", 1) if final else ("fractions", FRACTIONS)
+    no_grid = "no on= and " * frame
+    return f"Bring every task to {which} of its budget with {no_grid}.curves.align({n}, relative_to='budget')"
 
 
 def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:

@@ -39,7 +39,7 @@ def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, floa
     """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
     least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
     n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
-    run_checks.check_largest(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores")
+    run_checks.check_size(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores", 1e300)
     for group in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
         raise ValueError(
             f"{names[group]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"

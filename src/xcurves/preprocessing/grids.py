@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.kernels.ragged import METHODS, Rows
+from xcurves.kernels.ragged import METHODS, Rows, ranges
 
 On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
 AlignMethod = Literal["previous", "linear", "nearest", "mean"]
@@ -168,7 +168,8 @@ def _leave_out_disjoint(
         at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
         count = f"{shared.size} common training level{'s' * (shared.size != 1)}"
         why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {_disjoint_algorithms(every, task, runs)}")
-    cure = run_checks.suggest(every, runs, frame=frame, final=asked.on == "final")
+    _, first, last = ranges(every)
+    cure = run_checks.suggest(first.max().item(), last.min().item(), frame=frame, final=asked.on == "final")
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
