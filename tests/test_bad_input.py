@@ -72,7 +72,7 @@ def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     has = "is no column of the frame. It has 'algorithm', 'run', 'training', 'score'"
     assert refusal("c.csv", "--run", "seed", "--value", "score") == (
         f"--run seed {has}. Rows repeat without it. If runs are in the same order at each ['algorithm', 'training']: "
-        "frame.assign(seed=frame.groupby(['algorithm', 'training']).cumcount()), which relies on the order of rows"
+        "frame['seed'] = frame.groupby(['algorithm', 'training']).cumcount(), which relies on the order of rows"
     )
     assert refusal("c.csv", "--value", "return") == f"--value return {has}"
     assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"

@@ -28,7 +28,7 @@ def curves():
         (
             {"n_resamples": 10.5},
             TypeError,
-            "n_resamples must be a whole number or None; got 10.5. Leave it out for the default",
+            "n_resamples must be a whole number; got 10.5. Leave it out for the default",
         ),
         ({"batch": -1}, ValueError, "batch must be at least 1; got -1. Leave it out for the default"),
         ({"paired": "yes"}, TypeError, "paired must be True or False; got 'yes'"),

@@ -65,7 +65,7 @@ REFUSED = {  # what is done to curves, the class of the error, and its message
     "dates in units": (
         lambda curves: curves.assign_coords(training=curves.training.assign_attrs(units="days since 2000-01-01")),
         TypeError,
-        "training must be an amount, not a date; got units 'days since 2000-01-01'. Name another unit",
+        "training must be numbers, amounts and no dates; got units 'days since 2000-01-01'. Name another unit",
     ),
     "a MultiIndex": (
         lambda curves: curves.rename(run="seed").expand_dims(rep=[0, 1]).stack(run=("rep", "seed")),
@@ -90,18 +90,18 @@ LEVELS = [
     (
         ["a", "b", "c"],
         TypeError,
-        "must be numeric; got dtype <U1. Say the amounts of training: da.assign_coords(training=[...])",
+        "must be numbers, amounts and no dates; got <U1. Say the amounts of training: da.assign_coords(training=[...])",
     ),
     (
         np.arange(3).astype("timedelta64[ns]"),
         TypeError,
-        "must be numeric; got timedelta64[ns]. Convert, here to hours: "
+        "must be numbers, amounts and no dates; got timedelta64[ns]. Convert, here to hours: "
         "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))",
     ),
     (
         np.arange(3).astype("datetime64[ns]"),
         TypeError,
-        "must be an amount, not a date; got datetime64[ns]. Convert, here to seconds: "
+        "must be numbers, amounts and no dates; got datetime64[ns]. Convert, here to seconds: "
         "da.assign_coords(training=(da.training - da.training[0]) / np.timedelta64(1, 's'))",
     ),
 ]
@@ -306,7 +306,7 @@ def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
 
 @pytest.mark.parametrize("value", [1e141, -1e300, 10**400, np.inf, np.nan, 1j, "1", None, True])
 def test_numbers_are_finite_and_not_too_large_to_be_squared(value):
-    with pytest.raises((ValueError, OverflowError), match=r"^x must be (a finite number|at most 1e\+140 in size); got"):
+    with pytest.raises(ValueError, match=r"^x must be a finite number; got"):
         validation.check_number("x", value)
     assert validation.check_number("x", np.float32(0.5)) == 0.5
 

@@ -360,14 +360,3 @@ def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
             np.testing.assert_allclose(aligned.sel(task=task)[algorithm, run], expected)
     if not chunked:
         assert "task 'long': without 0.1" in aligned.attrs["history"]
-
-
-def test_a_budget_that_a_short_run_sets_is_recorded():
-    curves = budgets_of_their_own()
-    crashed = curves.where(
-        (curves.task != "long") | (curves.algorithm != "b") | (curves.run != 1) | (curves.training < 30)
-    )
-    whole, cut = (each.curves.align(2, relative_to="budget").attrs["history"] for each in (curves, crashed))
-    assert "task 'long': the budget is 50, where its shortest run ends; its longest run ends at 60" in whole
-    assert "task 'long': the budget is 20, where its shortest run ends; its longest run ends at 60" in cut
-    assert "short'" not in whole + cut

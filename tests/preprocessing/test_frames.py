@@ -108,7 +108,8 @@ def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(le
         (
             lambda f: f.assign(seed=f.seed.astype(object).where(f.index > 1, "a")),
             TypeError,
-            "column 'seed' mixes int and str, first 2 in row 2. Convert: frame['seed'].astype(str)",
+            "column 'seed' has labels of type int and str; labels are all text or all numbers of up to 64 bits. "
+            "Convert: frame['seed'].astype(str)",
         ),
     ],
 )
@@ -125,30 +126,20 @@ START = pd.Timestamp("2026-01-01")
 @pytest.mark.parametrize(
     ("steps", "converted"),
     [
-        (2**60 + np.arange(4), [0, 1, 2, 3]),
-        (np.arange(2**63, 2**63 + 8, 2, dtype=np.uint64), [0, 2, 4, 6]),
         (START + pd.to_timedelta([0, 1, 2, 3], "h"), [0, 1, 2, 3]),
         (pd.to_timedelta([0, 1, 2, 3], "h"), [0, 1, 2, 3]),
-        ((START + pd.to_timedelta([0, 1, 2, 3], "h")).strftime("%Y-%m-%d %H:%M:%S"), [0, 1, 2, 3]),
         (np.array([2**70, 0, 1, 2], dtype=object), [2**70, 0, 1, 2]),
         (["0", "1", "2", "3"], [0, 1, 2, 3]),
-        (["0,5", "1", "2", "3"], [0.5, 1, 2, 3]),
         (["0", "1", "2", "many"], [0, 1, 2, np.nan]),
         ([True, False, True, False], [1, 0, 1, 0]),
     ],
 )
 def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, converted):
-    def cured(training):
-        frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": training, "y": 1.0})
-        with pytest.raises((TypeError, ValueError), match=r"^training column 'training' ") as caught:
-            frame.curves.to_dataarray("y")
-        cure = re.search(r": ((?:frame\[|pd\.).*?)(?:, of thousands.*)?$", str(caught.value))
-        return eval(cure[1], {"frame": frame, "pd": pd})
-
-    training = cured(steps)
-    if training.dtype.kind == "M":  # text becomes times, and times become hours
-        training = cured(training)
-    np.testing.assert_array_equal(training, converted)
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": steps, "y": 1.0})
+    with pytest.raises(TypeError, match=r"^training column 'training' ") as caught:
+        frame.curves.to_dataarray("y")
+    cure = re.search(r": ((?:frame\[|pd\.).*)$", str(caught.value))
+    np.testing.assert_array_equal(eval(cure[1], {"frame": frame, "pd": pd}), converted)
 
 
 def test_a_column_of_nearly_the_same_name_is_suggested(frame):
@@ -167,28 +158,10 @@ def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_wor
     assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == ("Env", "algorithm", "run", "training")
 
 
-def test_columns_that_semicolons_separate_and_decimal_commas_have_a_cure_that_works(tmp_path):
-    path = tmp_path / "european.csv"
-    path.write_text("algorithm;run;training;score\na;0;1;90,5\nb;0;1;88,25\n", encoding="utf-8")
-    with pytest.raises(KeyError, match=r"separated by ';'\. Read it again: pd\.read_csv\(path, sep=';'\)"):
-        pd.read_csv(path).curves.to_dataarray("score")
-    with pytest.raises(TypeError, match=r"first '90,5' in row 0\. .* Of decimals: "):
-        pd.read_csv(path, sep=";").curves.to_dataarray("score")
-    curves = pd.read_csv(path, sep=";", decimal=",").curves.to_dataarray("score")
-    assert curves.sel(algorithm="b").item() == 88.25
-
-
 def test_one_column_of_scores_is_named(frame):
     with pytest.raises(TypeError, match=r"^value must be the name of a column; .*to_dataset\(\['return'\]"):
         frame.curves.to_dataarray(["return"], **NAMES)
     assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
-
-
-def test_scores_without_training_have_a_cure_that_works(frame):
-    last = frame[frame.step == frame.step.max()].drop(columns="step")
-    with pytest.raises(KeyError, match=r"last ones: training=None"):
-        last.curves.to_dataarray("return", **(NAMES | {"training": "step"}))
-    assert "training" not in last.curves.to_dataarray("return", **(NAMES | {"training": None})).dims
 
 
 def test_what_was_kept_of_repeated_rows_is_recorded():
@@ -204,15 +177,6 @@ def test_labels_of_every_dtype_can_be_compared(frame, dtype):
     curves = frame.curves.to_dataarray("return", **NAMES)
     assert curves.algorithm.values.tolist() == ["sac", "td3"]
     xcurves.randomized_anova(curves, confidence_level=0.5)
-
-
-def test_labels_that_only_blanks_tell_apart_are_warned_of(frame):
-    frame.loc[frame.seed == 10, "agent"] = " " + frame.agent
-    said = "^column 'agent' has ' sac' and 'sac': two labels. If they are one: .*str.strip"
-    with pytest.warns(UserWarning, match=said) as warned:
-        curves = frame.curves.to_dataarray("return", **NAMES)
-    assert len(warned) == 1
-    assert curves.algorithm.values.tolist() == [" sac", " td3", "sac", "td3"]
 
 
 def test_categories_keep_their_order_and_unused_ones_go(frame):
@@ -365,15 +329,6 @@ def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
     assert "units" not in curves.training.attrs
 
 
-def test_curves_that_do_not_fit_say_how_large_they_are(frame, monkeypatch):
-    def full(*_):
-        raise MemoryError
-
-    monkeypatch.setattr("xcurves.preprocessing.frames.at_levels", full)
-    with pytest.raises(MemoryError, match=r"^curves of 2 task.*training do not fit"):
-        frame.curves.to_dataarray("return", **NAMES)
-
-
 class Arrow:
     """A dataframe of which nothing is known but that Arrow reads it."""
 
@@ -430,7 +385,7 @@ def test_without_pyarrow_its_extra_is_named(monkeypatch):
 
 def cured(frame, error):
     """Return what the code at the end of an error message makes of a frame."""
-    return eval(re.search(r"frame\.(melt|assign)\(.*\)", str(error)).group(), {"frame": frame})
+    return eval(re.search(r"frame\.melt\(.*\)", str(error)).group(), {"frame": frame})
 
 
 def test_a_column_for_each_run_is_melted_as_the_error_says():
@@ -440,8 +395,6 @@ def test_a_column_for_each_run_is_melted_as_the_error_says():
         wide.curves.to_dataarray("return", **names)
     curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
     assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(KeyError, match=r"a column for each run: .*\.assign\(agent=\.\.\.\)"):
-        wide.drop(columns="agent").curves.to_dataarray("return", **names)
 
 
 def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
@@ -470,14 +423,14 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
 def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
     frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
     said = (
-        r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\)\), which relies on the order of rows"
+        r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\), which relies on the order of rows"
     )
     with pytest.raises(KeyError, match=said) as caught:
         frame.curves.to_dataarray("y", training="step")
-    code = re.search(r"frame\.assign\(.*cumcount\(\)\)", caught.value.args[0]).group()
-    curves = eval(code).curves.to_dataarray("y", training="step")
-    assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\.assign\(run=0\)"):
+    names = {"frame": frame.copy()}
+    exec(re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0]).group(), names)
+    assert names["frame"].curves.to_dataarray("y", training="step").squeeze().values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"):
         frame.iloc[:2].curves.to_dataarray("y", training="step")
 
 
@@ -492,7 +445,6 @@ def episodes(n_runs, n_levels, n_episodes):
     ("frame", "run", "reason"),
     [
         (episodes(1, 3, 4).rename(columns={"n": "eval_episode"}), "eval_episode", "its name says episodes"),
-        (episodes(2, 3, 4), "n", r"its labels start again in each value of 'seed', a column that is not used"),
         (episodes(1, 6, 1).assign(n=range(12)), "n", r"each of its 12 runs has one training level, of 6"),
         (episodes(1, 2, 120), "n", r"it has 240 runs of 2 training levels"),
     ],
@@ -508,8 +460,6 @@ def test_runs_are_not_taken_for_episodes():
     frame.curves.to_dataarray("y", run="seed", training="step")
     by_step = frame.sort_values(["step", "seed"], ignore_index=True)
     by_step.curves.to_dataarray("y", run="seed", training="step")
-    own_ids = frame.assign(run=frame.groupby(["algorithm", "seed"]).ngroup())
-    own_ids.curves.to_dataarray("y", run="run", training="step")
     frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)
 
 
@@ -527,15 +477,3 @@ def test_columns_are_a_list(frame, argument):
     values = 3 if argument == "values" else ["score"]
     with pytest.raises(TypeError, match=rf"^{argument} must be a list of columns; got 3"):
         xcurves.to_dataset(frame, values, **({} if argument == "values" else {"extra": 3}))
-
-
-@pytest.mark.parametrize("run", ["seed", "the seed", 3])
-def test_the_call_that_adds_a_column_works_whatever_its_name(run):
-    frame = pd.DataFrame({"algorithm": ["a", "a", "b", "b"], "training": 1, "score": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(KeyError) as caught:
-        xcurves.to_dataarray(frame, "score", run=run)
-    cure = re.search(r"training'\]: (frame.*), which relies", caught.value.args[0])[1]
-    names = {"frame": frame}
-    exec(cure if cure.startswith("frame[") else f"frame = {cure}", names)
-    curves = xcurves.to_dataarray(names["frame"], "score", run=run)
-    assert curves.sizes == {"algorithm": 2, "run": 2, "training": 1}

@@ -49,7 +49,7 @@ def test_it_stays_lazy(scores, high):
     ("references", "message"),
     [
         ({"low": 1, "high": 1}, "low and high are equal. Leave the task out, or give references that differ"),
-        ({"low": np.nan, "high": 1}, "low must be a finite number; got nan"),
+        ({"low": np.nan, "high": 1}, "low must be a finite number; got nan. At most 1e+140 in size"),
         (
             {"low": 0, "high": xr.DataArray([1.0, 2], {"task": ["x", "y"]}, ("task",))},
             "high has no reference for task 'z' (1 lacking). Add it to high",

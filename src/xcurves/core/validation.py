@@ -50,44 +50,39 @@ def check_confidence_level(confidence_level: float) -> float:
     return round(1 - level, 12) or float(1 - Decimal(repr(level)))
 
 
+def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
+    """Return a whole number from `least` to `most`."""
+    return _whole(name, value, f"Usual: {usual}", least, most)
+
+
 def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
     """Return a whole number from `least` to `most`, or None."""
-    if value is None:
-        return None
+    return None if value is None else _whole(name, value, "Leave it out for the default", least, most)
+
+
+def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number or None; got {shown(value)}. Leave it out for the default")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}. Leave it out for the default")
-    if value > most:
-        raise ValueError(f"{name} must be at most {most:,}; got {shown(value)}. Leave it out for the default")
-    return int(value)
-
-
-def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
-    """Return a whole number for which None has no meaning."""
-    if check_count(name, value, least, most) is None:
-        raise ValueError(f"{name} must be a whole number; got None. Usual: {usual}")
+        raise TypeError(f"{name} must be a whole number; got {shown(value)}. {cure}")
+    if not least <= value <= most:
+        bound = f"least {least}" if value < least else f"most {most:,}"
+        raise ValueError(f"{name} must be at {bound}; got {shown(value)}. {cure}")
     return int(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
-    number = float(value) if isinstance(value, float | np.floating) else value  # one of a short dtype has no 1e140
+    value = float(value) if isinstance(value, np.floating) else value  # one of a short dtype has no 1e140
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
-    if odd or number != number or abs(number) == np.inf:
-        raise ValueError(f"{name} must be a finite number; got {shown(value)}")
-    if abs(number) > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size; got {shown(value)}. Rescale it, and the scores")
+    if odd or not abs(value) <= LARGEST:
+        raise ValueError(f"{name} must be a finite number; got {shown(value)}. At most {LARGEST:g} in size")
     return float(value)
 
 
 def check_margin(margin: float | None) -> float | None:
     """Return a margin of at least 0, or None."""
-    if margin is None:
-        return None
-    if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 <= margin <= LARGEST:
-        raise ValueError(f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0")
-    return float(margin)
+    if margin is not None and check_number("margin", margin) < 0:
+        raise ValueError(f"margin must be at least 0, in score units; got {shown(margin)}. Try margin=1.0")
+    return margin
 
 
 def check_flag(name: str, value: bool) -> bool:
@@ -257,11 +252,11 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
     training = given.astype(np.float64).broadcast_like(curves).transpose(*curves.dims)
     if training.chunks is None:
         levels = np.moveaxis(training.to_numpy(), curves.dims.index(EVALUATION), -1)
-        ended = np.isnan(levels)
-        if np.isinf(levels).any() or (ended[..., :-1] & ~ended[..., 1:]).any():
-            raise ValueError(f"{name}: training must be finite, and NaN only after a run's last level. {cure}")
-        if (levels[..., 1:] <= levels[..., :-1]).any():
-            raise ValueError(f"{name}: training must increase along {EVALUATION!r} in each run. {cure}")
+        before, after = levels[..., :-1], levels[..., 1:]
+        if np.isinf(levels).any() or not ((after > before) | np.isnan(after)).all():
+            raise ValueError(
+                f"{name}: training must be finite and increase in each run, NaN only after its last level. {cure}"
+            )
         if curves.chunks is None and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any():
             raise ValueError(f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)")
     return curves.assign_coords(training=training.assign_attrs(given.attrs))
@@ -344,30 +339,22 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
     levels = curves.coords.variables["training"]
-    units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
-    if levels.dtype.kind == "m":
-        raise TypeError(
-            f"training must be numeric; got {levels.dtype}. Convert, here to hours: "
-            "da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
-        )
     index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
+    units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
+    got, cure = str(levels.dtype), ""
     if index is not None and index.nlevels > 1:
-        cure = "da.reset_index('training', drop=True).assign_coords(training=[...])"
-        raise TypeError(f"training must be numeric; got a MultiIndex. Say the amounts of training: {cure}")
-    of_cftime = type(levels.to_numpy()[0]).__module__.startswith("cftime") if levels.dtype.kind == "O" else False
-    dated = levels.dtype.kind == "M" or of_cftime
-    if dated or " since " in units:
-        got = levels.dtype if dated else f"units {units!r}"
+        got, cure = "a MultiIndex", "Number it: da.reset_index('training', drop=True).assign_coords(training=[...])"
+    elif levels.dtype.kind == "m":
+        cure = "Convert, here to hours: da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
+    elif levels.dtype.kind == "M":
         seconds = "(da.training - da.training[0]) / np.timedelta64(1, 's')"
-        cure = f"Convert, here to seconds: da.assign_coords(training={seconds})" if dated else "Name another unit"
-        raise TypeError(f"training must be an amount, not a date; got {got}. {cure}")
-    if levels.dtype.kind not in "iuf":
-        try:
-            levels.to_numpy().astype(np.float64)
-            cure = "Convert: da.assign_coords(training=da.training.astype(float))"
-        except (TypeError, ValueError):
-            cure = "Say the amounts of training: da.assign_coords(training=[...])"
-        raise TypeError(f"training must be numeric; got dtype {levels.dtype}. {cure}")
+        cure = f"Convert, here to seconds: da.assign_coords(training={seconds})"
+    elif levels.dtype.kind not in "iuf":
+        cure = "Say the amounts of training: da.assign_coords(training=[...])"
+    elif " since " in units:
+        got, cure = f"units {units!r}", "Name another unit"
+    if cure:
+        raise TypeError(f"training must be numbers, amounts and no dates; got {got}. {cure}")
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
     values = levels.to_numpy().astype(np.float64)

@@ -186,23 +186,23 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     """
     curves = check_curves(curves)
     has = curves.notnull()
-    n_levels = has.any(["algorithm", "run"]).sum("training")
-    lacking = (n_levels - has.sum("training")).where(has.any("training"), 0).transpose(..., "algorithm", "run")
+    there, n_levels = has.any("training"), has.any(["algorithm", "run"]).sum("training")
+    lacking = (n_levels - has.sum("training")).where(there, 0)
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
         return provenance.record(complete, "drop_incomplete()")
-    names = labels.task_names(curves)
-    missing = lacking.to_numpy().reshape(len(names), curves.sizes["algorithm"], curves.sizes["run"])
-    before, left = (
-        each.notnull().any(["run", "training"]).transpose(..., "algorithm").to_numpy().reshape(missing.shape[:2])
-        for each in (curves, complete)
+    names, (algorithms, runs) = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+    missing, before = (
+        each.transpose(..., "algorithm", "run").to_numpy().reshape(len(names), len(algorithms), len(runs))
+        for each in (lacking, there)
     )
-    for task in np.flatnonzero(before.any(axis=1) & ~left.any(axis=1)):
+    left = before & (missing == 0)
+    for task in np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2))):
         raise ValueError(f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}")
-    algorithms, runs = labels.words(curves["algorithm"]), labels.words(curves["run"])
-    if (before & ~left).any():
-        gone = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in np.argwhere(before & ~left))
-        provenance.warn(f"drop_incomplete() leaves no run of {gone}")
+    gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
+    if len(gone):
+        emptied = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in gone)
+        provenance.warn(f"drop_incomplete() leaves no run of {emptied}")
     of = n_levels.to_numpy().ravel()
     lines = [
         f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "
@@ -247,7 +247,7 @@ def _align_to_budgets(
 
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
-    lines = [] if curves.chunks is not None else [*_shortened(curves), *_left_out(curves, made)]
+    lines = [] if curves.chunks is not None else _left_out(curves, made)
     step = f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
     return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
 
@@ -269,18 +269,6 @@ def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float |
             out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
     return out.reshape(*scores.shape[:2], len(at))
-
-
-def _shortened(curves: xr.DataArray) -> list[str]:
-    """Return the tasks in which a run ends before 90 % of the longest: it may have crashed."""
-    last = curves["training"].where(curves.notnull()).max(str(curves.dims[-1])).transpose(..., "algorithm", "run")
-    shortest, longest = last.min(["algorithm", "run"]), last.max(["algorithm", "run"])
-    ends = zip(labels.task_names(curves), shortest.to_numpy().ravel(), longest.to_numpy().ravel(), strict=True)
-    return [
-        f"{name}the budget is {short:.6g}, where its shortest run ends; its longest run ends at {long:.6g}"
-        for name, short, long in ends
-        if short < 0.9 * long
-    ]
 
 
 def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core import provenance
 from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, shown
 from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
-_LARGEST = int(np.finfo(np.float64).max)
-_EXACT = 2**53  # floats hold every whole number up to it
 _MOST = 50  # labels of a column that could be a dim
 
 
@@ -66,32 +64,29 @@ def check_frame(
 ) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
     check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
-    asked = {"value": value, **columns}
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
-    named = [(key if key in ("value", *DIMS) else "extra", key, column) for key, column in asked.items()]
-    for argument, _, column in named:
+    asked = {"value": value, **columns}
+    named = [(dim if dim in ("value", *DIMS) else "extra", column) for dim, column in asked.items()]
+    named += [("coords", name) for name in kept]
+    for argument, column in named:
         _check_name(argument, column)
-    named += [("coords", name, name) for name in kept]
-    for argument, key, column in named:
+    for argument, column in named:
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
-            cure = _cure_of_missing(frame, key, asked) if argument != "coords" else did_you_mean(column, frame.columns)
+            cure = _cure_of_missing(frame, argument, column, asked)
             raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
-        if [*asked.values(), *kept].count(column) > 1:
+        if [each for _, each in named].count(column) > 1:
             raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
     units = [column for dim, column in columns.items() if dim != "training"]
-    for argument in ("value", "training"):
-        if argument in asked:
-            _check_numeric(argument, frame[asked[argument]], units)
-    if "training" in asked:
-        _check_exact(frame[asked["training"]], units)
-    for argument, column in [*columns.items(), *(("coords", name) for name in kept)]:
+    for argument, column in named:
+        if argument in ("value", "training"):
+            _check_numeric(argument, frame[column], units)
         missing = frame[column].isna()
-        if missing.any():
+        if missing.any() and argument != "value":
             raise ValueError(
                 f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
                 f"null as missing), first row {_plain_label(missing.idxmax())}. "
@@ -107,45 +102,37 @@ def _check_name(argument: str, column: object) -> None:
         )
 
 
-def _cure_of_missing(frame: pd.DataFrame, key: str, asked: Mapping[str, str]) -> str:
+def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]) -> str:
     """Return advice how to make the missing column from those that the frame has."""
-    column, there = asked[key], [name for name in asked.values() if name in frame]
+    there = [name for name in asked.values() if name in frame]
+    free = [name for name in frame if name not in there]
+    missing = [dim for dim, name in asked.items() if name not in there and dim != "value"]
+    usual = usual_columns(free, missing)
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
-    free = [name for name in frame if name not in there]
     if near := did_you_mean(column, free):
         return near
-    if key in ("algorithm", "run") and "name" in free:
+    if argument in ("algorithm", "run") and "name" in free:
         return ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
-    missing = [name for name, wanted in asked.items() if wanted not in frame and name != "value"]
-    usual = usual_columns(free, missing)
-    if key != "value" and (key if key in DIMS else "extra") in usual:
-        return f". Try {', '.join(f'{name}={column!r}' for name, column in usual.items())}"
-    between = [mark for mark in (";", "\t") if len(frame.columns) == 1 and mark in str(frame.columns[0])]
-    if between:
-        return f". Its columns are separated by {between[0]!r}. Read it again: pd.read_csv(path, sep={between[0]!r})"
+    if argument in usual:
+        return f". Try {', '.join(f'{dim}={name!r}' for dim, name in usual.items())}"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
-    lost = [dim for dim in ("run", "algorithm") if dim in missing]
-    if key == "value" and lost and len(scores) > 1:
+    lost = next((dim for dim in ("run", "algorithm") if dim in missing), None)
+    if argument == "value" and lost and len(scores) > 1:
         kept = [name for name in frame if name not in scores]
-        constant = _assign(asked[lost[1]], "...").removeprefix("frame") if len(lost) > 1 else ""
-        melt = f"frame.melt({kept}, var_name={asked[lost[0]]!r}, value_name={column!r}){constant}"
-        return f". If it has a column for each {lost[0]}: {melt}"
-    if key == "training":
-        return ". Scores without training, such as last ones: training=None"
-    rest = [name for name in there if name != asked["value"]]
-    rest += label_columns(frame, there)
-    settings = number_columns(frame, there, balanced=True)
+        melt = f"frame.melt({kept}, var_name={asked[lost]!r}, value_name={column!r})"
+        return f". If it has a column for each {lost}: {melt}"
+    if argument != "run":
+        return ""
+    rest = [name for name in there if name != asked["value"]] + unused_labels(frame, there)
+    settings = [name for name in unused_numbers(frame, there) if frame.groupby(name).size().std() == 0]
     rest += settings if settings and frame.duplicated([*rest, *settings]).any() else []
-    if key == "run" and rest and frame.duplicated(rest).any():
+    if frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
-            f"{_assign(column, f'frame.groupby({rest}).cumcount()')}, which relies on the order of rows"
+            f"frame[{column!r}] = frame.groupby({rest}).cumcount(), which relies on the order of rows"
         )
-    if key == "algorithm":
-        texts = " or ".join(f"algorithm={name!r}" for name in label_columns(frame, there))
-        return f". If a column names them: {texts}" if texts else f". If there is one: {_assign(column, repr('name'))}"
-    return f". If each algorithm has one run: {_assign(column, '0')}" if key == "run" else ""
+    return f". If each algorithm has one run: frame[{column!r}] = 0"
 
 
 def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
@@ -158,32 +145,20 @@ def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]
     return found
 
 
-def label_columns(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
-    """Return the columns that are not used and hold labels: text or categories."""
-    return _unused(frame, used, numeric=False)
-
-
-def number_columns(frame: pd.DataFrame, used: Sequence[Any], *, balanced: bool = False) -> list[Any]:
-    """Return the unused columns of few numbers: whole ones, or each in several rows; if `balanced`, in equally many."""
+def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
+    """Return the unused columns of several labels, text or categories: not many, but for usual names such as task."""
     found = []
-    for name in _unused(frame, used, numeric=True):
-        counts = frame[name].value_counts()
-        several = counts.min() > 1 and (counts.min() == counts.max() or not balanced)
-        if several or (pd.api.types.is_integer_dtype(frame[name]) and not balanced):
+    for name in frame.select_dtypes(exclude=["number", "bool", "datetime", "datetimetz"]):
+        most = len(frame) if str(name).casefold() in USUAL_EXTRAS else _MOST
+        if name not in used and 1 < _n_labels(frame[name]) <= most:
             found.append(name)
     return found
 
 
-def _unused(frame: pd.DataFrame, used: Sequence[Any], *, numeric: bool) -> list[Any]:
-    """Return the unused columns, numeric or not, with several labels: not many, or of a usual name such as task."""
-    rest = [name for name in frame if name not in used]
-    alike = [name for name in rest if _is_number(frame[name]) is numeric]
-    most = {name: len(frame) if str(name).casefold() in USUAL_EXTRAS else _MOST for name in alike}
-    return [name for name in alike if 1 < _n_labels(frame[name]) <= most[name]]
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column) or column.dtype.kind in "mM")
+def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
+    """Return the unused columns of few numbers, each of them in several rows."""
+    rest = [name for name in frame.select_dtypes("number") if name not in used]
+    return [name for name in rest if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
 
 
 def _n_labels(column: pd.Series[Any]) -> int:
@@ -193,65 +168,21 @@ def _n_labels(column: pd.Series[Any]) -> int:
         return 0
 
 
-def _assign(column: str, value: str) -> str:
-    """Return code that adds a column, whatever its name."""
-    if not isinstance(column, str):
-        return f"frame[{column!r}] = {value}"
-    named = f"{column}={value}" if str(column).isidentifier() else f"**{{{column!r}: {value}}}"
-    return f"frame.assign({named})"
-
-
 def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) -> None:
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
-    if any(isinstance(value, int) and abs(value) > _LARGEST for value in column):
-        raise TypeError(f"{argument} column {column.name!r} has whole numbers beyond the largest float. Correct it")
-    numbers = pd.to_numeric(column.astype(str), errors="coerce")
-    strange = column[numbers.isna() & column.notna()]
-    first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}" if len(strange) else ""
-    raise TypeError(
-        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. "
-        f"{_cure_of_text(column, strange.astype(str), units)}"
-    )
-
-
-def _cure_of_text(column: pd.Series[Any], strange: pd.Series[str], units: Sequence[str]) -> str:
-    """Return how to convert a column that is not numeric; `strange` are its entries that are no numbers."""
     name = f"frame[{column.name!r}]"
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return f"Convert to hours since each run began: {_since_start(name, units)} / pd.Timedelta('1h')"
-    if pd.api.types.is_timedelta64_dtype(column):
-        return f"Convert to hours: {name} / pd.Timedelta('1h')"
-    if not len(strange) or pd.api.types.is_bool_dtype(column):
-        beyond = column.dtype == object and pd.to_numeric(column).dtype == object  # 64 bits
-        as_float = beyond or pd.api.types.is_bool_dtype(column)
-        return f"Convert: {name}.astype(float)" if as_float else f"Convert: pd.to_numeric({name})"
-    if strange.str.fullmatch(r"[-+]?\d[\d,.]*").all():
-        decimals, thousands = (f"{name}.str.replace(',', {by!r}).astype(float)" for by in (".", ""))
-        return f"Say what its commas are. Of decimals: {decimals}, of thousands: {thousands}"
-    if column.astype(str).str.fullmatch(r"\d{4}-\d\d-\d\d.*").all():
-        return f"Convert to times: pd.to_datetime({name}, format='ISO8601')"
-    return f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
-
-
-def _check_exact(column: pd.Series[Any], units: Sequence[str]) -> None:
-    """Refuse whole numbers of training that floats do not tell apart, such as times in nanoseconds."""
-    if not pd.api.types.is_integer_dtype(column) or max(int(column.max()), -int(column.min())) <= _EXACT:
-        return
-    rounded = column[[int(float(level)) != level for level in column.tolist()]]
-    if len(rounded):
-        name = f"frame[{column.name!r}]"
-        raise ValueError(
-            f"training column {column.name!r} has whole numbers beyond 2**53, which floats round, first "
-            f"{rounded.iloc[0]} in row {_plain_label(rounded.index[0])}. Count from the start of each run: "
-            f"{_since_start(name, units)}"
-        )
-
-
-def _since_start(name: str, units: Sequence[str]) -> str:
-    column = name.removeprefix("frame")
-    return f"{name}.sub(frame.groupby({list(units)}){column}.transform('min'))"
+    first, cure = "", f"Convert: {name}.astype(float)"
+    if column.dtype.kind in "mM":
+        start = f".sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))" * (column.dtype.kind == "M")
+        cure = f"Convert to hours: {name}{start} / pd.Timedelta('1h')"
+    else:
+        strange = column[pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()]
+        if len(strange):
+            first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
+            cure = f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
+    raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
 
 
 def _plain_label(label: object) -> str:
@@ -260,55 +191,28 @@ def _plain_label(label: object) -> str:
 
 def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the labels of a column, categories in their order, anything else sorted; and each row's place in them."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        used = column.cat.remove_unused_categories().cat
-        return _plain(used.categories), np.asarray(used.codes, dtype=np.int64)
+    codes: Any
     try:
-        codes, uniques = pd.factorize(column)
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            used = column.cat.remove_unused_categories().cat
+            codes, index = used.codes, used.categories
+        else:
+            codes, index = pd.factorize(column, sort=True)
+        labels = index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None))
+        if labels.dtype == object:
+            one_kind = any(all(isinstance(label, kind) for label in labels) for kind in (str, Real))
+            labels = np.array(labels.tolist()) if one_kind else labels
     except (TypeError, NotImplementedError):  # of lists and mappings, NotImplementedError from Arrow
+        labels = np.array([], object)
+    if labels.dtype == object:
+        kinds = " and ".join(sorted({type(label).__name__ for label in column}))
         raise TypeError(
-            f"column {column.name!r} has labels of type {type(column.iloc[0]).__name__}; labels are text or numbers. "
+            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up to 64 bits. "
             f"Convert: frame[{column.name!r}].astype(str)"
-        ) from None
-    index = pd.Index(uniques, name=column.name)
-    try:
-        order = np.asarray(index.argsort())
-    except TypeError:
-        kinds = column.map(lambda label: type(label).__name__)
-        other = column[kinds != kinds.iloc[0]]
-        raise TypeError(
-            f"column {column.name!r} mixes {' and '.join(sorted(kinds.unique()))}, first {other.iloc[0]!r} in row "
-            f"{_plain_label(other.index[0])}. Convert: frame[{column.name!r}].astype(str)"
-        ) from None
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return _plain(index[order]), place[codes]
-
-
-def _plain(labels: pd.Index[Any]) -> NDArray[Any]:
-    """Return labels as a numpy array that every archive can hold."""
-    plain = labels.to_numpy(dtype=getattr(labels.dtype, "numpy_dtype", None))
-    words = plain.dtype == object and all(isinstance(label, str) for label in plain)
-    if plain.dtype == object and not words and not all(isinstance(label, bool | float) for label in plain):
-        kind = "int of over 64 bits" if isinstance(plain[0], int) else type(plain[0]).__name__
-        raise TypeError(
-            f"column {labels.name!r} has labels of type {kind}; labels are text or numbers. "
-            f"Convert: frame[{labels.name!r}].astype(str)"
         )
-    return plain.astype(str) if words else plain
+    return labels, np.asarray(codes, dtype=np.int64)
 
 
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Return a numeric column of any dtype as floats, NaN where it has no number."""
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def warn_of_blanks(column: str, values: NDArray[Any]) -> None:
-    """Warn of labels that differ only in spaces around them."""
-    _, inverse, counts = np.unique(
-        np.char.strip(values) if values.dtype.kind == "U" else values, return_inverse=True, return_counts=True
-    )
-    if len(counts) < len(values):
-        first, second = values[inverse == counts.argmax()][:2].tolist()
-        strip = f"frame[{column!r}] = frame[{column!r}].str.strip()"
-        provenance.warn(f"column {column!r} has {first!r} and {second!r}: two labels. If they are one: {strip}")

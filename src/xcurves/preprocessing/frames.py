@@ -25,7 +25,6 @@ from xcurves.preprocessing.columns import (
     label_codes,
     names_of,
     numbers,
-    warn_of_blanks,
 )
 from xcurves.preprocessing.grids import AlignMethod, Asked, On
 
@@ -60,8 +59,7 @@ def to_dataarray(
         Column of the scores; a row without a score is a gap.
     algorithm, run, training : str, optional
         Columns that become the dims of these names; None for no such dim. With ``training=None`` scores have no
-        training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run. Labels
-        that differ only in spaces around them stay two, with a warning.
+        training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     coords : str or sequence of str, optional
@@ -99,19 +97,16 @@ def to_dataarray(
     ValueError
         If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; if the
         levels of all runs would take more than ten cells for each score; and what `align` refuses.
-    MemoryError
-        If the dense array, with every level of any run, does not fit in memory; the message says its sizes.
     ImportError
         If `frame` is of polars and pyarrow is not installed.
 
     Warns
     -----
     UserWarning
-        With `on`, as `align`; of labels that differ only in spaces around them; if a column that is not used differs
-        within a run, of numbers where each has rows of its own from the start of training; if two runs of a task have
-        the same score at every level, as copied data have; if the column of runs seems to hold episodes: by its name,
-        because its labels start again in each value of an unused column ``seed``, ``run``, ``run_id`` or ``replicate``,
-        because each run has one level, or because there are over 50 runs for each level.
+        With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
+        own from the start of training; if two runs of a task have the same score at every level, as copied data have;
+        if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
+        over 50 runs for each level.
 
     Examples
     --------
@@ -219,7 +214,7 @@ def to_dataset(
 
     Raises
     ------
-    KeyError, TypeError, ValueError, MemoryError, ImportError
+    KeyError, TypeError, ValueError, ImportError
         As `to_dataarray`; also if `values` names no column.
 
     Warns
@@ -273,7 +268,6 @@ def _runs(
         column = dims[dim]
         if column is not None:
             coords[dim], codes[dim] = label_codes(frame[column])
-            warn_of_blanks(column, coords[dim])
         elif dim == "run" and kept:
             columns = [column for column in dims.values() if column is not None]
             coords[dim], codes[dim] = _points(frame, columns, kept)
@@ -294,21 +288,17 @@ def _coordinate(
     column: pd.Series[Any], run: NDArray[np.int64], curve: NDArray[np.int64], runs: xr.DataArray
 ) -> tuple[Sequence[Hashable], Any]:
     """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
-    values = pd.Series(column.array)
     dims: Sequence[Hashable]
     for dims, codes in ((["run"], run), (runs.dims, curve)):
-        shape = [runs.sizes[dim] for dim in dims]
-        groups = values.groupby(codes)
+        groups = pd.Series(column.array).groupby(codes)
         if groups.nunique().max() <= 1:
+            shape = [runs.sizes[dim] for dim in dims]
             made = groups.first().reindex(range(prod(shape))).to_numpy()
             words = made.dtype == object and all(isinstance(each, str) for each in made)
             return dims, (made.astype(str) if words else made).reshape(shape)
-    first = curve[groups.transform("nunique") > 1][0]
-    at = dict(zip(runs.dims, np.unravel_index(first, runs.shape), strict=True))
-    said = ", ".join(f"{dim} {labels.words(runs[dim])[place]}" for dim, place in at.items() if dim in runs.coords)
     raise ValueError(
-        f"coords column {column.name!r} has several values in one run, first {said}. Name the column in which they "
-        "differ in extra=, or leave it out of coords="
+        f"coords column {column.name!r} has several values in one run. Name the column in which they differ in "
+        "extra=, or leave it out of coords="
     )
 
 
@@ -344,13 +334,7 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
                 "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
                 "method='linear'"
             )
-    try:
-        return at_levels(rows, runs.size, grid, None, None)
-    except MemoryError:
-        sizes = " x ".join(f"{size:,} {dim}" for dim, size in {**runs.sizes, "training": len(grid)}.items())
-        raise MemoryError(
-            f"curves of {sizes} do not fit in memory. Bring runs to fewer levels, on=[...], method=..., or select tasks"
-        ) from None
+    return at_levels(rows, runs.size, grid, None, None)
 
 
 def _aligned(

@@ -162,12 +162,18 @@ def _leave_out_disjoint(
     disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
     if not disjoint.any():
         return levels, []
-    every, why = rows(), []
+    every, n_algorithms = rows(), runs.sizes["algorithm"]
+    own = levels_of_rows(every, (len(names) * n_algorithms, 1, runs.sizes["run"]))
+    shared, has = (each.reshape(len(names), n_algorithms, -1) for each in (own.shared, own.known))
+    why = []
     for task in np.flatnonzero(disjoint).tolist():
-        shared = levels.values[levels.shared[task]]
-        at = f" ({', '.join(f'{level:g}' for level in shared)})" if shared.size else ""
-        count = f"{shared.size} common training level{'s' * (shared.size != 1)}"
-        why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {_disjoint_algorithms(every, task, runs)}")
+        common = levels.values[levels.shared[task]]
+        at = f" ({', '.join(f'{level:g}' for level in common)})" if common.size else ""
+        count = f"{common.size} common training level{'s' * (common.size != 1)}"
+        there = has[task].any(axis=1)
+        algorithms = np.array(labels.words(runs["algorithm"]), object)[there].tolist()
+        who = _disjoint_algorithms(algorithms, shared[task, there].astype(int))
+        why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {who} share fewer than two levels")
     _, first, last = ranges(every)
     cure = run_checks.suggest(first.max().item(), last.min().item(), frame=frame, final=asked.on == "final")
     if disjoint[known > 0].all():
@@ -180,21 +186,14 @@ def _leave_out_disjoint(
     return left, [f"{reason}; left out" for reason in why]
 
 
-def _disjoint_algorithms(rows: Rows, task: int, runs: xr.DataArray) -> str:
-    """Say which algorithms of one task share fewer than two levels."""
-    n_runs, first, grids = runs.sizes["run"], task * runs.sizes["algorithm"], {}
-    for i, name in enumerate(labels.words(runs["algorithm"])):
-        mine = rows.curve // n_runs == first + i
-        values, counts = np.unique(rows.level[mine], return_counts=True)
-        if len(values):
-            grids[name] = set(values[counts == len(np.unique(rows.curve[mine]))].tolist())
-    alone = [name for name, grid in grids.items() if len(grid) < 2]
-    pairs = [f"{one} and {other}" for one, other in combinations(grids, 2) if len(grids[one] & grids[other]) < 2]
+def _disjoint_algorithms(names: Sequence[str], shared: NDArray[np.int64]) -> str:
+    """Say which algorithms share fewer than two levels; `shared`, (algorithm, level), are those that all runs have."""
+    both = shared @ shared.T
+    alone = [names[i] for i in np.flatnonzero(both.diagonal() < 2).tolist()]
     if alone:
-        return f"the runs of {', '.join(alone)} share fewer than two levels"
-    if pairs:
-        return f"{'; '.join(pairs)} share fewer than two levels"
-    return f"{', '.join(grids)} together share fewer than two levels"
+        return f"the runs of {', '.join(alone)}"
+    pairs = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if both[i, j] < 2]
+    return "; ".join(pairs) or f"{', '.join(names)} together"
 
 
 def _dropped(asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
@@ -229,11 +228,10 @@ def lacking(
     curves = [f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}" for task, i, j in short]
     emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
     provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of this run", "runs")
-    lines = [
-        f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
-        for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]
-        for gap in [gaps[task, i, j]]
-    ]
+    lines = []
+    for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]:
+        gap = gaps[task, i, j]
+        lines.append(f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}")
     return lines + ([f"and {len(curves) - _SHOWN} more runs lack some"] if len(curves) > _SHOWN else [])
 
 
