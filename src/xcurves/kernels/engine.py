@@ -17,10 +17,7 @@ from xcurves.kernels import group_products
 from xcurves.kernels.moments import Floats, factor_of, is_factor
 from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, halve, rows_that_fit, stretches
 
-_DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
-_FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
-_MANY = 4096  # values of a row from which a sample of them is taken
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
 _FAR = 1e8  # standard errors; a shift as large that is not rejected stands for all beyond
 _STEPS = 60  # of bisection
@@ -42,27 +39,18 @@ def label_batches(plan: Plan, rows: int, progress: Progress = lambda blocks: blo
 def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield sums of features, (task, feature, curve), over groups: (task, group, feature, reassignment)."""
     n_tasks, n_features, n_curves = features.shape
-    n_groups = len(plan.sizes)
-    each = 8 * max(n_tasks * n_features, n_curves) * (1 if n_groups == 2 else n_groups)
-    rows = rows_that_fit(each, CACHE)
+    n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
+    rows = rows_that_fit(8 * n_groups * max(n_tasks * n_features, n_curves), CACHE)
     if plan.has_tables:
-        for tables in group_products.subset_tables(features, plan):
-            for left, right in group_products.parts_of_tables(*tables, rows):
-                sums = left[..., np.newaxis] + right[..., np.newaxis, :]
-                yield sums.reshape(n_tasks, 1, n_features, -1)
+        for left, right in group_products.subset_tables(features, plan, rows):
+            sums = left[..., np.newaxis] + right[..., np.newaxis, :]
+            yield sums.reshape(n_tasks, 1, n_features, -1)
         return
-    groups = np.arange(1 if n_groups == 2 else n_groups)[:, np.newaxis, np.newaxis]
+    groups = np.arange(n_groups)[:, np.newaxis, np.newaxis]
     for _, labels in label_batches(plan, rows):
         members = (labels == groups).astype(np.float64)
         # One product for each task, so that its rounding does not depend on the other tasks.
         yield np.matmul(features[:, np.newaxis], members.swapaxes(1, 2))
-
-
-def squares_over_groups(features: Floats, sizes: tuple[int, ...], rows: int) -> group_products.Squares:
-    """Return what writes ``Σ_g s_g² / l_g`` of centred features, for at most `rows` labels, into an array."""
-    width = max(_FEATURES, rows_that_fit(8 * rows * len(features) * len(sizes), CACHE))
-    way = group_products.squares_of_contrasts if len(sizes) <= _DENSE else group_products.squares_in_order
-    return way(features, sizes, width)
 
 
 def squared_sums(
@@ -74,35 +62,26 @@ def squared_sums(
     progress: Progress = lambda blocks: blocks,
 ) -> Iterator[Floats]:
     """Yield ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, and over `rank` features with these co-moments."""
-    for found in _squared_sums(alone, comoment, rank, plan, batch or CACHE // 8, progress):
-        for some in stretches(found.shape[-1], batch or found.shape[-1]):
-            yield found[..., some]
-
-
-def _squared_sums(
-    alone: Floats, comoment: Floats, rank: int, plan: RunPlan, most: int, progress: Progress
-) -> Iterator[Floats]:
+    n_tasks, n_curves = alone.shape
     n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
-    if not plan.has_tables and _PAIR_COST * n_pairs < plan.n_units * (len(plan.sizes) - 1) * (1 + rank):
-        # A third of the time of sums of features for 5 groups of 10 curves at 1,000 levels; less with many tasks.
-        of_pairs = group_products.squares_of_pairs(alone, comoment, plan.sizes)
-        rows = rows_that_fit(4 * n_pairs, 2 * CACHE)
-        yield from (of_pairs(labels) for _, labels in label_batches(plan, rows, progress))
-        return
-    factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
-    features = np.concatenate([alone[..., np.newaxis], factor], axis=-1).swapaxes(1, 2)
+    # Half the time for 50 tasks of 4 groups of 10 curves at 100 levels.
+    by_pairs = not plan.has_tables and _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * rank
+    features = alone[:, np.newaxis]
+    if by_pairs:
+        products = comoment @ comoment.swapaxes(-1, -2) if is_factor(comoment) else comoment
+    else:
+        factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
+        features = np.concatenate([features, factor.swapaxes(1, 2)], axis=1)
     if plan.has_tables:
-        scaled = np.sqrt(sum(1 / size for size in plan.sizes)) * features
-        for tables in group_products.subset_tables(scaled, plan, progress):
-            for left, right in group_products.parts_of_tables(*tables, most):
-                yield group_products.squares_of_tables(left, right)
+        features *= np.sqrt(sum(1 / size for size in plan.sizes))
+        for tables in group_products.subset_tables(features, plan, batch or CACHE // 8, progress):
+            yield group_products.squares_of_tables(*tables)
         return
-    rows = rows_that_fit(8 * max(features.shape[0] * features.shape[1], plan.n_units), CACHE)
-    write = squares_over_groups(features, plan.sizes, rows)
-    for _, labels in label_batches(plan, rows, progress):
-        found = np.empty((*features.shape[:2], len(labels)))
-        write(labels, found)
-        yield np.stack([found[:, 0], found[:, 1:].sum(axis=1)])
+    each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves)
+    for _, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress):
+        squares = group_products.squares_over_groups(features, labels, plan.sizes)
+        rest = group_products.squares_of_pairs(products, labels, plan.sizes) if by_pairs else squares[:, 1:].sum(axis=1)
+        yield np.stack([squares[:, 0], rest])
 
 
 def n_rare(plan: Plan, alpha: float) -> int:
@@ -186,22 +165,9 @@ class UpperTail:
     def _largest(self) -> Floats:
         """Return the largest values, the smallest of them first."""
         values = np.concatenate(self.parts, axis=-1)
-        n_values = values.shape[-1]
-        size = min(self.size, n_values)
-        if n_values < max(_MANY, 8 * size):
-            values.partition(n_values - size, axis=-1)
-            return values[..., -size:]
-        # A sample tells which values are too small: to partition the others alone takes a third to a fifth of the time.
-        rows = values.reshape(-1, n_values)
-        rank = size // 12 + 16  # in a sample of one in 16: a third more than `size` are kept as a rule
-        floors = np.partition(rows[:, ::16], -rank, axis=-1)[:, -rank]
-        found = np.empty((len(rows), size))
-        for row, floor, largest in zip(rows, floors, found, strict=True):
-            kept = row[~(row < floor)]
-            kept = kept if len(kept) >= size else row
-            kept.partition(len(kept) - size)
-            largest[:] = kept[-size:]
-        return found.reshape(*values.shape[:-1], size)
+        size = min(self.size, values.shape[-1])
+        values.partition(values.shape[-1] - size, axis=-1)
+        return values[..., -size:]
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
@@ -273,39 +239,27 @@ def points_of_scan(n_resamples: int) -> int:
 def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Flags]:
     """Return the largest distance that is not rejected (inf: all are kept), from `known` ones, and gaps in a `scan`."""
     n_tasks, n_resamples = test.shape
-    share = test.most / (test.besides + n_resamples)
-    start = float(np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10))  # a little inside the usual limit
-    unbounded = test.states(np.full(n_tasks, _FAR))[1]
     inside, outside = known.copy(), np.full(n_tasks, _FAR)
+    unbounded = test.states(outside)[1]
     gap = np.zeros(n_tasks, bool)
     if scan:
         number = points_of_scan(n_resamples)
-        for share in np.arange(number - 1, 0, -1) / number:  # from outside in
-            at = share / (1 - share) * np.ones(n_tasks)
-            kept = test.states(at)[1]
-            outside = np.where(~kept & (at > inside), at, outside)
-            inside = np.where(kept, np.maximum(inside, at), inside)
-            gap |= ~kept & (at < inside)
+        grid = np.arange(number - 1, 0, -1) / number  # from outside in
+        steps = grid / (1 - grid)
     else:
-        inside, outside = _bracket(test, inside, outside, start, unbounded)
-    inside = _bisect(test, inside, outside)
-    return np.where(unbounded, np.inf, inside), gap & ~unbounded
-
-
-def _bracket(test: Test, inside: Floats, outside: Floats, start: float, done: Flags) -> tuple[Floats, Floats]:
-    """Step from near the usual limit, further each time, to a distance that is rejected and one that is not."""
-    at, step = np.maximum(start, inside), 1.25
-    kept = test.states(at)[1]
-    upwards = kept.copy()
-    done = done.copy()
-    while True:
-        inside, outside = np.where(kept & ~done, at, inside), np.where(kept | done, outside, at)
-        done |= (kept != upwards) | (upwards & (at >= _FAR)) | (~upwards & (at <= inside))
-        if done.all() or step > _FAR:
-            return inside, outside
-        at = np.where(done, at, np.where(upwards, at * step, np.maximum(at / step, inside)))
-        step *= step
+        share = test.most / (test.besides + n_resamples)
+        usual = np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10)  # a little inside the usual limit
+        steps = usual * 1.25 ** np.arange(11) ** 2  # outwards
+    for step in steps:
+        at = np.full(n_tasks, step)
         kept = test.states(at)[1]
+        outside = np.where(~kept & (at > inside), np.minimum(at, outside), outside)
+        inside = np.where(kept, np.maximum(inside, at), inside)
+        gap |= ~kept & (at < inside)
+        if not scan and (unbounded | (outside < _FAR)).all():
+            break
+    inside = _bisect(test, inside, outside)
+    return np.where(unbounded, np.inf, inside), gap & ~unbounded & scan
 
 
 def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:

@@ -19,8 +19,8 @@ from xcurves.kernels.engine import (
     count_at_least,
     label_batches,
     n_rare,
-    squares_over_groups,
 )
+from xcurves.kernels.group_products import squares_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
 
@@ -132,10 +132,9 @@ def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
 def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:
     """Return the shuffled R of scaled curves, (task, level, reassignment), of all the plan's or of some labels."""
     flat = curves.reshape(1, -1, curves.shape[-1])
-    write = squares_over_groups(flat, plan.sizes, rows)
     table = np.empty((1, flat.shape[1], plan.n_resamples if labels is None else len(labels)))
     for some, of_some in label_batches(plan, rows) if labels is None else [(slice(None), labels)]:
-        write(of_some, table[..., some])
+        table[..., some] = squares_over_groups(flat, of_some, plan.sizes)
     return table.reshape(*curves.shape[:2], -1)
 
 
