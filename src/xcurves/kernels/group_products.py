@@ -19,9 +19,9 @@ _DENSE = 6  # groups up to which squares take dense products: by them a profile 
 _FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
 
 
-def squares_over_groups(features: Floats, labels: Labels, sizes: tuple[int, ...]) -> Floats:
+def squares_over_groups(features: Floats, labels: Labels, sizes: tuple[int, ...], out: Floats | None = None) -> Floats:
     """Return ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, reassignment), in parts that fit a cache."""
-    found = np.empty((*features.shape[:2], len(labels)))
+    found = np.empty((*features.shape[:2], len(labels))) if out is None else out
     width = max(_FEATURES, rows_that_fit(8 * len(labels) * len(features) * len(sizes), CACHE))
     square = _by_contrasts(labels, sizes) if len(sizes) <= _DENSE else _in_order(labels, sizes)
     for some in stretches(features.shape[1], width):
@@ -50,9 +50,9 @@ def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Float
     groups = _sparse(weights, orders_of(labels), np.cumsum((0, *sizes[:-1])), sum(sizes))
 
     def square(features: Floats, out: Floats) -> None:
-        by_curve = features.transpose(2, 0, 1).reshape(sum(sizes), -1)
+        by_curve = np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(sum(sizes), -1)
         sums = (groups @ by_curve).reshape(len(labels), len(sizes), *out.shape[:2])
-        np.einsum("sgtf,sgtf->tfs", sums, sums, out=out)
+        out[...] = np.einsum("sgtf,sgtf->tfs", sums, sums)
 
     return square
 

@@ -23,6 +23,7 @@ from xcurves.kernels.engine import (
 from xcurves.kernels.group_products import squares_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
+from xcurves.kernels.welch import squared_difference
 
 _TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
 _ROWS = 256  # reassignments whose sums are computed at once
@@ -134,7 +135,7 @@ def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | 
     flat = curves.reshape(1, -1, curves.shape[-1])
     table = np.empty((1, flat.shape[1], plan.n_resamples if labels is None else len(labels)))
     for some, of_some in label_batches(plan, rows) if labels is None else [(slice(None), labels)]:
-        table[..., some] = squares_over_groups(flat, of_some, plan.sizes)
+        squares_over_groups(flat, of_some, plan.sizes, table[..., some])
     return table.reshape(*curves.shape[:2], -1)
 
 
@@ -194,13 +195,12 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
     residuals = np.moveaxis(apart - means[:, plan.observed], 1, 2)
     largest = np.zeros((n_tasks, plan.n_resamples))
-    squares = _squares_of_two if len(pairs) == 1 and len(set(plan.sizes)) == 1 else _largest_squares
     width = rows_that_fit(8 * n_curves, CACHE // 8)
     rows = rows_that_fit(8 * n_tasks * width, CACHE)
     for levels in stretches(n_levels, width):
         part = residuals[:, levels]
         for some, labels in label_batches(plan, rows):
-            np.maximum(largest[:, some], squares(part, labels, plan), out=largest[:, some])
+            np.maximum(largest[:, some], _largest_squares(part, labels, plan), out=largest[:, some])
     # Runs with equal scores give no estimate of their spread.
     spread = [residuals[..., plan.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
     own = _compare_groups(residuals, plan.observed[np.newaxis], plan)
@@ -235,27 +235,13 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
     return np.sqrt(np.partition(found.largest, place)[:, [place]])
 
 
-def _squares_of_two(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
-    """Return the largest T² of two groups of n curves: (1 - 1/n) r / (1 - r / len(e)), r = (Σ ± e)² / Σ e²."""
-    n, signs = plan.sizes[0], 1.0 - 2.0 * labels
-    if plan.paired:
-        residuals, signs = residuals[..., :n] - residuals[..., n:], signs[:, :n]
-    size = np.einsum("...c,...c->...", residuals, residuals)
-    scale = np.divide(1.0, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
-    signed = (residuals * scale[..., np.newaxis]) @ signs.T
-    ratio = np.maximum(signed.max(axis=1), -signed.min(axis=1)) ** 2
-    rest = 1 - ratio / residuals.shape[-1]
-    with np.errstate(divide="ignore"):
-        return np.asarray((1 - 1 / n) * ratio / np.where(rest > TIE, rest, 0.0))
-
-
 def _largest_squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
     """Return the largest T² of all pairs and levels, shape (task, reassignment); 0 without a difference."""
     largest = np.zeros((len(residuals), len(labels)))
-    for difference, variance in _compare_groups(residuals, labels, plan):
+    for square, variance in _compare_groups(residuals, labels, plan):
         with np.errstate(divide="ignore"):
-            squared = np.divide(difference**2, variance, out=np.zeros_like(variance), where=difference != 0)
-        np.maximum(largest, squared.max(axis=1), out=largest)
+            np.divide(square, variance, out=square, where=square > 0)
+        np.maximum(largest, square.max(axis=1), out=largest)
     return largest
 
 
@@ -264,13 +250,19 @@ def _compare_groups(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterato
 
 
 def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the difference of the means of every pair of groups, and its variance, (task, level, reassignment)."""
+    """Yield the squared difference of means and its variance, (task, level, reassignment), of every pair of groups."""
+    if len(sizes) == 2 and min(sizes) > 1:
+        first, squares = (labels == 0).T.astype(float), residuals * residuals
+        of_first = squares @ first if sizes[0] != sizes[1] else None
+        total = squares.sum(axis=-1, keepdims=True)
+        square, variance = squared_difference(residuals @ first, of_first, total, sizes)
+        yield square, np.where(variance > TIE * total, variance, 0.0)
+        return
     members = [(labels == group).T.astype(float) for group in range(len(sizes))]
-    sums = [residuals @ member for member in members]
-    squares = [residuals**2 @ member for member in members]
-    variances = [_variance(total, square, size) for total, square, size in zip(sums, squares, sizes, strict=True)]
+    sums, squares = ([each @ member for member in members] for each in (residuals, residuals**2))
+    variances = [_variance(*each) for each in zip(sums, squares, sizes, strict=True)]
     for a, b in combinations(range(len(sizes)), 2):
-        yield sums[a] / sizes[a] - sums[b] / sizes[b], variances[a] + variances[b]
+        yield (sums[a] / sizes[a] - sums[b] / sizes[b]) ** 2, variances[a] + variances[b]
 
 
 def _pairs_within(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
@@ -279,10 +271,10 @@ def _pairs_within(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> 
     # Which of the curves of a run each group takes: the inverse of the run's labels.
     taken = labels.reshape(len(labels), n_groups, n_runs).argsort(axis=1)
     placed = residuals[..., taken * n_runs + np.arange(n_runs)]  # (task, level, reassignment, group, run)
-    for a, b in combinations(range(len(sizes)), 2):
+    for a, b in combinations(range(n_groups), 2):
         apart = placed[..., a, :] - placed[..., b, :]
         total = apart.sum(axis=-1)
-        yield total / sizes[0], _variance(total, np.einsum("...r,...r->...", apart, apart), sizes[0])
+        yield (total / n_runs) ** 2, _variance(total, np.einsum("...r,...r->...", apart, apart), n_runs)
 
 
 def _variance(total: Floats, squares: Floats, size: int) -> Floats:

@@ -56,23 +56,34 @@ def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
             yield _welch_statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)[0]
         return
     sizes = np.array(plan.sizes, float)
-    by_square = 1 / (sizes * (sizes - 1))
     total = (u * u).sum(axis=-1, keepdims=True)
     alike = plan.sizes[0] == plan.sizes[1]
     for sums in group_sums(features[:, :1] if alike else features, plan):
-        squares = sums[:, 0, 0] ** 2  # of the sum over the second group too, since all add up to 0
-        variance = -(by_square / sizes).sum() * squares
-        variance += by_square[1] * total
-        if not alike:
-            variance += (by_square[0] - by_square[1]) * sums[:, 0, 1]
-        squares *= (1 / sizes).sum() ** 2
-        nothing = variance <= _ROUNDING * by_square.max() * total
-        with np.errstate(divide="ignore", invalid="ignore"):
-            w = squares / variance
+        w, variance = squared_difference(sums[:, 0, 0], None if alike else sums[:, 0, 1], total, plan.sizes)
+        nothing = variance <= _ROUNDING / (sizes * (sizes - 1)).min() * total
         if nothing.any():
-            between = squares * np.prod(sizes) / sizes.sum()
-            w = np.where(nothing, _INFINITE * between, w)
+            w = np.where(nothing, _INFINITE * w * sizes.prod() / sizes.sum(), w)
+            variance[nothing] = 1.0
+        w /= variance
         yield w
+
+
+def squared_difference(
+    first: Floats, squares: Floats | None, total: Floats, sizes: tuple[int, ...]
+) -> tuple[Floats, Floats]:
+    """Return the squared difference of the means of two groups, and its variance, of numbers that add up to 0.
+
+    `first` and `squares` are sums over the first group, the latter needed of unlike sizes only; `total` is of squares.
+    """
+    size = np.array(sizes, float)
+    by_square = 1 / (size * (size - 1))
+    square = first * first
+    variance = -(by_square / size).sum() * square
+    variance += by_square[1] * total
+    if squares is not None:
+        variance += (by_square[0] - by_square[1]) * squares
+    square *= (1 / size).sum() ** 2
+    return square, variance
 
 
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
