@@ -252,9 +252,9 @@ def _compare_groups(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterato
 def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the squared difference of means and its variance, (task, level, reassignment), of every pair of groups."""
     if len(sizes) == 2 and min(sizes) > 1:
-        first, squares = (labels == 0).T.astype(float), residuals * residuals
-        of_first = squares @ first if sizes[0] != sizes[1] else None
-        total = squares.sum(axis=-1, keepdims=True)
+        first, squared = (labels == 0).T.astype(float), residuals * residuals
+        of_first = squared @ first if sizes[0] != sizes[1] else None
+        total = squared.sum(axis=-1, keepdims=True)
         square, variance = squared_difference(residuals @ first, of_first, total, sizes)
         yield square, np.where(variance > TIE * total, variance, 0.0)
         return
