@@ -70,38 +70,18 @@ def minimax(board, mark):
     return (max if mark == "x" else min)(minimax(put(board, square, mark), other) for square in empty_squares(board))
 
 
-def random_squares(board):
-    return empty_squares(board)
-
-
-def tactical_squares(board):
-    """What o considers: to win, else to keep x from winning, else anything."""
-    wins = [square for square in empty_squares(board) if winner(put(board, square, "o")) == "o"]
-    blocks = [square for square in empty_squares(board) if winner(put(board, square, "x")) == "x"]
-    return wins or blocks or empty_squares(board)
-
-
 def perfect_squares(board):
     worths = {square: minimax(put(board, square, "o"), "x") for square in empty_squares(board)}
     return [square for square in worths if worths[square] == min(worths.values())]
 
 
-OPPONENTS = {"random": random_squares, "tactical": tactical_squares, "perfect": perfect_squares}
+PLAIN_OPPONENTS = {"random": empty_squares, "perfect": perfect_squares}
 
 
-def random_reply(board, chance):
-    squares = empty_squares(board)
-    return squares[int(chance * len(squares))]
-
-
-def reply_of(opponent, epsilon):
-    """A reply that with probability epsilon is random."""
-
+def reply_of(opponent):
     def reply(board, chance):
-        if chance < epsilon:
-            return random_reply(board, chance / epsilon)
-        squares = OPPONENTS[opponent](board)
-        return squares[int((chance - epsilon) / (1 - epsilon) * len(squares))]
+        squares = PLAIN_OPPONENTS[opponent](board)
+        return squares[int(chance * len(squares))]
 
     return reply
 
@@ -109,8 +89,8 @@ def reply_of(opponent, epsilon):
 class PlainLearner:
     """One TD(0) learner in plain Python, playing x; `reply` says the opponent's move from a board and a chance."""
 
-    def __init__(self, rate, epsilon, reply=random_reply):
-        self.rate, self.epsilon, self.reply = rate, epsilon, reply
+    def __init__(self, rate, epsilon, reply=None):
+        self.rate, self.epsilon, self.reply = rate, epsilon, reply or reply_of("random")
         self.value = {}
 
     def pull(self, board, target):

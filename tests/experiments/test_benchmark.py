@@ -38,7 +38,7 @@ def test_generated_tasks_are_what_they_say():
 
 
 def test_names_are_checked():
-    with pytest.raises(ValueError, match=r"names must be of 'breast cancer', .*; got 'mnist'"):
+    with pytest.raises(ValueError, match=r"names must be 'breast cancer', .*; got 'mnist'"):
         benchmark.learning_curves(["mnist"])
     with pytest.raises(ValueError, match="n_runs must be at least 1; got 0"):
         benchmark.learning_curves(["iris"], n_runs=0)

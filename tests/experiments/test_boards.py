@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from plain_tictactoe import (
-    OPPONENTS,
+    PLAIN_OPPONENTS,
     START,
     board_of,
     code,
@@ -18,8 +18,7 @@ from plain_tictactoe import (
     worth,
 )
 from xcurves.experiments import tictactoe
-from xcurves.experiments import tictactoe as game_boards
-from xcurves.experiments.tictactoe import TABLES, Player
+from xcurves.experiments.tictactoe import OPPONENTS
 
 
 @pytest.mark.parametrize("first", ["x", "o"])
@@ -28,8 +27,8 @@ def test_every_reachable_board_ends_and_counts_as_in_a_plain_program(first):
     assert len(boards) == 5478
     assert Counter(winner(b) for b in boards if is_over(b))[None] == 16
     numbers = [code(b) for b in boards]
-    np.testing.assert_array_equal(game_boards.OVER[numbers], [is_over(b) for b in boards])
-    np.testing.assert_array_equal(game_boards.WORTH[numbers], [worth(b) for b in boards])
+    np.testing.assert_array_equal(tictactoe.OVER[numbers], [is_over(b) for b in boards])
+    np.testing.assert_array_equal(tictactoe.WORTH[numbers], [worth(b) for b in boards])
 
 
 def test_best_moves_are_the_empty_squares_of_highest_value_on_every_board_with_my_move():
@@ -37,7 +36,7 @@ def test_best_moves_are_the_empty_squares_of_highest_value_on_every_board_with_m
     mine += [b for b in reachable("o") if b.count("x") < b.count("o")]
     boards = sorted(b for b in mine if not is_over(b))
     values = np.random.default_rng(0).integers(-2, 3, (2, 3**9)) / 2  # few values: many ties
-    games = game_boards.Games(values, np.arange(len(boards)) % 2)
+    games = tictactoe.Games(values, np.arange(len(boards)) % 2)
     games.board[:] = [code(b) for b in boards]
     games.empty[:] = [[mark == "." for mark in b] for b in boards]
     for game, (board, found) in enumerate(zip(boards, games.best_moves(), strict=True)):
@@ -50,7 +49,7 @@ def test_uniform_numbers_share_out_the_given_squares_evenly(n_squares):
     squares = np.random.default_rng(n_squares).permutation(9) < n_squares
     lowest, highest = np.arange(n_squares) / n_squares + 1e-9, np.arange(1, n_squares + 1) / n_squares - 1e-9
     chance = np.concatenate([[0.0], lowest, highest, [np.nextafter(1, 0)]])
-    games = game_boards.Games(np.zeros((1, 3**9)), np.zeros(len(chance), int))
+    games = tictactoe.Games(np.zeros((1, 3**9)), np.zeros(len(chance), int))
     games.move(np.tile(squares, (len(chance), 1)), chance, 1)
     nth = [0, *range(n_squares), *range(n_squares), n_squares - 1]
     np.testing.assert_array_equal((~games.empty).sum(axis=1), 1)
@@ -63,14 +62,14 @@ def test_uniform_numbers_share_out_the_given_squares_evenly(n_squares):
 @pytest.fixture
 def moves(monkeypatch):
     """All moves made: mark, allowed squares, boards before and after, empty squares after."""
-    made, move = [], game_boards.Games.move
+    made, move = [], tictactoe.Games.move
 
     def spy(games, squares, chance, mark):
         allowed, before = squares.copy(), games.board.copy()
         move(games, squares, chance, mark)
         made.append((mark, allowed, before, games.board.copy(), games.empty.copy()))
 
-    monkeypatch.setattr(game_boards.Games, "move", spy)
+    monkeypatch.setattr(tictactoe.Games, "move", spy)
     return made
 
 
@@ -102,35 +101,28 @@ def assert_all_legal(moves, i_begin):
     assert {winner(board) for board in ends} == {"x", "o", None}  # else the check saw too little
 
 
-PLAYERS = [("random", 0.0), ("tactical", 0.0), ("perfect", 0.7)]
-
-
-@pytest.mark.parametrize("opponent", PLAYERS)
 @pytest.mark.parametrize("i_begin", [True, False])
-def test_test_games_are_legal(moves, i_begin, opponent):
-    player = Player(*opponent)
+def test_test_games_are_legal(moves, i_begin):
     rng = np.random.default_rng(1)
     values = rng.integers(-1, 2, (4, 3**9)).astype(float)
-    score = tictactoe._test(values, i_begin, rng.random((4, 100, 9)), player)
+    score = tictactoe._test(values, i_begin, rng.random((4, 100, 9)), OPPONENTS["random"]())
     assert_all_legal(moves, i_begin)
     ends = [worth(board_of(number)) for number in moves[-1][3]]
     np.testing.assert_array_equal(score, [sum(ends[start : start + 100]) for start in range(0, 400, 100)])
 
 
-@pytest.mark.parametrize("opponent", PLAYERS)
 @pytest.mark.parametrize("i_begin", [True, False])
-def test_training_games_are_legal(moves, i_begin, opponent):
-    player = Player(*opponent)
+def test_training_games_are_legal(moves, i_begin):
     rng = np.random.default_rng(2)
     values = rng.integers(-1, 2, (400, 3**9)).astype(float)
-    tictactoe._train(values, np.full(400, 0.5), i_begin, 0.3, rng.random((400, 9, 2)), player)
+    tictactoe._train(values, np.full(400, 0.5), i_begin, 0.3, rng.random((400, 9, 2)), OPPONENTS["random"]())
     assert_all_legal(moves, i_begin)
 
 
 def test_testing_does_not_learn():
     values = np.random.default_rng(3).normal(size=(2, 3**9))
     before = values.copy()
-    tictactoe._test(values, True, np.random.default_rng(4).random((2, 50, 9)), Player("random", 0.0))
+    tictactoe._test(values, True, np.random.default_rng(4).random((2, 50, 9)), OPPONENTS["random"]())
     np.testing.assert_array_equal(values, before)
 
 
@@ -141,20 +133,20 @@ def with_the_move():
     return sorted(b for b in boards if not is_over(b))
 
 
-@pytest.mark.parametrize("opponent", TABLES)
+@pytest.mark.parametrize("opponent", OPPONENTS)
 def test_opponents_consider_the_squares_of_a_plain_program_on_every_board(opponent):
     boards = with_the_move()
     assert len(boards) == 4520  # all boards less the final ones, 5,478 - 958: each once, by symmetry of who begins
-    table = TABLES[opponent]()[[code(board) for board in boards]]
+    table = OPPONENTS[opponent]()[[code(board) for board in boards]]
     found = [np.flatnonzero(squares).tolist() for squares in table]
-    assert found == [OPPONENTS[opponent](board) for board in boards]
+    assert found == [PLAIN_OPPONENTS[opponent](board) for board in boards]
 
 
 def test_perfect_play_of_both_sides_is_a_draw():
     assert minimax(START, "x") == minimax(START, "o") == 0
 
 
-@pytest.mark.parametrize("opponent", TABLES)
+@pytest.mark.parametrize("opponent", OPPONENTS)
 def test_opponents_never_consider_a_square_that_is_taken(opponent):
     taken = np.array([[mark != "." for mark in board_of(number)] for number in range(3**9)])
-    assert not (TABLES[opponent]() & taken).any()
+    assert not (OPPONENTS[opponent]() & taken).any()

@@ -187,32 +187,6 @@ def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        lambda rng: {"n_neighbors": int(rng.integers(9))},
-        lambda rng: {**sample_hyperparameters(rng), "gamma": 1.0},
-        lambda rng: {**sample_hyperparameters(rng), "C": 0.1},
-        lambda rng: {},
-    ],
-)
-def test_an_archive_of_other_hyperparameters_is_refused(tmp_path, other):
-    before = dse(*ALGORITHM, 3, path=tmp_path, rng=5)
-    with pytest.raises(ValueError, match=r"made with another sample_hyperparameters:.*is .*, now "):
-        dse(train_and_score, other, sample_data, 4, path=tmp_path, rng=5)
-    xr.testing.assert_identical(dse(*ALGORITHM, 3, path=tmp_path, rng=5), before)
-
-
-def test_hyperparameters_may_differ_in_the_last_bits_of_another_machine(tmp_path):
-    before = dse(*ALGORITHM, 3, path=tmp_path, rng=5)
-
-    def rounded(rng):
-        drawn = sample_hyperparameters(rng)
-        return {**drawn, "C": np.nextafter(drawn["C"], 1)}
-
-    xr.testing.assert_identical(dse(train_and_score, rounded, sample_data, 3, path=tmp_path, rng=5), before)
-
-
 def test_the_seed_is_recorded_so_that_unseeded_trials_can_be_run_again():
     scores = dse(*ALGORITHM, 3)
     assert one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"])) == scores.sel(run=2).item()

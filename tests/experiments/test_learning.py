@@ -156,20 +156,36 @@ def test_errors_are_ready_to_be_fitted():
 def test_digits_have_the_partition_of_all_learners():
     some = digits.learning_curves(["decision tree"], seed=5)
     assert some.error.count("run").values.tolist() == [[16, 8, 4, 2, 1]]
-    with pytest.raises(ValueError, match=r"^names must be of 'logistic regression', .*; got 'oracle'$"):
+    with pytest.raises(ValueError, match=r"^names must be 'logistic regression', .*; got 'oracle'"):
         digits.learning_curves(["oracle"])
 
 
 # Bad input
 
 BAD = [
-    (cross_validated, {"levels": [20, 10]}, r"levels must increase; got \[20, 10\]. Sort them, each once"),
-    (cross_validated, {"levels": [2, 10]}, "levels must be at least 3, the number of classes; got 2"),
+    (
+        cross_validated,
+        {"levels": [20, 10]},
+        r"levels must increase, from at least 3, .*; got \[20, 10\]. Sort them",
+    ),
+    (
+        cross_validated,
+        {"levels": [2, 10]},
+        r"levels must increase, from at least 3, .*; got \[2, 10\]. Sort them",
+    ),
     (cross_validated, {"levels": [10, 71]}, "levels must be at most 70, which 8 folds leave for training; got 71"),
     (cross_validated, {"n_folds": 81}, "n_folds must lie between 2 and the number of examples, 80; got 81"),
     (cross_validated, {"n_folds": 1}, "n_folds must lie between 2 and the number of examples, 80; got 1"),
-    (partitioned, {"sizes": [12, 6]}, r"sizes must increase; got \[12, 6\]. Sort them, each once"),
-    (partitioned, {"sizes": [2, 6]}, "sizes must be at least 3, the number of classes; got 2"),
+    (
+        partitioned,
+        {"sizes": [12, 6]},
+        r"sizes must increase, from at least 3, .*; got \[12, 6\]. Sort them",
+    ),
+    (
+        partitioned,
+        {"sizes": [2, 6]},
+        r"sizes must increase, from at least 3, .*; got \[2, 6\]. Sort them",
+    ),
     (partitioned, {"sizes": [6, 13]}, "sizes must be multiples of 3, the number of classes; got 13. Nearest: 12"),
     (
         partitioned,

@@ -234,7 +234,7 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
         (lambda: pendulum.learning_curves("PPO", []), r"runs must be one or more whole numbers from 0; got \[\]"),
         (lambda: pendulum.learning_curves("PPO", [-1]), r"runs must be one or more whole numbers from 0; got \[-1\]"),
         (lambda: pendulum.repeated("PPO", 0, 0), "n_runs must be at least 1; got 0"),
-        (lambda: pendulum.hyperparameters("PPO", [0], seed=-1), "seed must be a whole number from 0; got -1"),
+        (lambda: pendulum.hyperparameters("PPO", [0], seed=-1), "seed must be at least 0; got -1"),
     ],
 )
 def test_bad_input_is_an_error(call, message):

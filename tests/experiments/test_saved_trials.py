@@ -265,7 +265,7 @@ def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tm
         (0, {}, ValueError, "n_trials must be at least 1; got 0"),
         (-3, {}, ValueError, "n_trials must be at least 1; got -3"),
         (2.5, {}, TypeError, "n_trials must be a whole number"),
-        (None, {}, ValueError, "n_trials must be a whole number"),
+        (None, {}, TypeError, "n_trials must be a whole number"),
         *(
             (2, {"n_jobs": odd}, ValueError, r"n_jobs must be a.*for all processors; got")
             for odd in (0, 2.5, "2", True)

@@ -14,7 +14,7 @@ def test_wider_learners_with_more_examples_have_lower_losses():
     np.testing.assert_array_equal(runs, widths.losses([8, 64], [64, 512], seed=1).loss)
 
 
-@pytest.mark.parametrize(("sizes", "message"), [([], "widths is empty"), ([8, 4], "widths must increase")])
+@pytest.mark.parametrize(("sizes", "message"), [([0, 4], "widths must increase"), ([8, 4], "widths must increase")])
 def test_bad_widths_are_refused(sizes, message):
     with pytest.raises(ValueError, match=message):
         widths.losses(sizes)

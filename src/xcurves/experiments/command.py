@@ -3,59 +3,48 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import itertools
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from inspect import getdoc, getfile, getmodulename, signature
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core.validation import check_choice, check_number, check_total
+
 
 def check_seed(seed: int) -> int:
     """Return a whole number from 0."""
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
-        raise ValueError(f"seed must be a whole number from 0; got {seed!r}. Try seed=0")
-    return int(seed)
+    return check_total("seed", seed, "0", least=0, most=2**127)
 
 
 def check_probability(name: str, value: float) -> float:
     """Return a number from 0 to 1."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")
+    if not 0 <= check_number(name, value) <= 1:
+        raise ValueError(f"{name} must lie between 0 and 1; got {value!r}. Try 0.1")
     return float(value)
 
 
 def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the named ones of the known things, or all."""
-    for each in chosen or ():
-        if each not in known:
-            raise ValueError(f"{name} must be of {', '.join(map(repr, known))}; got {each!r}")
-    return {each: known[each] for each in chosen or known}
+    return {each: known[check_choice(name, each, list(known))] for each in chosen or known}
 
 
 def check_rising(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
     """Return increasing whole numbers from `least`."""
-    if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise TypeError(f"{name} must be a sequence of whole numbers; got {levels!r}. Try [{levels}]")
-    values = list(levels)
-    if not values:
-        raise ValueError(f"{name} is empty. Give at least one level of training")
-    for value in values:
-        if not isinstance(value, Integral) or isinstance(value, bool):
-            raise TypeError(f"{name} must be whole numbers; got {value!r}")
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}{why and ', '}{why}; got {value}")
-    if any(later <= level for level, later in itertools.pairwise(values)):
-        raise ValueError(f"{name} must increase; got {values}. Sort them, each once")
+    values = list(levels) if isinstance(levels, Iterable) else []
+    if not values or not all(isinstance(each, Integral) and not isinstance(each, bool) for each in values):
+        raise TypeError(f"{name} must be one or more whole numbers; got {levels!r}. Try [100, 200]")
+    if values[0] < least or any(later <= level for level, later in itertools.pairwise(values)):
+        raise ValueError(f"{name} must increase, from at least {least}{why and ', '}{why}; got {values}. Sort them")
     return [int(value) for value in values]
 
 
@@ -118,25 +107,20 @@ def run(
     make: Callable[..., xr.Dataset], arguments: Sequence[str] | None = None, *, unrecorded: Collection[str] = ()
 ) -> None:
     """Write what `make` returns as netCDF, with the command in its attrs; `unrecorded` options change no number."""
-    about, hints = f"{getdoc(make)}\n", get_type_hints(make)
-    told = re.findall(r"^(\w[\w, ]*) : .*\n((?: {4}.*\n)+)", about, re.MULTILINE)
-    words = {name: " ".join(said.split()) for names, said in told for name in names.split(", ")}
     defaults = {name: each.default for name, each in signature(make).parameters.items()}
-    defaults = {"seed": defaults["seed"], **defaults}
     prog = f"python -m xcurves.experiments.{getmodulename(getfile(make))}"
-    parser = argparse.ArgumentParser(prog, description=about.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog, description=getdoc(make), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("path", type=Path, help="netCDF file to write")
-    for name, default in defaults.items():
-        said = words.get(name, "").replace("%", "%%")
-        parser.add_argument(
-            _flag(name), default=default, help=f"{said} (default %(default)s)", **_accepted(hints[name])
-        )
+    for name in dict.fromkeys(["seed", *defaults]):
+        several = "Sequence" in str(make.__annotations__[name])
+        parser.add_argument(_flag(name), nargs="+" if several else None, type=_value, default=defaults[name])
     given = vars(parser.parse_args(arguments))
     path: Path = given.pop("path")
     if not path.parent.is_dir():
         parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
-    recorded = {name: value for name, value in given.items() if name not in unrecorded}
-    changed = [name for name, value in recorded.items() if name == "seed" or value != defaults[name]]
+    changed = [name for name in given if name not in unrecorded and (name == "seed" or given[name] != defaults[name])]
     command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(given[name])}" for name in changed)])
     try:
         made = make(**given)
@@ -145,13 +129,12 @@ def run(
     made.assign_attrs(command=command).to_netcdf(path, engine="scipy")
 
 
-def _accepted(hint: Any) -> dict[str, Any]:
-    """Return how argparse reads a value of a type."""
-    if isinstance(hint, UnionType):
-        return _accepted(next(each for each in get_args(hint) if each is not NoneType))
-    if get_origin(hint) is Sequence:
-        return {"nargs": "+", **_accepted(get_args(hint)[0])}
-    return {"choices": get_args(hint)} if get_origin(hint) is Literal else {"type": hint}
+def _value(text: str) -> Any:
+    """Return a number, or the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def _flag(name: str) -> str:

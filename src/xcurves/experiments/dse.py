@@ -18,7 +18,7 @@ import xarray as xr
 from xcurves.core import validation
 from xcurves.core.provenance import warn_of
 from xcurves.experiments import saved_trials
-from xcurves.experiments.saved_trials import ERROR, Record, Settings, Value, error_text
+from xcurves.experiments.saved_trials import ERROR, Record, Settings, error_text
 
 Generator = np.random.Generator
 Hyperparameters = Mapping[str, Any]
@@ -81,8 +81,8 @@ def dse(
     TypeError
         If `path` is given and `rng` is no int.
     ValueError
-        If `n_trials` is less than 1 or than are saved; if trials were saved with other settings or another
-        `sample_hyperparameters`; or if one of its files cannot be read.
+        If `n_trials` is less than 1 or than are saved; if trials were saved with other settings; or if one of its files
+        cannot be read.
     ImportError
         If `n_jobs` or `progress` asks for joblib or tqdm, which are not installed.
 
@@ -96,7 +96,7 @@ def dse(
     If a trial raises an exception, or its score is not a finite number, this is recorded as its error; the other trials
     continue.
 
-    A folder does not detect another `train_and_score` or `sample_data`: describe them in `settings`.
+    A folder does not detect other functions than those that its trials were made with: describe them in `settings`.
 
     References
     ----------
@@ -126,7 +126,6 @@ def dse(
         n_jobs=n_jobs,
         batch=batch,
         progress=progress,
-        check=partial(_check_drawn, sample_hyperparameters, entropy),
     )
     if SCORE not in outcomes:
         outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
@@ -188,26 +187,6 @@ def _check_seed(why: str, rng: validation.Rng) -> int:
     if not isinstance(rng, int | np.integer):
         raise TypeError(f"rng must be a whole number {why}; got {rng!r}. Try rng=0")
     return validation.check_rng(rng)
-
-
-def _check_drawn(sample_hyperparameters: SampleHyperparameters, entropy: int, kept: Mapping[int, Record]) -> None:
-    """Refuse trials whose first good trial has hyper-parameters other than are drawn for it now."""
-    for index, record in sorted(item for item in kept.items() if ERROR not in item[1])[:1]:
-        drawn = sample_hyperparameters(_streams(entropy, index)[0])
-        now = {name: saved_trials.plain(value) for name, value in drawn.items()}
-        for name in {**now, **record}.keys() - TAKEN:
-            if not _same(now.get(name), record.get(name)):
-                raise ValueError(
-                    f"the saved trials were made with another sample_hyperparameters: in its trial {index} {name} is "
-                    f"{record.get(name)!r}, now {now.get(name)!r} is drawn. Give another path, or the same functions"
-                )
-
-
-def _same(one: Value, other: Value) -> bool:
-    """Whether two values are the same up to rounding, which differs between machines."""
-    if isinstance(one, float) and isinstance(other, float):
-        return bool(np.isclose(one, other, rtol=1e-9, atol=0, equal_nan=True))
-    return one == other
 
 
 def _trial(

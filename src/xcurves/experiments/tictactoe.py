@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -32,7 +32,6 @@ N_TEST_GAMES = 100
 SEED = 1998
 
 _AT_ONCE = 500  # games whose random numbers are drawn at once
-_SIDE_BY_SIDE = 500  # learners; each has a table of 19,683 values
 
 POWERS = 3 ** np.arange(9)
 ME, OTHER = 1, 2
@@ -45,11 +44,8 @@ Ints = NDArray[np.int64]
 # A board is a number in base 3: a digit for each square, row by row, 0 (empty), 1 (my mark) or 2 (the other's).
 SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3  # the marks on every board, shape (board, square)
 
-Opponent = Literal["random", "tactical", "perfect"]
+Opponent = Literal["random", "perfect"]
 _EMPTY = SQUARES == 0
-_BELOW_1 = np.nextafter(1.0, 0.0)
-
-
 _WON, _LOST = ((SQUARES[:, LINES] == mark).all(axis=-1).any(axis=-1) for mark in (ME, OTHER))
 OVER: Bools = _WON | _LOST | (SQUARES > 0).all(axis=-1)  # whether a board ends the game
 WORTH: Floats = _WON.astype(float) - _LOST  # its value to me
@@ -85,32 +81,9 @@ class Games:
         self.board[on] += mark * POWERS[square]
 
 
-class Player:
-    """An opponent that makes a share `epsilon` of its moves at random."""
-
-    def __init__(self, opponent: Opponent, epsilon: float) -> None:
-        self.squares = TABLES[opponent]()
-        self.epsilon = epsilon
-
-    def move(self, games: Games, chance: Floats) -> None:
-        """Move in the games that go on; one uniform number says whether at random, and where."""
-        careless = chance < self.epsilon
-        squares = np.where(careless[:, np.newaxis], games.empty, self.squares[games.board])
-        start, share = np.where(careless, 0.0, self.epsilon), np.where(careless, self.epsilon, 1 - self.epsilon)
-        games.move(squares, np.minimum((chance - start) / share, _BELOW_1), OTHER)
-
-
 def _after(mark: int) -> Ints:
     """Return the board that follows each board when a mark is put on each square; itself where that is taken."""
     return np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0)
-
-
-def _tactical() -> Bools:
-    """Squares that win at once; if there are none, squares where I would win; else all empty squares."""
-    wins = _EMPTY & (WORTH[_after(OTHER)] < 0)
-    blocks = _EMPTY & (WORTH[_after(ME)] > 0)
-    must = np.where(wins.any(axis=-1, keepdims=True), wins, blocks)
-    return np.asarray(np.where(must.any(axis=-1, keepdims=True), must, _EMPTY))
 
 
 def _perfect() -> Bools:
@@ -127,11 +100,11 @@ def _perfect() -> Bools:
 
 
 # The squares that an opponent considers on every board, shape (board, square), of which it picks one at random.
-TABLES: dict[str, Callable[[], Bools]] = {"random": lambda: _EMPTY, "tactical": _tactical, "perfect": _perfect}
+OPPONENTS: dict[str, Callable[[], Bools]] = {"random": lambda: _EMPTY, "perfect": _perfect}
 
 
-def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances: Floats, player: Player) -> None:
-    """Play one game per learner, learning; `chances` are uniform numbers, shape (learner, 9, 2)."""
+def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances: Floats, replies: Bools) -> None:
+    """Play one game per learner, learning: `chances` are uniform numbers, shape (learner, 9, 2)."""
     games = Games(values, np.arange(len(values)))
     last = np.full(len(values), -1)  # my last afterstate
 
@@ -149,11 +122,11 @@ def _train(values: Floats, rates: Floats, i_begin: bool, epsilon: float, chances
             pull(on & ~explores, last, values[games.learner, games.board])
             last = np.where(on, games.board, last)
         else:
-            player.move(games, chances[:, turn, 1])
+            games.move(replies[games.board], chances[:, turn, 1], OTHER)
         pull(on & ~games.on, last, WORTH[games.board])
 
 
-def _test(values: Floats, i_begin: bool, chances: Floats, player: Player) -> Floats:
+def _test(values: Floats, i_begin: bool, chances: Floats, replies: Bools) -> Floats:
     """Return wins minus losses of each learner without learning; `chances` has shape (learner, game, 9)."""
     n_learners, n_games, _ = chances.shape
     games = Games(values, np.repeat(np.arange(n_learners), n_games))
@@ -162,7 +135,7 @@ def _test(values: Floats, i_begin: bool, chances: Floats, player: Player) -> Flo
         if (turn % 2 == 0) == i_begin:
             games.move(games.best_moves(), flat[:, turn], ME)
         else:
-            player.move(games, flat[:, turn])
+            games.move(replies[games.board], flat[:, turn], OTHER)
     return np.asarray(WORTH[games.board].reshape(n_learners, n_games).sum(axis=-1))
 
 
@@ -179,7 +152,6 @@ def learning_curves(
     *,
     epsilon: float = EPSILON,
     opponent: Opponent = "random",
-    opponent_epsilon: float = 0.0,
     seed: int = SEED,
 ) -> xr.Dataset:
     """Train TD(0) learners and test them at each level of training.
@@ -194,11 +166,8 @@ def learning_curves(
         Numbers of training games after which the learners are tested, increasing.
     epsilon : float
         Share of random moves in training.
-    opponent : {"random", "tactical", "perfect"}
-        Against whom the learners train and are tested. ``tactical`` wins at once if it can, otherwise prevents the
-        learner from winning, and otherwise moves at random; ``perfect`` always makes a best move by minimax.
-    opponent_epsilon : float
-        Share of the opponent's moves that are random, for mixtures of a perfect and a random opponent.
+    opponent : {"random", "perfect"}
+        Against whom the learners train and are tested; ``perfect`` always makes a best move by minimax.
     seed : int
         Seed of all random streams.
 
@@ -219,27 +188,22 @@ def learning_curves(
     >>> curves.score.dims
     ('algorithm', 'run', 'training')
     """
-    rates = _check_rates(learning_rates)
+    rates = [check_probability("learning_rates", rate) for rate in learning_rates]
+    if not rates or len(set(rates)) < len(rates):
+        raise ValueError(f"learning_rates must be one or more, each once; got {rates}")
     n_runs, levels, seed = validation.check_total("n_runs", n_runs), check_rising("levels", levels), check_seed(seed)
-    validation.check_choice("opponent", opponent, list(TABLES))
-    player = Player(opponent, check_probability("opponent_epsilon", opponent_epsilon))
+    replies = OPPONENTS[validation.check_choice("opponent", opponent, list(OPPONENTS))]()
     epsilon = check_probability("epsilon", epsilon)
     learners = list(itertools.product(rates, range(n_runs)))
-    blocks = [
-        _scores(learners[start : start + _SIDE_BY_SIDE], levels, epsilon, player, seed)
-        for start in range(0, len(learners), _SIDE_BY_SIDE)
-    ]
-    against = {} if opponent == "random" else {"opponent": opponent, "opponent_epsilon": player.epsilon}
     attrs = {
         "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
         "references": "Sutton (1988), doi:10.1007/BF00115009",
         "epsilon": epsilon,
-        **against,
         "seed": recorded(seed),
     }
     return labelled(
         "score",
-        np.concatenate(blocks).reshape(len(rates), n_runs, len(levels)),
+        _scores(learners, levels, epsilon, replies, seed).reshape(len(rates), n_runs, len(levels)),
         [f"rate {rate}" for rate in rates],
         levels,
         long_name=f"wins minus losses in {N_TEST_GAMES} games",
@@ -250,17 +214,8 @@ def learning_curves(
     )
 
 
-def _check_rates(learning_rates: Sequence[float]) -> list[float]:
-    if not isinstance(learning_rates, Iterable):
-        raise TypeError(f"learning_rates must be a sequence; got {learning_rates!r}. Try [{learning_rates}]")
-    rates = [check_probability("learning_rates", rate) for rate in learning_rates]
-    if not rates or len(set(rates)) < len(rates):
-        raise ValueError(f"learning_rates must be one or more, each once; got {rates}")
-    return rates
-
-
 def _scores(
-    learners: Sequence[tuple[float, int]], levels: Sequence[int], epsilon: float, player: Player, seed: int
+    learners: Sequence[tuple[float, int]], levels: Sequence[int], epsilon: float, replies: Bools, seed: int
 ) -> Floats:
     """Return the scores of learners, each a rate and the number of a run, at each level, shape (learner, level)."""
     rates = np.array([rate for rate, _ in learners])
@@ -273,10 +228,10 @@ def _scores(
             n_games = min(_AT_ONCE, level - start)
             chances = np.stack([stream.random((n_games, 9, 2)) for stream in training])
             for game in range(n_games):
-                _train(values, rates, (start + game) % 2 == 0, epsilon, chances[:, game], player)
+                _train(values, rates, (start + game) % 2 == 0, epsilon, chances[:, game], replies)
         played = level
         halves = [np.stack([stream.random((N_TEST_GAMES // 2, 9)) for stream in testing]) for _ in range(2)]
-        scores[:, column] = _test(values, True, halves[0], player) + _test(values, False, halves[1], player)
+        scores[:, column] = _test(values, True, halves[0], replies) + _test(values, False, halves[1], replies)
     return scores
 
 
