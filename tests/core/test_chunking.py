@@ -83,11 +83,8 @@ def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
 def test_chunks_are_merged_over_several_dims_where_they_are_many():
     curves = xr.DataArray(da.zeros((50, 400, 2, 3, 4), chunks=(1, 1, 2, 3, 4)), dims=("metric", "task", *labels.DIMS))
     merged = chunking.coarsen(curves, labels.DIMS)
-    assert merged.chunksizes["metric"] == (1,) * 50
-    assert merged.chunksizes["task"] == (100,) * 4
-    swapped = chunking.coarsen(curves.transpose("task", "metric", ...), labels.DIMS)
-    assert swapped.chunksizes["metric"] == (50,)
-    assert swapped.chunksizes["task"] == (2,) * 200
+    assert merged.chunksizes["metric"] == (10,) * 5
+    assert merged.chunksizes["task"] == (10,) * 40
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
-from math import ceil, prod
+from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -87,13 +87,8 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     wanted = min(_TASKS, n_tasks // _BLOCKS, _BYTES // within)
     if wanted * n_blocks < 2 * n_tasks:
         return array
-    factor = wanted * n_blocks / n_tasks
-    chunks: dict[Hashable, int] = {}
-    for dim in reversed(extra):
-        merged = min(ceil(factor), len(array.chunksizes[dim]))
-        chunks[dim] = ceil(array.sizes[dim] / len(array.chunksizes[dim])) * merged
-        factor /= merged
-    return array.chunk(chunks)
+    axes = {array.dims.index(dim): "auto" for dim in extra}
+    return array.copy(data=array.data.rechunk(axes, block_size_limit=wanted * within))
 
 
 def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
@@ -166,36 +161,24 @@ def _merge(numbers: Floats, *, reduction: Reduction, shape: tuple[int, int, int]
 def unpack_variables(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:
     """Cut a lazy packed array, dims (..., _packed), into variables, of which some are integers."""
     lead = packed.dims[:-1]
-    return {
-        name: xr.Variable((*lead, *layout.dims[name]), _cut(packed.data, start, stop, shape, integers.get(name, float)))
-        for name, start, stop, shape in layout.places
-    }
+    found = {}
+    for name, start, stop, shape in layout.places:
+        kind = integers.get(name, float)
+        part = packed.data.map_blocks(
+            _packed_part,
+            stretch=slice(start, stop),
+            shape=shape,
+            kind=kind,
+            drop_axis=len(lead),
+            new_axis=[*range(len(lead), len(lead) + len(shape))],
+            chunks=(*packed.data.chunks[:-1], *shape),
+            dtype=kind,
+            meta=np.empty((0,) * (len(lead) + len(shape)), kind),
+        )
+        found[name] = xr.Variable((*lead, *layout.dims[name]), part)
+    return found
 
 
-def _packed_part(packed: list[Floats], start: int, stop: int, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-    """Cut out one variable of the one block along the packed dim; the rest is not kept in memory with it."""
-    (block,) = packed
-    return block[..., start:stop].reshape((*block.shape[:-1], *shape)).astype(kind)
-
-
-def _cut(packed: Any, start: int, stop: int, shape: tuple[int, ...], kind: type) -> Any:
-    """Cut a dask array with one node for each chunk."""
-    import dask.array as da
-
-    blockwise: Any = da.blockwise  # dask has no annotations
-    lead = tuple(range(packed.ndim - 1))
-    new = tuple(range(packed.ndim, packed.ndim + len(shape)))
-    return blockwise(
-        _packed_part,
-        (*lead, *new),
-        packed,
-        (*lead, packed.ndim - 1),
-        start=start,
-        stop=stop,
-        shape=shape,
-        kind=kind,
-        new_axes=dict(zip(new, shape, strict=True)),
-        concatenate=False,
-        dtype=kind,
-        meta=np.empty((0,) * (len(lead) + len(new)), kind),
-    )
+def _packed_part(packed: Floats, *, stretch: slice, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+    """Cut out one variable; the rest is not kept in memory with it."""
+    return packed[..., stretch].reshape((*packed.shape[:-1], *shape)).astype(kind)

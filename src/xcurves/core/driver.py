@@ -135,7 +135,7 @@ def compute(
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on curves, dims (..., *core), lazy if these are."""
     ordered, lead = in_label_order(curves, job.core), curves.dims[: -len(job.core)]
-    beside = [_for_tasks(each, ordered, lead) for each in others]
+    beside = [_for_tasks(each, {dim: curves.sizes[dim] for dim in lead}) for each in others]
     with run_checks.with_cure(curves if cure is None else cure):
         if is_lazy(curves) or any(map(is_lazy, others)):
             from xcurves.core import chunking  # what only lazy arrays need
@@ -151,14 +151,10 @@ def compute(
         }
 
 
-def _for_tasks(other: xr.DataArray, curves: xr.DataArray, lead: Sequence[Hashable]) -> xr.DataArray:
-    """Return numbers for each task of curves, dims (*lead, ...), without coordinates."""
-    if other.dims[: len(lead)] == tuple(lead):
-        return xr.DataArray(other.variable)  # the usual case, in a tenth of the time
-    own = [dim for dim in other.dims if dim not in lead]
-    of_tasks = curves.isel({dim: 0 for dim in curves.dims if dim not in lead}, drop=True).reset_coords(drop=True)
-    spread = other.reset_coords(drop=True).broadcast_like(of_tasks, exclude=own)
-    return spread.transpose(*lead, *own).drop_vars(spread.coords)
+def _for_tasks(other: xr.DataArray, tasks: Mapping[Hashable, int]) -> xr.DataArray:
+    """Return numbers for each task, dims (*tasks, ...), without coordinates."""
+    sizes = {**tasks, **{dim: size for dim, size in other.sizes.items() if dim not in tasks}}
+    return xr.DataArray(other.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # of xarray
 
 
 def is_lazy(array: xr.DataArray) -> bool:
@@ -233,58 +229,41 @@ class Job:
         return [words[member] for member in self.subsets[subset]] if self.subsets else words
 
     def _groups(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
-        """Yield tasks that a kernel computes together."""
+        """Yield tasks that a kernel computes together; of several subsets of algorithms, each by itself."""
+        context, n_tasks, n_subsets = self.context, len(data[0]), len(self.subsets or [0])
         if not set(DIMS) <= set(self.core):
-            yield self._group((*data, *others), np.arange(len(data[0])), np.ones((0, 0), bool))
-        elif self.reduce:
-            yield from self._reduced(data, others)
+            yield self._group((*data, *others), np.arange(n_tasks), np.ones((0, 0), bool))
+            return
+        if self.reduce:
+            reduced = [
+                reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
+                for reduction, each in zip(self.reduce, data, strict=True)
+            ]
+            counts, n_levels = reduced[0].counts, reduced[0].n_levels
         else:
-            yield from self._unreduced(data[0], others)
-
-    def _reduced(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
-        """Yield groups of what reductions made of curves; of several subsets, each by itself."""
-        context = self.context
-        parts = [
-            reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
-            for reduction, each in zip(self.reduce, data, strict=True)
-        ]
-        n_tasks, n_subsets = len(data[0]), len(self.subsets or [0])
-        counts = parts[0].counts.reshape(n_tasks, n_subsets, -1)
-        n_levels = parts[0].n_levels.reshape(n_tasks, n_subsets)
-        of_subsets = [
-            run_checks.check_runs(counts[:, i], n_levels[:, i], context.names, self._words(i), context.runs)
+            flat = data[0].reshape(n_tasks, -1, data[0].shape[-1])
+            has = ~np.isnan(flat)
+            in_grid = np.asarray(has.any(axis=1))
+            counts, n_levels = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1)), in_grid.sum(axis=-1)
+        counts, of_subsets = counts.reshape(n_tasks, n_subsets, -1), n_levels.reshape(n_tasks, n_subsets)
+        checked = [
+            run_checks.check_runs(counts[:, i], of_subsets[:, i], context.names, self._words(i), context.runs)
             for i in range(n_subsets)
         ]
-        present = np.stack(of_subsets, axis=1).reshape(-1, *of_subsets[0].shape[1:])
+        present = np.stack(checked, axis=1).reshape(-1, *checked[0].shape[1:])
         for cells in alike(present, n_levels.ravel()):
             tasks, subsets = np.divmod(cells, n_subsets)
-            of_cells = parts
-            if len(cells) < n_levels.size:
-                of_cells = [part._make(each[cells] for each in part) for part in parts]
-            more = (each[tasks] for each in others)
-            yield self._group((*of_cells, *more), tasks, present[cells[0]], subsets=subsets)
-
-    def _unreduced(self, curves: Floats, others: Sequence[Floats]) -> Iterator[Group]:
-        """Yield groups of curves."""
-        context = self.context
-        n_tasks, *_, n_levels = curves.shape
-        flat = curves.reshape(n_tasks, -1, n_levels)
-        with np.errstate(over="ignore", invalid="ignore"):
-            complete = np.isfinite(flat.sum())  # the usual case, found in one pass
-        if complete:
-            levels = np.broadcast_to(np.arange(n_levels), (n_tasks, n_levels))
-            yield self._group((flat, *others), np.arange(n_tasks), np.ones(curves.shape[1:-1], bool), levels)
-            return
-        has = ~np.isnan(flat)
-        in_grid = np.asarray(has.any(axis=1))
-        counts = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1))
-        sizes = in_grid.sum(axis=-1)
-        present = run_checks.check_runs(counts, sizes, context.names, context.algorithms, context.runs)
-        for tasks in alike(present, sizes):
-            levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
-            some = flat[np.ix_(tasks, np.flatnonzero(present[tasks[0]]))]
-            data = (np.take_along_axis(some, levels[:, np.newaxis], axis=2), *(each[tasks] for each in others))
-            yield self._group(data, tasks, present[tasks[0]], levels)
+            more, here, levels = [each[tasks] for each in others], present[cells[0]], None
+            if self.reduce and len(cells) < n_levels.size:
+                some = [part._make(each[cells] for each in part) for part in reduced]
+            elif self.reduce:
+                some = reduced
+            else:
+                levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
+                whole = here.all() and levels.shape == in_grid.shape  # copied only if some of it is left out
+                rows = flat if whole else flat[np.ix_(tasks, np.flatnonzero(here))]
+                some = [rows if whole else np.take_along_axis(rows, levels[:, np.newaxis], axis=2)]
+            yield self._group((*some, *more), tasks, here, levels, subsets)
 
     def _collect(
         self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
