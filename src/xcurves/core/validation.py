@@ -80,8 +80,9 @@ def check_number(name: str, value: float) -> float:
 
 def check_margin(margin: float | None) -> float | None:
     """Return a margin of at least 0, or None."""
-    if margin is not None and check_number("margin", margin) < 0:
-        raise ValueError(f"margin must be at least 0, in score units; got {shown(margin)}. Try margin=1.0")
+    number = isinstance(margin, Real) and not isinstance(margin, bool)
+    if margin is not None and not (number and 0 <= margin <= LARGEST):
+        raise ValueError(f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0")
     return margin
 
 

@@ -187,20 +187,21 @@ class PairDifferences(NamedTuple):
 
     def leads(self, name: object) -> list[Lead]:
         """Return by how much an algorithm leads each other one, the least first, unknown ones last."""
-        found = []
-        for a, b, d, (low, high), p in zip(*self[:3], self.bounds.tolist(), self.p.tolist(), strict=True):
-            if name == a:
-                found.append(Lead(str(b), float(d), low, high, p))
-            elif name == b:
-                found.append(Lead(str(a), -float(d), -high, -low, p))
-        return sorted(found, key=lambda lead: (np.isnan(lead.size), lead.size))
+        rows = zip(
+            self.first, self.second, self.difference.tolist(), self.bounds.tolist(), self.p.tolist(), strict=True
+        )
+        found = [
+            Lead(str(b), d, low, high, p) if a == name else Lead(str(a), -d, -high, -low, p)
+            for a, b, d, (low, high), p in rows
+            if name in (a, b)
+        ]
+        return sorted(found, key=lambda lead: (isnan(lead.size), lead.size))
 
     def best(self) -> object | None:
         """Return the algorithm with the largest mean difference to the others; None if no difference is known."""
-        names = list(dict.fromkeys([*self.first, *self.second]))
-        known = {name: [lead.size for lead in self.leads(name) if not np.isnan(lead.size)] for name in names}
-        means = {name: float(np.mean(sizes)) for name, sizes in known.items() if sizes}
-        return max(means, key=lambda name: means[name], default=None)
+        names = dict.fromkeys([*self.first, *self.second])
+        known = {name: [lead.size for lead in self.leads(name) if not isnan(lead.size)] for name in names}
+        return max(filter(known.get, known), key=lambda name: np.mean(known[name]), default=None)
 
 
 def value_of_best(task: xr.Dataset, pairs: PairDifferences, *, lower_is_better: bool) -> str:
@@ -222,53 +223,51 @@ def say_best(
         return f"No pair could be compared: {UNTESTED}."
     leads = pairs.leads(best)
     most, more = ("lowest", "lower") if lower_is_better else ("highest", "higher")
-    known = [lead for lead in leads if not np.isnan(lead.p)]
+    known = [lead for lead in leads if not isnan(lead.p)]
     shown = [lead for lead in known if significant(lead.p, alpha) and lead.size > 0]
     rest = [lead for lead in known if lead not in shown]
     untested = [lead for lead in leads if lead not in known]
-    mute = untested and all(np.isnan(lead.low) and not np.isnan(lead.size) for lead in untested)
-    why = f": {UNTESTED}" if mute else ""
+    on = f"{on} " if on else ""
+    why = f": {UNTESTED}" if untested and not any(isnan(lead.size) for lead in untested) else ""
     if len(leads) == 1:
         (lead,) = leads
         if lead.size == 0:
             return f"{best} and {lead.other} have the same {what}{value}."
-        verdict = f"shown {more}" if shown else f"not shown {more}" if known else "untested: whether it is higher"
-        on = f"{on} " if on else ""
-        p = pvalue(lead.p)
-        return f"{best} has the {more} {what}{value}; {on}{verdict} than {lead.other} ({lead.said()}; {p}{why})."
-    said = [f"{best} has the {most} {what}{value}"]
+        verdict = f"shown {more}" if shown else f"not shown {more}" if rest else "untested: whether it is higher"
+        said_p = f"{pvalue(lead.p)}{why}"
+        return f"{best} has the {more} {what}{value}; {on}{verdict} than {lead.other} ({lead.said()}; {said_p})."
+    said = []
     if len(shown) == 1:
         said.append(f"shown {more} than {shown[0].other} ({shown[0].shown()})")
     elif shown:
-        whom = f"all {len(leads)}" if len(shown) == len(leads) else f"{len(shown)} of {len(leads)}"
-        near, far = shown[0], shown[-1]
+        whom = "all" if len(shown) == len(leads) else f"{len(shown)} of"
+        near, *_, far = shown
         by = f"by {number(near.size)} (to {near.other}) … {number(far.size)} (to {far.other})"
-        said.append(f"shown {more} than {whom} others, {by}")
+        said.append(f"shown {more} than {whom} {len(leads)} others, {by}")
     if rest:
         more_of = f" and {len(rest) - _NAMED} more" if len(rest) > _NAMED else ""
         named = " and ".join(f"{lead.other} ({lead.said()})" for lead in rest[:_NAMED])
         said.append(f"not shown {more} than {named}{more_of}, {TOGETHER}")
     if untested:
         said.append(f"untested beside {listed([lead.other for lead in untested], _NAMED)}{why}")
-    said[1:2] = [f"{on} {each}" if on else each for each in said[1:2]]
-    return f"{'; '.join(said)}."
+    return f"{best} has the {most} {what}{value}; {on}{'; '.join(said)}."
 
 
 def say_against(pairs: PairDifferences, alpha: float, *, what: str) -> str:
     """Return which algorithms differ from the reference, the last of every pair, and by how much."""
     reference = pairs.second[0]
-    found = [lead._replace(size=-lead.size, low=-lead.high, high=-lead.low) for lead in pairs.leads(reference)]
-    known = sorted((lead for lead in found if not np.isnan(lead.p)), key=lambda lead: -abs(lead.size))
-    shown = [lead for lead in known if significant(lead.p, alpha)]
-    said = []
-    for word, leads in (
-        ("higher", [lead for lead in shown if lead.size > 0]),
-        ("lower", [lead for lead in shown if lead.size < 0]),
-        ("not shown to differ", [lead for lead in known if lead not in shown]),
-    ):
-        if leads:
-            named = listed([f"{lead.other} ({lead.said()})" for lead in leads], _NAMED)
-            said.append(f"{named} {'is' if len(leads) == 1 else 'are'} {'shown ' if word[0] != 'n' else ''}{word}")
+    known = [lead for lead in pairs.turned().leads(reference) if not isnan(lead.p)]
+    known.sort(key=lambda lead: -abs(lead.size))
+    groups: dict[str, list[str]] = {"shown higher": [], "shown lower": [], "not shown to differ": []}
+    for lead in known:
+        shown = significant(lead.p, alpha) and lead.size != 0
+        verdict = "not shown to differ" if not shown else "shown higher" if lead.size > 0 else "shown lower"
+        groups[verdict].append(f"{lead.other} ({lead.said()})")
+    said = [
+        f"{listed(named, _NAMED)} {'is' if len(named) == 1 else 'are'} {verdict}"
+        for verdict, named in groups.items()
+        if named
+    ]
     if not said:
         return f"Nothing can be said beside {reference}: {UNTESTED}."
     return f"Beside {reference}, in {what}: {'; '.join(said)}{f', {TOGETHER}' if len(known) > 1 else ''}."
