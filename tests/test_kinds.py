@@ -411,9 +411,9 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
     kind, result = kinds.kind("pairwise"), made("pairwise")
     with pytest.raises(KeyError, match="no such label"):
         results.ask(kind, result, broken, "table")
-    with pytest.raises(ValueError, match=r"needs the dim 'pair'\. Select with lists"):
+    with pytest.raises(ValueError, match=r"needs all of dim 'pair'\. Some labels were selected away\. Select"):
         results.ask(kind, result.isel(pair=[]), broken, "table")
-    with pytest.raises(ValueError, match=r"needs the dim 'pair'\. Select with lists"):
+    with pytest.raises(ValueError, match=r"needs all of dim 'pair'\. Some labels were selected away\. Select"):
         results.ask(kind, result.isel(pair=0, drop=True), broken, "table")
 
 

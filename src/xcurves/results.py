@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core.labels import pick_one
-from xcurves.core.schema import ResultKind, Statement, View
+from xcurves.core.schema import ResultKind, View
 
 T = TypeVar("T")
 MOST_LINES = 12  # of a summary
@@ -76,30 +76,18 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
     try:
         return what(result)
     except (KeyError, IndexError, ValueError) as error:
+        needs = f"{name} of a result of {kind.name} needs"
         missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
-            raise ValueError(f"{name} of a result of {kind.name} needs the variable {missing[0]!r}. {cure}") from error
+            raise ValueError(f"{needs} the variable {missing[0]!r}. {cure}") from error
+        used = [dim for each, var in kind.variables.items() if each in result for dim in var.core]
+        n_labels = dict.fromkeys(used, 1) | {dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()}
         asked = str(error) if isinstance(error, KeyError) else ""  # of xarray, for labels that a dim does not have
-        used = {dim for each, var in kind.variables.items() if each in result for dim in var.core}
-        lacking = [
-            dim
-            for dim, labels in kind.own_dims().items()
-            if (dim in used and result.sizes.get(dim, 0) < len(labels)) or repr(dim) in asked
-        ]
-        if lacking:
-            cure = f"Some labels were selected away; take .curves.{name}() of the whole result"
-            raise ValueError(f"{name} of a result of {kind.name} needs all of dim {lacking[0]!r}. {cure}") from error
-        gone = [
-            dim
-            for each, var in kind.variables.items()
-            if each in result
-            for dim in var.core
-            if not result[each].sizes.get(dim)
-        ]
-        if gone:
-            cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
-            raise ValueError(f"{name} of a result of {kind.name} needs the dim {gone[0]!r}. {cure}") from error
+        for dim, n in n_labels.items():
+            if (dim in used and result.sizes.get(dim, 0) < n) or repr(dim) in asked:
+                cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
+                raise ValueError(f"{needs} all of dim {dim!r}. Some labels were selected away. {cure}") from error
         raise
 
 
@@ -172,15 +160,10 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
         return "\n\n".join(_paragraphs(result))
     kind, result = prepare(result)
     said = ask(kind, result, lambda result: list(kind.statements(result)), "summary")
-    return "\n".join(_in_lines(said, MOST_LINES))
-
-
-def _in_lines(said: Sequence[Statement], most: int) -> list[str]:
-    """Return the answer, the cautions and as many details as there is room for, in the order in which they come."""
-    kept_first = ("answer", "caution", "detail")
-    order = ("answer", "detail", "caution")
-    kept = sorted(said, key=lambda each: kept_first.index(each.role))[:most]
-    return [each.text for each in sorted(kept, key=lambda each: order.index(each.role))]
+    by_role = {role: [each for each in said if each.role == role] for role in ("answer", "detail", "caution")}
+    room = MOST_LINES - len(by_role["answer"]) - len(by_role["caution"])
+    by_role["detail"] = by_role["detail"][: max(room, 0)]
+    return "\n".join(each.text for each in [*chain.from_iterable(by_role.values())][:MOST_LINES])
 
 
 def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
@@ -200,25 +183,22 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 def summary_of_part(part: xr.Dataset) -> str:
     """Return the sentences of one part of an analysis, with its training level and the tasks left out."""
-    return "\n".join([*_final(part), summary(part), *_left(part)])
+    return "\n".join(_with_what_is_left([summary(part)], part))
 
 
-def _final(part: xr.Dataset) -> list[str]:
-    return [say_final(part)] if "final" in part.attrs else []
-
-
-def _left(part: xr.Dataset) -> list[str]:
-    """Return a line that names the first task left out and counts the others."""
+def _with_what_is_left(said: list[str], part: xr.Dataset) -> list[str]:
+    """Return sentences of a part after its training level, and before the first task left out."""
     gone = left_out(part.attrs)
-    return [f"Left out: {gone[0]}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}"] if gone else []
+    more = f" (and {len(gone) - 1} more)" * (len(gone) > 1)
+    final = [say_final(part)] if "final" in part.attrs else []
+    return [*final, *said, *[f"Left out: {each}{more}" for each in gone[:1]]]
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
     """Yield question and answer of every part of an analysis, then what is missing."""
     for part in parts_of(tree).values():
         kind, result = prepare(part)
-        answers = ask(kind, result, partial(kind.said, role="answer"), "summary")
-        yield "\n".join([kind.question, " ".join([*_final(part), *answers]), *_left(part)])
+        yield "\n".join([kind.question, *_with_what_is_left([ask(kind, result, kind.answer, "summary")], part)])
     missing = missing_parts(tree.attrs)
     if missing:
         more = [f"and {len(missing) - _MOST_MISSING} more"] if len(missing) > _MOST_MISSING else []

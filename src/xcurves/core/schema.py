@@ -212,11 +212,6 @@ class ResultKind:
         """Return the coordinates that are no dims."""
         return {name: var for name, var in self.coords.items() if isinstance(var, Var)}
 
-    def layout(self, sizes: Mapping[str, int], *options: str) -> Layout:
-        """Return how the variables of one task are packed, with those that the options bring."""
-        asked = {name: var for name, var in self.variables.items() if var.when is None or var.when in options}
-        return Layout({name: var.core for name, var in asked.items()}, sizes)
-
     def attrs(
         self, given: xr.DataArray | xr.Dataset, entropy: int, confidence_level: float, **options: Any
     ) -> dict[str, Any]:

@@ -26,13 +26,18 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
     """Return a weight for every label of a dim of curves, zero for those that a DataArray does not name."""
     if isinstance(given, xr.DataArray) and given.dims != (dim,):
         raise ValueError(f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it")
-    known = curves[dim].to_numpy()
-    named, values = _names_and_weights(given, dim)
+    known: list[Any] = curves[dim].to_numpy().tolist()
+    names, values = known, given
+    if isinstance(given, Mapping | pd.Series):
+        pairs = list(given.items())
+        names, values = [name for name, _ in pairs], [weight for _, weight in pairs]
+    elif isinstance(given, xr.DataArray) and dim in given.coords:
+        names = given[dim].to_numpy().tolist()
     numbers = validation.numbers_of(values)
     if numbers is None:
         raise TypeError(f"{argument} must be numbers; got {labels.shown(values)}")
-    what = "levels" if dim == "training" else f"{dim}s"
-    if numbers.shape != (len(known if named is None else named),):
+    if numbers.shape != (len(names),):
+        what = "levels" if dim == "training" else f"{dim}s"
         raise ValueError(
             f"{argument} must have one weight for each of {len(known)} {what}; got shape {numbers.shape}. "
             f"Name {what} with a DataArray of dim {dim!r}"
@@ -42,33 +47,14 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
         raise ValueError(f"{argument} must be finite; got {got}")
     if numbers.size and np.abs(numbers).max() > validation.LARGEST:
         raise ValueError(f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest")
-    spread = np.zeros(len(known))
-    spread[slice(None) if named is None else _label_indices(known, named, dim, argument)] = numbers
-    return xr.DataArray(spread, {dim: known}, (dim,))
-
-
-def _names_and_weights(given: Any, dim: str) -> tuple[list[Any] | None, Any]:
-    """Return the labels that weights name, None if they name none, and the weights."""
-    if isinstance(given, Mapping):
-        return list(given), list(given.values())
-    if isinstance(given, pd.Series):
-        return given.index.tolist(), given.to_numpy()
-    if isinstance(given, xr.DataArray):
-        return given[dim].to_numpy().tolist() if dim in given.coords else None, given.to_numpy()
-    return None, given
-
-
-def _label_indices(known: np.ndarray[Any, Any], named: list[Any], dim: str, argument: str) -> list[int]:
-    """Return the places of labels, which pandas cannot look up if they are no text that can be encoded."""
-    place = {label: i for i, label in enumerate(known.tolist())}
-    for label in named:
-        if label not in place:
-            has = ", ".join([*labels.words(known[:_SHOWN]), *(["..."] if len(known) > _SHOWN else [])])
-            near = labels.did_you_mean(label, place) if isinstance(label, str) else ""
-            raise ValueError(f"{argument} names {label!r}, which is no {dim} of the curves; they have {has}{near}")
-    if len(set(named)) < len(named):
-        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(named)}")
-    return [place[label] for label in named]
+    weight_of = dict(zip(names, numbers.tolist(), strict=True))
+    for name in weight_of.keys() - set(known):
+        has = ", ".join([*labels.words(known[:_SHOWN]), *["..."] * (len(known) > _SHOWN)])
+        near = labels.did_you_mean(name, known) if isinstance(name, str) else ""
+        raise ValueError(f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}")
+    if len(weight_of) < len(names):
+        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(names)}")
+    return xr.DataArray([weight_of.get(label, 0.0) for label in known], {dim: curves[dim].to_numpy()}, (dim,))
 
 
 def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
