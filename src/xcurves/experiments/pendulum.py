@@ -44,32 +44,7 @@ def _stream(seed: int, algorithm: str, *key: int) -> np.random.Generator:
 
 
 def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) -> xr.Dataset:
-    """Draw the hyper-parameters of trials.
-
-    Parameters
-    ----------
-    algorithm : {"actor-critic", "PPO"}
-        Which of the two.
-    runs : sequence of int
-        Indices of trials.
-    seed : int
-        Seed of all streams.
-
-    Returns
-    -------
-    Dataset
-        A variable for each hyper-parameter, dim `run`.
-
-    Raises
-    ------
-    ValueError
-        If the algorithm is unknown, there are no runs, or a run or the seed is negative.
-
-    Examples
-    --------
-    >>> sorted(hyperparameters("actor-critic", range(3)))
-    ['actor_rate', 'critic_rate', 'dependent_order', 'independent_order', 'trace_decay']
-    """
+    """Draw the hyper-parameters of trials: a variable for each, dim `run`."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
     seed, runs = check_seed(seed), list(runs)
     if not runs or min(runs) < 0:
@@ -134,29 +109,7 @@ def repeated(
     n_levels: int = N_LEVELS,
     seed: int = SEED,
 ) -> xr.DataArray:
-    """Run new trials, all with the hyper-parameters of one.
-
-    Parameters
-    ----------
-    algorithm : {"actor-critic", "PPO"}
-        Which of the two.
-    run : int
-        The trial whose hyper-parameters they have.
-    n_runs : int
-        How many.
-    n_episodes, n_levels, seed : int
-        As in `learning_curves`, which returns and refuses the same.
-
-    Returns
-    -------
-    DataArray, dims (run, training)
-        Curves of the trials.
-
-    Examples
-    --------
-    >>> repeated("actor-critic", 7, 3, n_episodes=2, n_levels=1).shape
-    (3, 1)
-    """
+    """Run `n_runs` new trials, all with the hyper-parameters of one, as `learning_curves` does."""
     chosen = hyperparameters(algorithm, [run] * validation.check_total("n_runs", n_runs), seed=seed)
     lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
     return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
