@@ -23,10 +23,6 @@ def test_every_measurement_finds_its_place():
                 mine = curves.sel(env="smac", task="3s5z", algorithm=algorithm, run=seed)
                 assert dict(zip(mine.training.values, mine.values, strict=True)) == own
     assert curves.sizes == {"env": 1, "task": 1, "algorithm": 2, "run": 2, "training": 3}
-    absolute = readers.read(FILE, source="marl-eval-absolute")
-    assert absolute["return"].tolist() == [
-        seeds[seed]["absolute_metrics"]["return"][0] for seeds in runs.values() for seed in seeds
-    ]
 
 
 def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused(tmp_path):

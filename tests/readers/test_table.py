@@ -30,7 +30,6 @@ def test_a_table_is_what_pandas_reads(path, text):
     ("text", "message"),
     [
         ("", "is empty. Write it again, or name another"),
-        (TEXT.replace(",", ";"), "has semicolons between its fields, not commas. Read it by pandas"),
         (TEXT.replace("1.5\n", "1.5,\n"), "line 2 has 5 fields where the header names 4. Correct the file"),
         (TEXT.replace("\nsac", "\n0,sac"), "line 2 has 5 fields where the header names 4"),
         (TEXT.replace("sac,1,0", "sac,0"), "line 2 has 3 fields where the header names 4. Correct the file"),
@@ -61,13 +60,6 @@ def test_a_compressed_table_cut_short_is_refused(tmp_path):
             readers.read(path, source="table")
 
 
-def test_runs_01_and_1_are_two_and_numbers_written_in_one_way_are_numbers(path):
-    path.write_text("run,step,return\n01,0,1\n1,0,2\n02,0,3\n")
-    assert readers.read(path, source="table")["run"].tolist() == ["01", "1", "02"]
-    path.write_text("run,step,return\n01,0,1\n02,0,2\n10,0,3\n")
-    assert readers.read(path, source="table")["run"].tolist() == [1, 2, 10]
-
-
 def test_a_file_for_each_run_below_a_folder(tmp_path):
     for algorithm in ("sac", "td3"):
         for run in ("01", "1"):
@@ -83,20 +75,12 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
         readers.read(tmp_path, source="table")
 
 
-@pytest.mark.parametrize(
-    ("text", "cure"),
-    [
-        (TEXT.replace(",", ";"), "sep=';')"),
-        (TEXT.replace(",", "\t"), r"sep='\t')"),
-        (TEXT.replace(",", ";").replace(".", ","), "sep=';', decimal=',')"),
-    ],
-)
-def test_other_delimiters_are_named_with_a_call_that_reads_the_file(path, text, cure):
-    path.write_text(text)
-    with pytest.raises(ValueError, match=rf"^{path} has (semicolons|tabs) between its fields") as caught:
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_other_delimiters_are_named_with_a_call_that_reads_the_file(path, delimiter):
+    path.write_text(TEXT.replace(",", delimiter))
+    with pytest.raises(ValueError, match=rf"^{path} has .* between its fields, not commas") as caught:
         readers.read(path, source="table")
     call = str(caught.value).partition("with the frame: ")[2]
-    assert call.endswith(cure)
     pd.testing.assert_frame_equal(eval(call, {"pd": pd}), pd.read_csv(io.StringIO(TEXT)))
 
 
@@ -114,32 +98,19 @@ def test_two_logs_in_one_file_are_refused(path):
         readers.read(path, source="table")
 
 
-def test_a_run_that_lacks_a_column_of_most_is_said_and_a_column_of_folders_is_refused(tmp_path):
-    for run in range(3):
-        folder = tmp_path / "sac" / str(run)
-        folder.mkdir(parents=True)
-        (folder / "progress.csv").write_text(f"step,{'reward' if run == 1 else 'return'}\n0,1\n")
-    with pytest.warns(UserWarning, match=rf"^{tmp_path}/sac/1 has no column 'return', which most have$"):
-        assert readers.read(tmp_path, source="table")["return"].isna().tolist() == [False, True, False]
+def test_a_column_of_the_name_of_a_folder_is_refused(tmp_path):
+    folder = tmp_path / "sac" / "0"
+    folder.mkdir(parents=True)
+    (folder / "progress.csv").write_text("step,return\n0,1\n")
     with pytest.raises(ValueError, match=r"has a column 'step' too\. Name that level of folders otherwise"):
         readers.read(tmp_path, folders=("algorithm", "step"), source="table")
 
 
-def test_hidden_files_are_left_out_and_links_are_followed_once(tmp_path):
-    def write(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("step,return\n0,1\n")
-
+def test_hidden_files_and_links_are_left_out(tmp_path):
     root = tmp_path / "logs"
-    for run in range(2):
-        write(tmp_path / "elsewhere" / str(run) / "progress.csv")
-        write(root / "sac" / str(run) / "progress.csv")
-    write(root / ".git" / "a.csv")
-    write(root / "sac" / "0" / "._progress.csv")
-    (root / "td3").symlink_to(tmp_path / "elsewhere")
+    for name in ("sac/0/progress.csv", "sac/1/progress.csv", ".git/a.csv", "sac/0/._progress.csv"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("step,return\n0,1\n")
     (root / "sac" / "latest").symlink_to(root / "sac" / "1")
     (root / "sac" / "0" / "latest.csv").symlink_to(root / "sac" / "0" / "progress.csv")
-    (tmp_path / "elsewhere" / "up").symlink_to(tmp_path)
-    (root / "sac" / "1" / "gone.csv").symlink_to(tmp_path / "gone.csv")
-    frame = read(root)
-    assert frame[["algorithm", "run"]].to_numpy().tolist() == [["sac", 0], ["sac", 1], ["td3", 0], ["td3", 1]]
+    assert read(root)[["algorithm", "run"]].to_numpy().tolist() == [["sac", 0], ["sac", 1]]

@@ -42,7 +42,6 @@ SOURCES = (
     optuna.CURVES,
     optuna.TRIALS,
     results_json.MARL_EVAL,
-    results_json.MARL_EVAL_ABSOLUTE,
     rliable.SOURCE,
     wandb.CHART,
     run_tables.TEXT,
@@ -62,8 +61,7 @@ def read(
     Parameters
     ----------
     path : path
-        A file, or a folder of runs. Hidden files and folders are left out; links that lead out of the folder are
-        followed.
+        A file, or a folder of runs. Hidden files and links are left out.
     source : str, optional
         What wrote the logs, recognised if left out: one of the names under Notes.
     folders : str or sequence of str, optional
@@ -93,8 +91,8 @@ def read(
     Warns
     -----
     UserWarning
-        If a folder holds logs of several sources: which one is read, and how to choose. If a run lacks a column that
-        most runs have, or has no rows, if `names` leave logs out, or if the last line of a file is cut short.
+        If a folder holds logs of several sources: which one is read, and how to choose. If a run has no rows, if
+        `names` leave logs out, or if the last line of a file is cut short.
 
     Notes
     -----

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -18,9 +17,6 @@ import pandas as pd
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database, in which MLflow and Optuna keep runs
 _TABLES = ".csv", ".csv.gz"
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
-_DELIMITERS = {";": "semicolons", "\t": "tabs"}
-_DECIMAL_COMMA = re.compile(rb"[;\t]\s*-?\d+,\d+\s*(?:[;\t\r\n]|$)")
-_LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
 
 
 class Run(NamedTuple):
@@ -124,8 +120,10 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     """Return the rows of a CSV file, whose first line is that number of the file."""
     try:
         check_fields(data, path, first_line)
-        frame = pd.read_csv(io.BytesIO(data), index_col=False, low_memory=False, encoding="utf-8-sig", **options)
-        return _keep_leading_zeros(frame, data, options) if _LEADING_ZERO.search(data) else frame
+        rows: pd.DataFrame = pd.read_csv(
+            io.BytesIO(data), index_col=False, low_memory=False, encoding="utf-8-sig", **options
+        )
+        return rows
     except pd.errors.EmptyDataError:
         raise LogError(f"{path} is empty. Write it again, or name another") from None
     except UnicodeDecodeError as error:
@@ -136,7 +134,12 @@ def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
     """Refuse other delimiters, a column named twice, a header within, and a row with more or fewer fields."""
     lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
     head = next(lines, [])
-    _check_delimiter(head, data, path)
+    for delimiter in (";", "\t"):
+        if len(head) == 1 and delimiter in head[0]:
+            raise LogError(
+                f"{path} has {delimiter!r} between its fields, not commas. Read it by pandas and go on with the frame: "
+                f"pd.read_csv({str(path)!r}, sep={delimiter!r})"
+            )
     names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
@@ -153,27 +156,9 @@ def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
     raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
 
 
-def _check_delimiter(head: list[str], data: bytes, path: Path) -> None:
-    for delimiter, called in _DELIMITERS.items():
-        if len(head) == 1 and delimiter in head[0]:
-            decimal = ", decimal=','" * bool(_DECIMAL_COMMA.search(data))
-            raise LogError(
-                f"{path} has {called} between its fields, not commas. Read it by pandas and go on with the frame: "
-                f"pd.read_csv({str(path)!r}, sep={delimiter!r}{decimal})"
-            )
-
-
 def missing_end(data: bytes, path: Path) -> str:
     """Return what to say of a table whose last line has no end, unless its last field is quoted."""
     if not data or data.endswith((b"\n", b"\r", b'"')):
         return ""
     last = data.rpartition(b"\n")[2].decode(errors="replace")
     return f"{path}: the last line has no line end and may be cut short: {last!r}"
-
-
-def _keep_leading_zeros(frame: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
-    """Keep a column of whole numbers as text where two of its texts are one number, such as run ids "01" and "1"."""
-    whole = [name for name in frame if pd.api.types.is_integer_dtype(frame[name])]
-    texts = pd.read_csv(io.BytesIO(data), index_col=False, dtype=str, encoding="utf-8-sig", usecols=whole, **options)
-    texts = texts.apply(lambda column: column.str.strip())
-    return frame.assign(**{str(name): texts[name] for name in whole if texts[name].nunique() > frame[name].nunique()})

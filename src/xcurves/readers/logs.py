@@ -44,28 +44,17 @@ class Source(NamedTuple):
 
 
 def files_below(root: str | Path) -> list[Path]:
-    """Return all files below a folder in order, without hidden ones save those of Hydra, or the file itself."""
+    """Return all files below a folder in order, but hidden ones (save Hydra's) and links, or the file itself."""
     root = check_path(root)
     if root.is_file():
         return [root]
     if not root.exists():
         raise FileNotFoundError(f"path {str(root)!r} does not exist. Check the path")
-    home, found = Path(os.path.realpath(root)), list[Path]()
-    for place, folders, names in os.walk(root, followlinks=True):
-        here = Path(place)
-        folders[:] = [name for name in folders if _is_looked_at(here / name, home)]
-        found += [here / name for name in names if _is_looked_at(here / name, home) and (here / name).is_file()]
-    return sorted(found)
-
-
-def _is_looked_at(path: Path, home: Path) -> bool:
-    """Return whether a file or folder is read: links out of `home` are followed, none to what is read anyway."""
-    if path.name.startswith(".") and path.name != ".hydra":
-        return False
-    if not path.is_symlink():
-        return True
-    target = Path(os.path.realpath(path))
-    return not target.is_relative_to(home) and not Path(os.path.realpath(path.parent)).is_relative_to(target)
+    found = list[Path]()
+    for place, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name == ".hydra" or not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> list[Path]:
@@ -102,15 +91,6 @@ def read_each_run(
             f"{'folders' if names is None else 'names'}={labels}: a log below {str(root)!r} has a column {twice[0]!r} "
             "too. Name that level of folders otherwise, or rename the column"
         )
-    usual = [name for name in frame if 2 * sum(name in rows for rows in kept.values()) > len(kept)]
-    lacks = [next((name for name in usual if len(run.rows) and name not in run.rows), None) for run in runs]
-    warn_first(
-        [
-            f"{place} has no column {name!r}, which most have"
-            for place, name in zip(places, lacks, strict=True)
-            if name is not None
-        ]
-    )
     said = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
     said = said.loc[said.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
     read = pd.concat([said, frame], axis=1)

@@ -43,7 +43,6 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     """
     try:
         from mlflow import MlflowClient
-        from mlflow.exceptions import MlflowException
     except ImportError:
         raise ImportError("readers.mlflow needs mlflow. Install it: pip install 'xcurves[mlflow]'") from None
     try:
@@ -51,7 +50,7 @@ def metric_history(store: str | Path) -> pd.DataFrame:
         experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
-    except (MlflowException, *_database_errors()) as error:  # type: ignore[misc]  # mlflow has no annotations
+    except Exception as error:  # its own and those of SQLAlchemy
         raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}") from None
     if not rows:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")
@@ -69,15 +68,6 @@ def _address(store: str | Path) -> str:
     if not path.exists():
         raise FileNotFoundError(f"path {str(store)!r} does not exist. Check the path")
     return f"sqlite:///{path}" if path.is_file() else path.as_uri()
-
-
-def _database_errors() -> tuple[type[Exception], ...]:
-    """Return what a damaged database raises; stores of files need no SQLAlchemy."""
-    try:
-        from sqlalchemy.exc import SQLAlchemyError
-    except ImportError:
-        return ()
-    return (SQLAlchemyError,)
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:

@@ -98,19 +98,8 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
 
     Raises
     ------
-    ImportError
-        If `studies` is a path and optuna is not installed.
-    FileNotFoundError
-        If `studies` is a path at which there is nothing.
-    TypeError
-        If `studies` is neither a path nor a mapping from names to studies.
     ValueError
-        If no trial reported a value, or if a storage cannot be read.
-
-    Warns
-    -----
-    UserWarning
-        If the last line of a journal is cut short; it is left out.
+        If no trial reported a value; as `trials`, which also says what is refused and warned of.
 
     Examples
     --------

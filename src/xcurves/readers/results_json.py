@@ -1,10 +1,9 @@
-"""Results of many runs as JSON: trials of Ray Tune and RLlib, and files of the protocol of marl-eval."""
+"""Results of many runs as JSON: trials of Ray Tune and RLlib, and evaluations of marl-eval."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ _STEPS = {
     "training_iteration": "training iterations",
 }
 _OF_RUNS = ["env", "task", "algorithm", "run"]
+_NESTED = "\0"  # between labels, in none of them
 
 
 def _results(root: str | Path) -> pd.DataFrame:
@@ -81,60 +81,36 @@ def _flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield prefix + name, value
 
 
-def _metrics(path: str | Path, *, absolute: bool) -> pd.DataFrame:
-    """Return a row for each run, evaluation and episode; `absolute` metrics are of the best model, without steps."""
-    files = logs.find_logs(path, _is_marl_eval, MARL_EVAL.logs)
-    runs: dict[tuple[str, ...], Path] = {}
-    frames = []
-    for file in files:
-        for labels, name, metrics in _measurements(file):
-            if runs.setdefault(labels, file) != file:
-                raise LogError(f"{file} and {runs[labels]} both hold {' / '.join(labels)}. Remove one of them")
-            if name.lower().startswith("absolute") == absolute:
-                frames.append(_episodes_of(file, labels, name, metrics))
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-    if frame.empty:
-        raise LogError(f"path {str(path)!r} has no {'absolute metrics' if absolute else 'steps'} of any run")
-    first = [*_OF_RUNS, *([] if absolute else ["step"]), "episode"]
-    frame = frame[[*first, *frame.columns.difference(first, sort=False)]]
-    frame.attrs = {"source": f"marl-eval, {len(runs)} runs in {Path(path).name}"}
+def _metrics(path: str | Path) -> pd.DataFrame:
+    """Return a row for each run, evaluation and episode; those without a step, of the best model, are left out."""
+    frames, of_runs = list[pd.DataFrame](), dict[tuple[str, ...], Path]()
+    for file in logs.find_logs(path, _is_marl_eval, MARL_EVAL.logs):
+        with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
+            nested = pd.json_normalize(json.loads(file.read_text(encoding="utf-8")), sep=_NESTED, max_level=4).iloc[0]
+            for place, metrics in nested.items():
+                *labels, name = str(place).split(_NESTED)
+                rows = dict(metrics)
+                if of_runs.setdefault(tuple(labels), file) != file:
+                    raise LogError(f"{file} and {of_runs[*labels]} both hold {' / '.join(labels)}. Remove one of them")
+                lengths = {key: len(value) for key, value in rows.items() if isinstance(value, list)}
+                if len(set(lengths.values())) > 1:
+                    raise LogError(f"{file}: {' / '.join(labels)} has unlike lists in {name}: {lengths}. Correct it")
+                if "step_count" in rows and any(lengths.values()):
+                    about = dict(zip([*_OF_RUNS, "step"], [*labels, rows.pop("step_count")], strict=True))
+                    made = pd.DataFrame(about | rows)
+                    made.insert(len(about), "episode", range(len(made)))
+                    frames.append(check_cells(made, file))
+    if not frames:
+        raise LogError(f"path {str(path)!r} has no steps of any run")
+    frame = pd.concat(frames, ignore_index=True)
+    frame.attrs = {"source": f"marl-eval, {len(of_runs)} runs in {Path(path).name}"}
     return frame
-
-
-def _measurements(file: Path) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
-    """Return the labels of each run, the names of its steps, and what was measured there."""
-    with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
-        nested = json.loads(file.read_text(encoding="utf-8"))
-        return [
-            ((env, task, algorithm, run), name, dict(metrics))
-            for env, tasks in nested.items()
-            for task, algorithms in tasks.items()
-            for algorithm, runs in algorithms.items()
-            for run, steps in runs.items()
-            for name, metrics in steps.items()
-        ]
-
-
-def _episodes_of(file: Path, labels: tuple[str, ...], name: str, metrics: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row for each episode of an evaluation."""
-    values = {key: value for key, value in metrics.items() if isinstance(value, list)}
-    once = {key: value for key, value in metrics.items() if key not in values}
-    counts = {key: len(value) for key, value in values.items()}
-    if len(set(counts.values())) > 1:
-        raise LogError(f"{file}: {' / '.join(labels)} has lists of different lengths in {name}: {counts}. Correct it")
-    if "step_count" in once:
-        once["step"] = once.pop("step_count")
-    with parsing(file, MARL_EVAL.what):
-        rows = pd.DataFrame(values)
-        rows = rows.assign(**dict(zip(_OF_RUNS, labels, strict=True)), **once, episode=range(len(rows)))
-        return check_cells(rows, file)
 
 
 def _is_marl_eval(path: Path) -> bool:
     if path.suffix != ".json":
         return False
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return '"step_count"' in text or '"absolute_metrics"' in text
+    return '"step_count"' in path.read_text(encoding="utf-8", errors="replace")
 
 
 RLLIB = Source(
@@ -150,14 +126,7 @@ MARL_EVAL = Source(
     "marl-eval",
     "evaluations of marl-eval",
     _is_marl_eval,
-    read_all=partial(_metrics, absolute=False),
+    read_all=_metrics,
     logs="JSON files of its protocol",
     extra=("env", "task"),
-    also_writes=("marl-eval-absolute",),
-)
-MARL_EVAL_ABSOLUTE = MARL_EVAL._replace(
-    name="marl-eval-absolute",
-    what="marl-eval's metrics of the best model of each run",
-    read_all=partial(_metrics, absolute=True),
-    training=None,
 )
