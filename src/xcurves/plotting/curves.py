@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.axes import MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
 from xcurves.core.validation import check_curves
-from xcurves.core.wording import joined, label_of
+from xcurves.core.wording import label_of
 from xcurves.kernels import bootstrap
 from xcurves.kernels.moments import Floats
 from xcurves.plotting.facets import Room, check_dims, split
@@ -167,23 +167,6 @@ def _warn_of_no_mean(curves: xr.DataArray) -> None:
         ),
         "cases",
     )
-
-
-def curves_alternative(curves: xr.DataArray) -> str:
-    """Return what the picture of the curves of one task shows."""
-    n_runs = curves.notnull().any("training").sum("run").to_numpy().tolist()
-    means, levels = means_of_all(curves).to_numpy(), curves["training"].to_numpy()
-    said = []
-    for name, n, mean in zip(curves["algorithm"].to_numpy().tolist(), n_runs, means, strict=True):
-        known = np.flatnonzero(~np.isnan(mean))
-        if known.size:
-            first, last = (f"{mean[at]:.4g} at {levels[at]:g}" for at in known[[0, -1]])
-            said.append(f"{name} ({n} runs) from {first} to {last}")
-        elif n:
-            said.append(f"{name} ({n} runs) without a level that all have")
-    what = str(curves.attrs.get("long_name", curves.name or "score"))
-    training = str(curves["training"].attrs.get("long_name", "training"))
-    return f"Line chart of {what} against {training}. Means of runs: {joined(said, '; ')}."
 
 
 def means_of_all(curves: xr.DataArray) -> xr.DataArray:

@@ -74,23 +74,14 @@ def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str
     """Return a picture with its alternative text; a narrow screen has its own."""
     source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
     return (
-        f'<figure><picture>{source}<img src="{escape(wide)}" alt="{text(alternative)}"></picture>\n'
+        f"<figure><picture>{source}{image(wide, alternative)}</picture>\n"
         f"<figcaption>{text(caption)}</figcaption></figure>"
     )
 
 
-def drawing(alternative: str, body: str) -> str:
-    """Return a drawing within the page, 300 wide and 190 high, whose size follows that of its box."""
-    return f'<svg viewBox="0 0 300 190" role="img" aria-label="{text(alternative)}">{body}</svg>'
-
-
-def legend(entries: Iterable[tuple[object, str]]) -> str:
-    """Return names, each after its line, drawn 36 wide and 10 high."""
-    lines = (
-        f'<li><svg viewBox="0 0 36 10" width="36" height="10" aria-hidden="true">{line}</svg> {text(name)}</li>'
-        for name, line in entries
-    )
-    return f'<ul class="legend">{"".join(lines)}</ul>'
+def image(source: str, alternative: str) -> str:
+    """Return a picture with its alternative text."""
+    return f'<img src="{escape(source)}" alt="{text(alternative)}">'
 
 
 def html_table(

@@ -18,7 +18,7 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.wording import count, label_of
-from xcurves.plotting.curves import CURVES_CAPTION, curves_alternative
+from xcurves.plotting.curves import CURVES_CAPTION
 from xcurves.reporting import digests, markup, pictures
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
 
@@ -122,7 +122,9 @@ def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -
         for result in ordered
     ]
     leading = next(own for result, own in drawn if result is first)
-    drawn_first = _drawn_curves(curves) if curves is not None and not links else "".join(leading[:1])
+    drawn_first = (
+        _drawn_curves(curves, _lead(curves, names)) if curves is not None and not links else "".join(leading[:1])
+    )
     headline = drawn_first + _table(first, links)
     sections = [
         ("answer", "In short", _answer(attrs, single, curves) + headline),
@@ -197,12 +199,12 @@ def _compared(curves: xr.DataArray, names: list[str], links: Mapping[tuple[Any, 
     return markup.html_table(frame, f"Runs and training levels. Scores: {label_of(curves)}.", one_dim)
 
 
-def _drawn_curves(curves: xr.DataArray) -> str:
+def _drawn_curves(curves: xr.DataArray, said: str) -> str:
     task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
     found = pictures.draw(task, CURVES_CAPTION)
     if found is None:
         return markup.paragraph(pictures.MISSING)
-    return markup.figure(*found, curves_alternative(task))
+    return markup.figure(*found, f"{found.caption} {said}")
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
