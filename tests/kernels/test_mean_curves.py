@@ -49,8 +49,8 @@ def test_p_along_the_curve_is_that_of_scipy(seed):
     curve, track = welch(levels, scores, others)
     assert curve.u[0] == 0.4
     assert curve.u[-1] == pytest.approx(np.nanmax(levels, axis=1).min())
-    expected = stats.ttest_ind(at(levels, scores, track.u[0]), others[:, np.newaxis], axis=0, equal_var=False).pvalue
-    np.testing.assert_allclose(track.pvalues(track.d, track.v)[0], expected, rtol=1e-7)
+    expected = stats.ttest_ind(at(levels, scores, track.u[:, 0]), others[:, np.newaxis], axis=0, equal_var=False).pvalue
+    np.testing.assert_allclose(track.pvalues(track.d, track.v)[:, 0], expected, rtol=1e-7)
     piece = rng.integers(0, len(curve.u) - 1, 1)
     u, d, v = track.within(piece, np.array([0.37]))
     expected = stats.ttest_ind(at(levels, scores, u)[:, 0], others, equal_var=False).pvalue
@@ -96,12 +96,11 @@ def test_runs_with_gaps_in_a_union_grid_are_read_between_their_own_levels():
     curve = mean_curves.curve_of_runs(np.broadcast_to(levels, scores.shape), scores)
     assert curve.u.tolist() == [1.0, 2.0, 3.0]
     assert curve.runs.tolist() == [[1.0, 2.0, 3.0], [3.0, 5.0, 7.0]]
-    assert curve.last.tolist() == [4.0, 3.0]
-    assert curve.step.tolist() == [2.0, 1.0]
+    assert curve[2:] == (3.0, 0)  # a step of the other ends at 2
 
 
 def test_equal_runs_have_p_1_at_their_level_and_0_elsewhere():
-    curve = mean_curves.MeanCurve(np.arange(3.0), np.tile([0.1, 0.2, 0.3], (3, 1)), np.full(3, 2.0), np.ones(3))
+    curve = mean_curves.MeanCurve(np.arange(3.0), np.tile([0.1, 0.2, 0.3], (3, 1)), 2.0, 0)
     track = mean_curves.tracks([curve], [0.2])
     p = track.pvalues(track.d, track.v)
     assert (p[track.d == 0] == 1).all()

@@ -40,7 +40,7 @@ def medians(times: Floats) -> Floats:
     ordered = np.sort(times, axis=-1)  # NaN last
     n = np.count_nonzero(~np.isnan(times), axis=-1)[..., np.newaxis]
     low = np.take_along_axis(ordered, np.maximum(n - 1, 0) // 2, axis=-1)
-    high = np.take_along_axis(ordered, n // 2 - (n == ordered.shape[-1]) * (n // 2 == n), axis=-1)
+    high = np.take_along_axis(ordered, n // 2, axis=-1)
     return np.asarray((low + high)[..., 0] / 2)
 
 
@@ -71,11 +71,6 @@ def contributions(found: Floats, tau_max: float, points: int | None) -> Floats:
     weight = np.full(points, 1 / (points - 1))
     weight[[0, -1]] /= 2
     return np.asarray((found[..., np.newaxis] <= tau) @ weight)
-
-
-def share_within(found: Floats, tau: Floats) -> Floats:
-    """Return the share of tasks with a ratio of at most tau, shape (algorithm, tau), given (task, algorithm)."""
-    return np.asarray((found[..., np.newaxis] <= tau).mean(axis=0))
 
 
 def bootstrap_scores(
@@ -142,14 +137,13 @@ def _family_sums(x: Floats, families: NDArray[np.intp], n_families: int) -> Floa
 def _medians(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return medians over tasks, NaN where bounds leave them open, and exact intervals of order statistics."""
     least, most = medians(low), medians(high)
-    interval = np.full((len(low), 2), np.nan)
-    for row, (below, above) in enumerate(zip(np.sort(low), np.sort(high), strict=True)):
-        n = np.count_nonzero(~np.isnan(below))
-        if n:
-            order = int(scipy.stats.binom.ppf(alpha / 2, n, 0.5))
-            order += int(scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)  # of each end, from 1; 0: none
-            interval[row] = (below[order - 1], above[n - order]) if order else (-np.inf, np.inf)
-    return np.where(least == most, least, np.nan), interval
+    n = np.count_nonzero(~np.isnan(low), axis=-1)
+    order = scipy.stats.binom.ppf(alpha / 2, n, 0.5)
+    order = np.nan_to_num(order + (scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)).astype(int)  # from 1; 0: none
+    ends = (np.pad(np.sort(low), ((0, 0), (1, 0)), constant_values=-np.inf), order), (-np.sort(-high), order - 1)
+    lower, upper = (np.take_along_axis(each, place[:, np.newaxis], axis=-1)[:, 0] for each, place in ends)
+    interval = np.stack([lower, np.where(order > 0, upper, np.inf)], axis=-1)
+    return np.where(least == most, least, np.nan), np.where(n[:, np.newaxis] > 0, interval, np.nan)
 
 
 _LEAST, _LARGEST = -60.0, 200.0  # powers of two between which critical values are looked for

@@ -15,15 +15,19 @@ from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import mean_curves
-from xcurves.kernels.mean_curves import MeanCurve, Tracks
+from xcurves.kernels.mean_curves import NO_CURVE, Tracks
 from xcurves.kernels.moments import Floats
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described
 
 SCALES = ("linear", "log")
-NO_CURVE = MeanCurve(np.full(1, np.nan), np.full((2, 1), np.nan), np.zeros(0), np.zeros(0))
-BY_DESIGN = (Reason.FEW_RUNS, Reason.NO_LEVELS, Reason.AT_ZERO, Reason.NOT_COMPARED)  # whatever the scores are
+BY_DESIGN = (
+    Reason.FEWER_THAN_TWO_RUNS,
+    Reason.NO_LEVELS_IN_COMMON,
+    Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
+    Reason.NOT_COMPARED,
+)  # whatever the scores are
 
 
 def mean_time_to_target(
@@ -117,7 +121,7 @@ def mean_time_to_target(
 def time_kernel(group: Group, *, reading: Reading) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
     cells = Readings(group, reading)
-    times = times_to_target(cells, group.context.alpha)
+    _, times = times_to_target(cells, group.context.alpha)
     found = {"time": times.time, "time_ci": times.interval, "time_gap": times.gap, "reason": times.reason}
     return found | cells.ranges()
 
@@ -168,7 +172,7 @@ def check_time_levels(levels: Floats, *, log: bool) -> None:
 class Readings:
     """What is read of every algorithm in every task, from arrays of shape (task, algorithm, run, evaluation).
 
-    `curves` has lists by task and algorithm, less the target, higher better; arrays have the shape (task, algorithm).
+    `curves`, task after task, are less the target, higher better; arrays have the shape (task, algorithm).
     """
 
     def __init__(self, group: Group, reading: Reading) -> None:
@@ -181,24 +185,16 @@ class Readings:
             check_time_levels(levels, log=self.log)
         levels = np.broadcast_to(np.log(levels) if self.log else levels, scores.shape)
         _check_read(scores, group)
-        shape = scores.shape[:2]
-        self.curves = [[NO_CURVE] * shape[1] for _ in range(shape[0])]  # where not two runs can be read
-        self.reason = np.full(shape, Reason.ESTIMATED)
-        self.n_runs, self.n_ended_early = np.zeros((2, *shape), np.int64)
-        self.last = np.full(shape, np.nan)  # level that all runs have
+        n_tasks, n = scores.shape[:2]
+        read = [mean_curves.curve_of_runs(levels[cell], scores[cell]) for cell in np.ndindex(n_tasks, n)]
+        numbers = np.array([(len(each.runs), len(each.u), each.n_ended_early, each.last) for each in read])
+        self.n_runs, n_levels, self.n_ended_early, self.last = numbers.reshape(n_tasks, n, 4).transpose(2, 0, 1)
+        few, none = self.n_runs < 2, n_levels == 0
+        self.reason = np.where(
+            few, Reason.FEWER_THAN_TWO_RUNS, np.where(none, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
+        )
+        self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason.flat, strict=True)]
         self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1))
-        for cell in np.ndindex(shape):
-            task, a = cell
-            curve = mean_curves.curve_of_runs(levels[cell], scores[cell])
-            self.n_runs[cell] = len(curve.runs)
-            if len(curve.last):
-                latest = np.where(np.eye(len(curve.last), dtype=bool), -np.inf, curve.last - curve.step).max(axis=1)
-                self.n_ended_early[cell] = np.count_nonzero(curve.last < latest)
-                self.last[cell] = curve.last.min()
-            if len(curve.runs) > 1 and len(curve.u):
-                self.curves[task][a] = curve
-            else:
-                self.reason[cell] = Reason.FEW_RUNS if len(curve.runs) < 2 else Reason.NO_LEVELS
 
     def as_scores(self, y: Any) -> Any:
         """Return numbers of tasks, shape (task, ...), as the scores that were given."""
@@ -236,34 +232,35 @@ class Times(NamedTuple):
     reason: NDArray[np.intp]
     low: Floats  # training between which the time is known to lie
     high: Floats
-    track: Tracks  # of all cells, row after row
 
 
 def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float) -> Times:
     """Return the times of the tracks of all cells, given why some of these cannot be read."""
-    shape = reason.shape
     u, point = mean_curves.first_crossing(track)
-    time, first, last = (track.training(each).reshape(shape) for each in (u, track.u[:, 0], track.u[:, -1]))
     hull, readable = mean_curves.hull_by_pvalue(track, alpha), reason == Reason.ESTIMATED
-    never, at_once = (readable & where.reshape(shape) for where in (point < 0, point == 0))
+    time, first, last, lower, upper = (
+        track.training(each).reshape(reason.shape) for each in (u, track.u[0], track.u[-1], hull.lower, hull.upper)
+    )
+    never, at_once = (readable & where.reshape(reason.shape) for where in (point < 0, point == 0))
     time = np.where(readable, time, np.nan)
     return Times(
         time=np.where(at_once, np.nan, time),
-        interval=track.interval(hull).reshape(*shape, 2),
-        gap=np.where(readable, hull.gap.reshape(shape), 0.0),
-        reason=np.where(never, Reason.NOT_REACHED, np.where(at_once, Reason.BETTER_FROM_FIRST, reason)),
+        interval=np.stack([lower, upper], axis=-1),
+        gap=np.where(readable, hull.gap.reshape(reason.shape), 0.0),
+        reason=np.where(
+            never, Reason.NOT_REACHED_WITHIN_ITS_BUDGET, np.where(at_once, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON, reason)
+        ),
         low=np.where(at_once, 0.0, np.where(never, last, time)),
         high=np.where(at_once, first, time),
-        track=track,
     )
 
 
-def times_to_target(cells: Readings, alpha: float) -> Times:
-    """Return the times of all curves to 0, with no interval in tasks where no run gets there."""
-    curves = [curve for of_task in cells.curves for curve in of_task]
-    times = times_of(mean_curves.tracks(curves, [0.0] * len(curves), log=cells.log), cells.reason, alpha)
+def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, Times]:
+    """Return all curves less the target with their times, which have no interval in tasks where no run gets there."""
+    track = mean_curves.tracks(cells.curves, [0.0] * len(cells.curves), log=cells.log)
+    times = times_of(track, cells.reason, alpha)
     beyond = (cells.best.max(axis=-1, initial=-np.inf) < 0)[:, np.newaxis] & (cells.reason == Reason.ESTIMATED)
-    return times._replace(
-        reason=np.where(beyond, Reason.BEYOND, times.reason),
+    return track, times._replace(
+        reason=np.where(beyond, Reason.NO_RUN_REACHES_IT, times.reason),
         interval=np.where(beyond[..., np.newaxis], np.nan, times.interval),
     )

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.driver import JOINED, Group, per_task
+from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import LAST_LEVEL, Context
 from xcurves.core.validation import check_curves
@@ -63,9 +63,9 @@ def performance_profile(
     -------
     Dataset
         Without unit: `score` (algorithm), `score_ci` (algorithm, task_effect, ci_bound), `share` (algorithm, tau),
-        `difference`, `pvalue`, `pvalue_adjusted` (pair), `difference_ci` (pair, task_effect, ci_bound), `contribution`
-        (algorithm, task), the area of each task. Counts: `n_reached` (algorithm), `n_tasks`. `task_effect` has the
-        claims "fixed", for these tasks, and "random", for tasks like these.
+        `difference`, `pvalue`, `pvalue_adjusted` (pair), `difference_ci` (pair, task_effect, ci_bound). Counts:
+        `n_reached` (algorithm), `n_tasks`. `task_effect` has the claims "fixed", for these tasks, and "random", for
+        tasks like these.
 
     Raises
     ------
@@ -111,16 +111,15 @@ def performance_profile(
     bases = None if gates is None else check_gates(times, task, gates)
     core = (task, "algorithm", "run")
     bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
-    counted = np.arange(times.sizes[task]) if bases is None else np.flatnonzero(bases < 0)
     pairs = pairs_in_label_order(times)
     tau = np.linspace(1.0, float(tau_max), _N_TAU)
-    result = per_task(
+    return per_task(
         PERFORMANCE_PROFILE,
         score_kernel,
         bare,
         context=Context.of(bare, None, False, confidence_level, rng, core=core),
         core=core,
-        sizes={JOINED: len(counted), "tau": _N_TAU, "pair": len(pairs)},
+        sizes={"tau": _N_TAU, "pair": len(pairs)},
         options={"bases": bases, "tau": tau, "points": points, "pairs": pairs},
         attrs={
             "task": task,
@@ -133,8 +132,6 @@ def performance_profile(
             **labels.pair_coords(times),
         },
     )
-    of_tasks = {name: each.variable for name, each in times[task][counted].coords.items() if each.dims == (task,)}
-    return result.rename_dims({JOINED: task}).assign_coords(of_tasks)
 
 
 def score_kernel(group: Group, **options: Any) -> dict[str, Any]:
@@ -170,12 +167,11 @@ def _profile(
     return {
         "score": u.mean(axis=1),
         "score_ci": intervals(u, drawn, 0.0),
-        "share": hitting_times.share_within(found, tau),
+        "share": (found[..., np.newaxis] <= tau).mean(axis=0),
         "difference": between.mean(axis=1),
         "difference_ci": intervals(between, between_drawn, -1.0),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
-        "contribution": u,
         "n_reached": np.isfinite(found).sum(axis=0),
         "n_tasks": np.int64(n_tasks),
     }

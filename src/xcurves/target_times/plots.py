@@ -61,38 +61,29 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
     if "mean_curve" not in result:
         _draw_relative(result, ax)
         return
-    level, ends = result["reference_level"].item(), result[["mean_curve_training", "reference_curve_training"]]
-    span = float(ends.to_array().max().fillna(result["reference_time"]))
-    label = f"{result.attrs['reference']} (reference)"
-    _draw_timed(ax, result, "reference_", level, span, Style("black", "-", "o"), label)
-    for one in _each_algorithm(result):
-        _draw_timed(ax, one, "", level, span, style_in(one), str(one["algorithm"].item()))
+    level, last = result["reference_level"].item(), result["curve_training"].max().fillna(result["reference_time"])
+    parts = [(result, "reference_", "reference_curve", Style("black", "-", "o"), 9, 0.15)]
+    parts += [(one, "", "mean_curve", style_in(one), 5, 0.35) for one in _each_algorithm(result)]
+    for one, which, curve, style, width, alpha in parts:
+        name = f"{one.attrs['reference']} (reference)" if which else str(one["algorithm"].item())
+        ax.plot(one["curve_training"], one[curve], color=style.color, linestyle=style.linestyle, label=name)
+        time, (low, high) = one[f"{which}time"].item(), one[f"{which}time_ci"].to_numpy()
+        if np.isfinite(low):
+            ax.hlines(level, low, min(high, float(last)), color=style.color, linewidth=width, alpha=alpha)
+        if np.isfinite(time):
+            ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
     ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
     ax.grid(alpha=0.3)
 
 
-def _draw_timed(ax: Axes, one: xr.Dataset, which: str, level: float, span: float, style: Style, label: str) -> None:
-    """Draw a mean curve, and on the level its time with the interval, up to the end of all curves."""
-    curve, time = one[f"{which}curve" if which else "mean_curve"], one[f"{which}time"].item()
-    low, high = one[f"{which}time_ci"].to_numpy()
-    ax.plot(one[f"{curve.name}_training"], curve, color=style.color, linestyle=style.linestyle, label=label)
-    if np.isfinite(low):
-        width, alpha = (9, 0.15) if which else (5, 0.35)
-        ax.hlines(level, low, min(high, span), color=style.color, linewidth=width, alpha=alpha)
-    if np.isfinite(time):
-        ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
-
-
 def _draw_relative(result: xr.Dataset, ax: Axes) -> None:
     """Draw times in each task as shares of the time of the reference."""
-    task, every = str(result.attrs["task"]), _each_algorithm(result)
-    names = np.atleast_1d(result[task].to_numpy()).tolist()
+    names, every = np.atleast_1d(result[result.attrs["task"]]).tolist(), _each_algorithm(result)
     for a, one in enumerate(every):
         share = (one["time"] / one["reference_time"]).where(np.isfinite(one["time"] * one["reference_time"]))
-        rows = np.arange(len(names)) * len(every) + a
-        style = style_in(one)
+        rows, style = np.arange(len(names)) * len(every) + a, style_in(one)
         ax.plot(np.atleast_1d(share), rows, style.marker, color=style.color)
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
     list_rows(ax, [f"{name}, {one['algorithm'].item()}" for name in names for one in every])
@@ -150,18 +141,12 @@ def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats 
     """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
     y = np.atleast_1d(np.asarray(rows, float))
     with np.errstate(divide="ignore"):
-        x = np.log2(np.atleast_1d(value.to_numpy()))
-        low, high = np.log2(bounds.to_numpy().reshape(-1, 2)).T
+        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds.to_numpy().reshape(-1, 2).T]))
     bare = np.isnan(x)
-    ends = np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan))
-    open_style = style._replace(marker="|")
+    x = np.where(bare, np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan)), x)
     return [
-        IntervalGroup(y[mine], np.where(bare, ends, x)[mine], low[mine], high[mine], which)
-        for mine, which in (
-            (~bare & ~np.isnan(low), style),
-            (~bare & np.isnan(low), style._replace(marker="x")),
-            (bare, open_style),
-        )
+        IntervalGroup(y[mine], x[mine], low[mine], high[mine], which)
+        for mine, which in ((~bare, style), (bare, style._replace(marker="|")))
         if mine.any()
     ]
 

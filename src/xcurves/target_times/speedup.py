@@ -81,8 +81,8 @@ def speedup(
         `reference_time`, and with `target` `reference_time_ci` (ci_bound). In units of the scores: `reference_level`;
         `score_best` (algorithm), the best of any run of the algorithm or the reference. Without unit:
         `reference_falls`, 1 where the reference has been better before its last level; `reason` (algorithm), why there
-        is no estimate; mean curves at 64 places: `mean_curve`, `mean_curve_training` (algorithm, evaluation),
-        `reference_curve`, `reference_curve_training` (evaluation). Counts: `n_runs`, `n_ended_early`, `n_resamples`
+        is no estimate; mean curves at 64 levels: `mean_curve` (algorithm, evaluation), `reference_curve`,
+        `curve_training` (evaluation). Counts: `n_runs`, `n_ended_early`, `n_resamples`
         (algorithm). With `task`, the claims of `speedup_ci`, `pvalue` and `pvalue_adjusted` along `task_effect`:
         "fixed", for these tasks, and "random", for tasks like these; `median_speedup` (algorithm),
         `median_speedup_ci` (algorithm, ci_bound), `n_tasks` and `n_censored` (algorithm), and of each task
