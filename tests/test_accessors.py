@@ -1,4 +1,3 @@
-import copy
 import inspect
 import os
 import pickle
@@ -86,13 +85,6 @@ def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call()
     assert "Name the dims algorithm, run and training" in repr(xr.DataArray([1.0], dims="x\n").curves)
 
 
-def test_the_cure_that_curves_in_a_cell_show_works_on_them():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 8)), training=range(1, 9))
-    curves[0, :, ::2], curves[1, :, 1::2] = np.nan, np.nan
-    assert "with .curves.align(20, relative_to='budget')\n" in repr(curves.curves)
-    assert "; every run is complete\n" in repr(curves.curves.align(20, relative_to="budget").curves)
-
-
 @pytest.mark.slow
 def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     lines = [
@@ -132,14 +124,6 @@ def test_a_frame_asked_for_a_method_of_curves_says_the_call():
     )
 
 
-def test_importing_registers_the_accessors():
-    curves = make_curves(np.zeros((2, 2, 2)))
-    assert isinstance(curves.curves, accessors.DataArrayCurves)
-    assert isinstance(curves.to_dataset().curves, accessors.DatasetCurves)
-    assert isinstance(xr.DataTree().curves, accessors.DataTreeCurves)
-    assert isinstance(pd.DataFrame().curves, accessors.DataFrameCurves)
-
-
 def test_a_dataset_asked_for_a_method_of_curves_says_to_pick_a_variable():
     dataset = make_curves(np.zeros((2, 2, 2))).rename("return").to_dataset()
     with pytest.raises(AttributeError) as caught:
@@ -147,13 +131,6 @@ def test_a_dataset_asked_for_a_method_of_curves_says_to_pick_a_variable():
     assert str(caught.value) == (
         "a Dataset has no .curves.randomized_anova. Pick one variable: ds['return'].curves.randomized_anova"
     )
-
-
-def test_objects_with_a_used_accessor_can_be_copied_and_pickled():
-    dataset = make_curves(np.zeros((2, 2, 2))).to_dataset()
-    assert dataset.curves is not None
-    assert pickle.loads(pickle.dumps(dataset)).identical(dataset)
-    assert copy.deepcopy(dataset).identical(dataset)
 
 
 def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():

@@ -1,14 +1,11 @@
 """What cannot be used is told in one line, with the option or the correction that cures it, and nothing is written."""
 
 import gzip
-import os
 import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-import xarray as xr
 
 import xcurves
 from places import TICTACTOE
@@ -110,13 +107,6 @@ def test_a_netcdf_file_cut_short(refusal, curves, here, engine):
         assert refusal("cut.nc").startswith("cut.nc cannot be read as a complete archive: ")
 
 
-def test_a_table_cut_short(refusal, curves, here):
-    table(curves, "c.csv.gz")
-    whole = (here / "c.csv.gz").read_bytes()
-    (here / "c.csv.gz").write_bytes(whole[: len(whole) // 2])
-    assert refusal("c.csv.gz").startswith("c.csv.gz is cut short or damaged: ")
-
-
 def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
     curves.to_dataset().to_zarr("c.zarr", zarr_format=2, consolidated=False)
     (here / "c.zarr" / "score" / ".zarray").write_text("{")
@@ -155,33 +145,12 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
     assert refusal("--report", "page.zarr") == "--report page.zarr is a folder. Name a file in it"
 
 
-def test_a_folder_of_any_other_name_is_not_in_the_way(here):
-    (here / "here").mkdir()
-    assert main([TICTACTOE, "--n-resamples", "99"]) == 0
-
-
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
 def test_a_folder_that_is_not_writable(refusal):
     assert refusal("--output", "/proc/self/out.nc").startswith(
         "--output /proc/self/out.nc: nothing can be written to the folder /proc/self ("
     )
     assert refusal("--report", "/proc/self/page.html").endswith("). Name another")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
-def test_a_folder_without_permission(refusal, here):
-    (here / "locked").mkdir(mode=0o500)
-    assert "nothing can be written to the folder locked (permission denied)" in refusal("--output", "locked/out.nc")
-
-
-def test_a_folder_that_turns_read_only_during_the_work(refusal, monkeypatch):
-    def refuse(self, *args, **options):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", refuse)
-    assert refusal(TICTACTOE, "--output", "r.nc") == (
-        "r.nc cannot be written: Permission denied. Name a folder that you may write to and that has room"
-    )
 
 
 def test_what_is_no_archive(refusal, curves, here):
@@ -256,19 +225,6 @@ def test_options_that_do_not_go(refusal, arguments, said):
     assert refusal(*arguments).startswith(said)
 
 
-def test_dims_of_other_names_are_named_by_options(refusal, curves):
-    curves.rename(algorithm="agent", run="seed").to_dataset().to_netcdf("c.nc")
-    assert refusal("c.nc").endswith("Rename: da.rename(agent='algorithm', seed='run')")
-
-
-def test_unmatched_pairs_are_cured_by_leaving_an_option_out(refusal, curves):
-    table(curves.where((curves.run != 3) | (curves.algorithm != "a0")))
-    assert refusal("c.csv", "--paired") == (
-        "--paired needs every run in every algorithm; algorithm 'a0' lacks run 3. Select the common runs, or use "
-        "paired=False"
-    )
-
-
 def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monkeypatch):
     def broken(*args, **options):
         raise AttributeError("a defect")
@@ -280,15 +236,3 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
     )
     with pytest.raises(AttributeError, match="a defect"):
         main(["--traceback"])
-
-
-def test_a_table_of_numbers_as_labels_can_be_selected(curves, capsys):
-    table(curves)
-    chosen = [*(f"run={run}" for run in range(4)), *(f"training={level}" for level in (100, 200, 3e2))]
-    selects = [word for label in chosen for word in ("--select", label)]
-    assert main(["c.csv", *selects, "--output", "r.nc"]) == 0
-    expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
-    with xr.open_dataset("r.nc") as written:
-        np.testing.assert_array_equal(written.pvalue, expected.pvalue)
-        assert written.n_levels == 3
-    assert pd.read_csv("c.csv").shape == (48, 4)

@@ -31,17 +31,9 @@ def with_column(*names):
 
 
 CASES = {
-    "columns of one name": (
-        lambda: with_column("score", "score").curves.to_dataarray("score"),
-        "frame has several columns 'score'. Rename all but one",
-    ),
     "a column that is an index": (
         lambda: with_column("score", "x").set_index("run").curves.to_dataarray("score"),
         "Make columns of the index: frame.reset_index()",
-    ),
-    "a frame of neither": (
-        lambda: xcurves.to_frame("curves"),
-        "data must be a DataArray or a Dataset; got str. Give curves or a result",
     ),
     "a frame of labels that repeat": (
         lambda: CURVES.assign_coords(run=[0, 0, 1, 2]).curves.to_frame(),
@@ -60,17 +52,9 @@ CASES = {
         lambda: xcurves.archive.write(CURVES, "curves.nc"),
         "data must be a Dataset or DataTree; got DataArray. Convert: da.to_dataset(name='score')",
     ),
-    "a path that is a number": (
-        lambda: xcurves.archive.write(CURVES.to_dataset(), 3),
-        "path must be a string or a Path; got 3. Give the name of a file",
-    ),
     "an engine that there is not": (
         lambda: xcurves.archive.open_dataset("curves.nc", engine="hdf"),
         "engine must be 'scipy', 'h5netcdf', 'netcdf4' or 'zarr'; got 'hdf'",
-    ),
-    "scores that are all missing": (
-        lambda: (CURVES * np.nan).curves.analyze(),
-        "curves has no score at all: every value is NaN. Check the selection that made it",
     ),
     "tasks by a core dim": (
         lambda: weighted(task="run"),
@@ -84,10 +68,6 @@ CASES = {
         lambda: weighted(task_weights=["a", "b", "c"]),
         "task_weights must be numbers; got 'a'",
     ),
-    "weights of another dim": (
-        lambda: weighted(task_weights=xr.DataArray([1, 2, 3], dims="game")),
-        "task_weights must have the dim 'task'; got ('game',)",
-    ),
     "weights that name a task twice": (
         lambda: weighted(task_weights=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),
         "task_weights names a label of task twice. Keep one: task_weights.drop_duplicates('task')",
@@ -95,10 +75,6 @@ CASES = {
     "weights that lack a task": (
         lambda: weighted(task_weights=on_tasks([1, 2], ["x", "y"])),
         "task_weights lacks task 'z'. Give a value for every task",
-    ),
-    "a reference for a task given twice": (
-        lambda: TASKS.curves.normalize(low=0, high=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),
-        "high names a label of task twice. Keep one: high.drop_duplicates('task')",
     ),
     "a fit without a variable": (
         lambda: FIT.drop_vars("gamma").curves.predict([1000]),
@@ -124,10 +100,6 @@ CASES = {
         lambda: ERRORS.curves.leave_one_size_out(variants={"free": {"gama": -0.5}}),
         "Did you mean 'gamma'?",
     ),
-    "more looks than a test has": (
-        lambda: LOOKS.curves.sequential(n_looks=10**6),
-        "got 1000000. Usual: 2 to 20",
-    ),
     "scores too large to be squared": (
         lambda: (LOOKS * 1e150).curves.sequential(n_looks=2),
         "scores are too large to be squared. Rescale: curves / abs(curves).max()",
@@ -140,33 +112,13 @@ CASES = {
         lambda: CURVES.curves.plot(ax="axes"),
         "ax must be a matplotlib Axes; got str. Make one: fig, ax = matplotlib.pyplot.subplots()",
     ),
-    "a misspelt reference": (
-        lambda: CURVES.assign_coords(algorithm=["sac", "td3"]).curves.pairwise(reference="sca"),
-        "reference must be an algorithm of the curves; got 'sca'. They have 'sac', 'td3'. Did you mean 'sac'?",
-    ),
-    "a misspelt weight": (
-        lambda: CURVES.assign_coords(algorithm=["sac", "td3"]).curves.contrast({"sac": 1, "td33": -1}),
-        "weights names 'td33', which is no algorithm of the curves; they have 'sac', 'td3'. Did you mean 'td3'?",
-    ),
     "a misspelt method": (
         lambda: CURVES.curves.align([0, 50], method="lineer"),
         "got 'lineer'. Did you mean 'linear'?",
     ),
-    "a number of levels that is not whole": (
-        lambda: CURVES.curves.align(2.5),
-        "on=2.5 is one level. Give a whole number of steps, or a list of levels: on=[...]",
-    ),
     "a second dim of tasks in one figure": (
         lambda: CURVES.expand_dims(task=["x"], other=["y"]).curves.plot_benchmark(),
         "curves have a dim 'other' beside the tasks. Select: curves.isel(other=0)",
-    ),
-    "a misspelt part": (
-        lambda: CURVES.curves.analyze(include="pairwize"),
-        "Did you mean 'pairwise'?",
-    ),
-    "a misspelt data set": (
-        lambda: xcurves.tutorial.open_dataset("tictactoo"),
-        "got 'tictactoo'. Did you mean 'tictactoe'?",
     ),
 }
 

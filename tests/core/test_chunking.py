@@ -126,13 +126,6 @@ def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
         assert len(cloudpickle.dumps(lazy)) < 60_000
 
 
-def test_nodes_of_a_result_are_one_for_each_variable_and_chunk():
-    lazy = xcurves.randomized_anova(drawn(1_000, 100), n_resamples=50, rng=0)
-    (optimized,) = dask.optimize(lazy)
-    assert any("randomized_anova" in str(key) for key in optimized.__dask_graph__())  # what the dashboard says
-    assert len(dict(optimized.__dask_graph__())) <= 10 * (len(lazy.data_vars) + 9)
-
-
 def blas_threads():
     return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 

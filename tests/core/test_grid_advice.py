@@ -6,9 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
-import xcurves
 from layers import every
 from strategies import make_curves
 
@@ -135,11 +133,3 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             getattr(ready.curves, name)(**options)
-
-
-def test_lazy_curves_get_both_cures():
-    curves = make_curves(np.zeros((2, 2, 4)))
-    curves[0, 0, 1] = np.nan
-    with pytest.raises(ValueError, match=r"with \.curves\.align\('intersection'\) or leave incomplete ones out with"):
-        xcurves.randomized_anova(curves.chunk(training=2)).load()
-    assert isinstance(curves, xr.DataArray)

@@ -43,11 +43,6 @@ def test_options_are_named_with_what_came(curves, option, error, message):
     assert str(caught.value) == message
 
 
-def test_alpha_is_rounded():
-    assert validation.check_confidence_level(0.9) == 0.1
-    assert validation.check_confidence_level(0.95) == 0.05
-
-
 def test_an_int_is_its_own_seed_and_a_generator_is_drawn_from():
     generator = np.random.default_rng(5)
     assert validation.check_rng(7) == 7
@@ -56,12 +51,6 @@ def test_an_int_is_its_own_seed_and_a_generator_is_drawn_from():
     assert first != second
     assert validation.check_rng(np.random.default_rng(5)) == first
     assert validation.check_rng(None) != validation.check_rng(None)
-
-
-def test_a_dataset_that_is_no_result_says_to_pick_a_variable(curves):
-    with pytest.raises(ValueError, match="no result") as caught:
-        results.kind_of(curves.to_dataset())
-    assert str(caught.value) == "this Dataset is no result of xcurves. Pick one variable: ds['score'].curves"
 
 
 def test_a_result_is_known_by_its_variables_without_attrs(curves):

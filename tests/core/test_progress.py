@@ -1,6 +1,5 @@
 """A bar is shown where it is asked for, or where a long call is watched; never in a pipe."""
 
-import inspect
 import io
 import sys
 import types
@@ -15,7 +14,6 @@ from strategies import make_curves
 from xcurves import simulation
 from xcurves.core import validation
 from xcurves.core.validation import check_progress
-from xcurves.experiments.dse import dse
 
 tqdm = pytest.importorskip("tqdm")
 
@@ -81,11 +79,6 @@ def test_a_bar_that_is_asked_for_is_shown_anywhere_and_none_that_is_not(run):
     assert run(None, [9] * 9, lazy=True) == run(True, [9] * 9, lazy=True) == ""
 
 
-def test_without_standard_error_there_is_no_bar(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    assert check_progress(None) is validation.no_bar
-
-
 @pytest.mark.parametrize(
     ("shell", "watched"), [(types.SimpleNamespace(kernel=1), True), (object(), False), (None, False)]
 )
@@ -108,17 +101,6 @@ def test_without_tqdm_only_a_bar_that_is_asked_for_is_missed(run, monkeypatch):
 def test_progress_is_true_false_or_none(odd):
     with pytest.raises(TypeError, match=r"^progress must be True or False; got "):
         check_progress(odd)
-
-
-def test_every_method_decides_by_itself():
-    functions = [getattr(xcurves, name) for name in xcurves.__all__] + [dse]
-    defaults = [
-        inspect.signature(each).parameters["progress"].default
-        for each in functions
-        if callable(each) and "progress" in inspect.signature(each).parameters
-    ]
-    assert len(defaults) >= 8
-    assert set(defaults) == {None}
 
 
 @pytest.mark.parametrize(

@@ -41,12 +41,6 @@ def test_one_algorithm_is_no_comparison(curves):
     assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
 
 
-def test_one_run_each_leaves_no_error(curves):
-    with pytest.raises(ValueError, match="no algorithm") as caught:
-        xcurves.randomized_anova(curves.isel(run=[0]))
-    assert str(caught.value) == ("no algorithm has two runs; without them there is no error to compare with. Add runs")
-
-
 def test_paired_runs_must_match(curves):
     curves[1, 2] = np.nan
     curves[1, 3] = np.nan

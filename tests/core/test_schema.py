@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-import xcurves
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.core.schema import ResultKind
 
@@ -34,18 +33,3 @@ def test_coordinates_equal_those_that_xarray_makes():
             assert found[name].dims == each.dims
             assert (found[name].to_numpy() == each.to_numpy()).all()
         assert set(found.xindexes) == set(given.xindexes) | {"task", "effect", "error_term"}
-
-
-def test_given_coordinates_keep_their_attributes():
-    given = xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}, ["task"])
-    found = make(RANDOMIZED_ANOVA, **given.coords)
-    found["task"].attrs["comment"] = "of the result"
-    assert not given["task"].attrs
-
-
-def test_results_share_no_labels():
-    scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    first = scores.curves.randomized_anova(n_resamples=19, rng=0)
-    first["effect"].values[0] = "changed"
-    second = scores.curves.randomized_anova(n_resamples=19, rng=0)
-    assert second["effect"].values.tolist() == ["algorithm", "interaction"]

@@ -152,12 +152,6 @@ def test_training_is_increasing_numbers(curves, levels, error, message):
     assert refused(curves.assign_coords(training=levels), error) == f"training {message}"
 
 
-def test_runs_and_algorithms_without_labels_are_numbered(curves):
-    checked = check_curves(curves.drop_vars(["algorithm", "run"]))
-    np.testing.assert_array_equal(checked.run, np.arange(4))
-    np.testing.assert_array_equal(checked.algorithm, np.arange(2))
-
-
 def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
     turned = curves.transpose("training", "run", "algorithm").assign_coords(training=[1, 2, 3])
     turned.training.attrs["units"] = "steps"
@@ -167,24 +161,11 @@ def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
     assert checked.training.attrs == {"units": "steps"}
 
 
-@pytest.mark.parametrize("name", ["ss", "pvalue", "difference"])
-def test_a_coordinate_cannot_have_the_name_of_a_result(curves, name):
-    with pytest.raises(ValueError, match="reserved") as caught:
-        check_curves(curves.assign_coords({name: 1}), reserved=["ss", "pvalue", "difference"])
-    assert str(caught.value) == (
-        f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"
-    )
-
-
 def test_a_method_refuses_the_names_of_its_own_result_only(curves):
     named = curves.assign_coords(difference=1)
     assert xcurves.randomized_anova(named, rng=0)["difference"] == 1
     with pytest.raises(ValueError, match=r"^curves has the name.*is reserved for results"):
         xcurves.pairwise(named, rng=0)
-
-
-def test_numbers_in_an_object_array_are_labels(curves):
-    assert check_curves(curves.assign_coords(run=np.array([4, 3, 2, 1], object))).run.dtype == np.int64
 
 
 def test_a_range_of_levels_is_never_written_out():
@@ -230,12 +211,6 @@ def test_what_is_shown_of_a_value_is_one_short_line():
         assert len(labels.shown(value)) <= 120
     with pytest.raises(ValueError, match=r"confidence_level must lie between 0 and 1; got <xarray"):
         validation.check_confidence_level(xr.DataArray(np.ones((3, 3))))
-
-
-@pytest.mark.parametrize("values", ["x", [1, "x"], [[1], [1, 2]], [1j], [None], object(), np.array(["2020"], "M8[D]")])
-def test_what_are_no_numbers_is_none(values):
-    assert validation.numbers_of(values) is None
-    np.testing.assert_array_equal(validation.numbers_of([1, True, 0.5]), [1.0, 1.0, 0.5])
 
 
 @pytest.mark.parametrize(

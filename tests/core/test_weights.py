@@ -61,12 +61,6 @@ def test_weights_of_a_contrast_have_the_dim_of_algorithms(curves, dims):
         xcurves.contrast(curves, xr.DataArray(np.ones([2] * len(dims)), dims=dims))
 
 
-def test_labels_that_cannot_be_encoded_can_be_contrasted(curves):
-    plain = xcurves.contrast(curves.assign_coords(algorithm=["b", "a"]), {"b": 1, "a": -1})
-    odd = xcurves.contrast(curves.assign_coords(algorithm=["b\ud800", "a"]), {"b\ud800": 1, "a": -1})
-    assert odd["pvalue"].item() == plain["pvalue"].item()
-
-
 def number(scores, levels, weights):
     """The number of one run by the rule, in plain loops; `levels` are those of its task."""
     if weights is None:

@@ -29,30 +29,11 @@ def test_intersection_keeps_task_by_task_what_all_runs_have(ragged):
     xr.testing.assert_equal(here, ragged.sel(task="Ant", training=200))
 
 
-def test_an_absent_run_stays_absent_and_has_no_say(ragged):
-    hopper = ragged.sel(task="Hopper").curves.align("intersection")
-    assert hopper.sel(algorithm="b", run=2).isnull().all()
-    assert hopper.sizes["training"] == 5
-
-
 def test_what_was_dropped_is_recorded_once_per_task(ragged):
     assert ragged.curves.align("intersection").attrs["history"] == (
         "align(on='intersection'): task 'Ant': kept 4 of 6 training levels, dropped 2: 400, 500; "
         "task 'Hopper': kept 5 of 6 training levels, dropped 1: 0"
     )
-
-
-def test_a_long_list_is_shortened_in_the_middle():
-    curves = make_curves(np.ones((2, 2, 100)))
-    curves[0, 0, 50:] = np.nan
-    history = curves.curves.align("intersection").attrs["history"]
-    assert history.endswith("dropped 50: " + ", ".join(str(100 * n) for n in range(50, 69)) + ", ..., 9900")
-
-
-def test_nothing_to_drop_is_said(ragged):
-    whole = ragged.fillna(0.0).curves.align("intersection")
-    assert whole.attrs["history"] == "align(on='intersection'): dropped nothing"
-    np.testing.assert_array_equal(whole, ragged.fillna(0.0))
 
 
 def test_history_grows_and_reaches_the_result(ragged):
@@ -91,14 +72,6 @@ def test_grids_without_a_common_level_are_named_together(on, grids, message):
         apart(*grids).curves.align(on)
 
 
-def test_an_algorithm_whose_own_runs_do_not_meet_is_named():
-    curves = apart({0, 1, 2, 3}, {0, 1, 2, 3})
-    curves[1, 0, :2] = np.nan
-    curves[1, 1, 2:] = np.nan
-    with pytest.raises(ValueError, match="the runs of 'a1' share fewer than two levels"):
-        curves.curves.align("intersection")
-
-
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
     said = (
@@ -114,18 +87,6 @@ def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     assert f"{said}; left out".replace("\\", "") in aligned.attrs["history"]
 
 
-def test_a_single_level_that_all_have_is_no_mistake():
-    curves = make_curves(np.ones((2, 2, 1)))
-    assert curves.curves.align("intersection").sizes["training"] == 1
-
-
-def test_incomplete_runs_become_absent_and_are_recorded(ragged):
-    whole = ragged.sel(task="Ant").curves.drop_incomplete()
-    assert whole.sel(algorithm="a", run=1).isnull().all()
-    assert whole.notnull().sum() == 5 * 6
-    assert whole.attrs["history"] == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"
-
-
 def test_a_task_without_a_complete_run_is_an_error(ragged):
     hopper = ragged.sel(task=["Hopper"])
     hopper.loc[{"algorithm": "a", "training": 500}] = np.nan
@@ -134,12 +95,6 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     assert str(caught.value) == (
         "task 'Hopper': every run is incomplete. Bring runs to common levels with .curves.align('intersection')"
     )
-
-
-def test_every_task_whose_grids_do_not_meet_is_listed():
-    tasks = xr.concat([apart({0, 1}, {1, 2})] * 3, "task").assign_coords(task=["x", "y", "z"])
-    with pytest.raises(ValueError, match=r"The same holds for task 'y'; task 'z'$"):
-        tasks.curves.align("intersection")
 
 
 def test_an_algorithm_that_loses_all_its_runs_is_warned_of(ragged):
@@ -206,14 +161,6 @@ def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
         xcurves.randomized_anova(aligned)
 
 
-def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
-    aligned = ragged.curves.align([0, 150, 300])
-    assert aligned.sel(training=150).isnull().all()
-    xr.testing.assert_equal(aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0]))
-    assert "kept 2 of 6 training levels, dropped 4: 100, 200, 400, 500; " in aligned.attrs["history"]
-    assert "task 'Ant': algorithm 'a', run 0 lacks 1 of 3 training levels: 150" in aligned.attrs["history"]
-
-
 def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
     final = ragged.curves.align("final")
     kept = final.notnull().any(["algorithm", "run"])
@@ -227,10 +174,6 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
     assert result.n_levels.values.tolist() == [1, 1]
     expected = xcurves.randomized_anova(ragged.sel(task="Ant", training=[300]), confidence_level=0.5)
     np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)
-
-
-def test_a_first_level_may_be_the_final_one():
-    assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
 
 
 def test_bins_hold_the_means_of_their_scores(ragged):

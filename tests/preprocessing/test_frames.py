@@ -28,21 +28,6 @@ def test_every_score_finds_its_place(frame):
         assert curves.sel(task=row.task, algorithm=row.agent, run=row.seed, training=row.step) == row[-1]
 
 
-def test_rows_and_columns_may_come_in_any_order(frame):
-    shuffled = frame.sample(frac=1, random_state=1)[["step", "return", "seed", "task", "agent"]]
-    xr.testing.assert_identical(
-        shuffled.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
-    )
-
-
-def test_gaps_are_nan_and_labels_stay(frame):
-    frame.loc[frame.task == "Ant", "return"] = np.nan
-    curves = frame.drop(index=0).curves.to_dataarray("return", **NAMES)
-    assert np.isnan(curves.sel(task="Hopper", algorithm="td3", run=2, training=0))
-    assert curves.sel(task="Ant").isnull().all()
-    assert curves.notnull().sum() == 11
-
-
 def test_columns_and_units_are_kept(frame):
     frame.attrs["units"] = {"step": "steps", "return": "1"}
     curves = frame.curves.to_dataarray("return", **NAMES)
@@ -69,13 +54,6 @@ def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, ke
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept])
     frame["y"] = [0.0, np.nan, 4.0]
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
-
-
-@pytest.mark.parametrize(("level", "score"), [(1, np.nan), (np.inf, 1.0)])
-def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(level, score):
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, level, level], "y": [0.0, score, 4.0]})
-    with pytest.raises(ValueError, match=rf"^1 row repeats a \(algorithm, run, training\), first \('a', 0, {level}\)"):
-        frame.curves.to_dataarray("y")
 
 
 @pytest.mark.parametrize(
@@ -142,13 +120,6 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
     np.testing.assert_array_equal(eval(cure[1], {"frame": frame, "pd": pd}), converted)
 
 
-def test_a_column_of_nearly_the_same_name_is_suggested(frame):
-    with pytest.raises(KeyError, match=r"Did you mean ' Return'\?"):
-        frame.rename(columns={"return": " Return"}).curves.to_dataarray("return", **NAMES)
-    with pytest.raises(KeyError, match=r"value='retrun' is no column .* Did you mean 'return'\?"):
-        frame.curves.to_dataarray("retrun", **NAMES)
-
-
 def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_works(frame):
     frame = frame.rename(columns={"task": "Env"})
     with pytest.raises(KeyError, match="extra='task' is no column of the frame") as caught:
@@ -169,14 +140,6 @@ def test_what_was_kept_of_repeated_rows_is_recorded():
     history = frame.curves.to_dataarray("y", duplicates="last").attrs["history"]
     assert history == "to_dataarray(duplicates='last'): 2 repeated rows, kept the last of each"
     assert "history" not in frame.iloc[:2].curves.to_dataarray("y", duplicates="last").attrs
-
-
-@pytest.mark.parametrize("dtype", ["category", "string", object])
-def test_labels_of_every_dtype_can_be_compared(frame, dtype):
-    frame["agent"] = frame["agent"].astype(dtype)
-    curves = frame.curves.to_dataarray("return", **NAMES)
-    assert curves.algorithm.values.tolist() == ["sac", "td3"]
-    xcurves.randomized_anova(curves, confidence_level=0.5)
 
 
 def test_categories_keep_their_order_and_unused_ones_go(frame):
@@ -217,12 +180,6 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
     there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
     xr.testing.assert_equal(aligned, there)
     assert aligned.attrs["history"] == there.attrs["history"].replace("align(", "to_dataarray(")
-
-
-def test_grids_that_do_not_meet_are_named_from_a_frame_too():
-    frame = pd.DataFrame({"algorithm": ["a"] * 3 + ["b"] * 3, "run": 0, "training": [0, 1, 2, 0, 5, 6], "y": 0.0})
-    with pytest.raises(ValueError, match=r"leaves 1 common training.*fewer than two levels"):
-        frame.curves.to_dataarray("y", on="intersection")
 
 
 @pytest.mark.parametrize(
@@ -276,13 +233,6 @@ def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
         frame.curves.to_dataset([], **NAMES)
 
 
-def test_several_extra_columns_are_dims_in_their_order(frame):
-    frame["metric"] = np.where(frame.task == "Ant", "reward", "success")
-    curves = frame.curves.to_dataarray("return", **(NAMES | {"extra": ["metric", "task"]}))
-    assert curves.dims == ("metric", "task", "algorithm", "run", "training")
-    assert curves.notnull().any(["algorithm", "run", "training"]).values.tolist() == [[True, False], [False, True]]
-
-
 @pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
 def test_arrow_columns_are_as_good_as_any(frame, column):
     pytest.importorskip("pyarrow")
@@ -290,26 +240,6 @@ def test_arrow_columns_are_as_good_as_any(frame, column):
     xr.testing.assert_identical(
         arrow.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
     )
-
-
-def test_a_gap_in_an_arrow_column_is_a_gap(frame):
-    pytest.importorskip("pyarrow")
-    frame["return"] = frame["return"].convert_dtypes(dtype_backend="pyarrow")
-    frame.loc[0, "return"] = None
-    assert frame.curves.to_dataarray("return", **NAMES).isnull().sum() == 1
-
-
-def test_labels_are_of_kinds_that_an_archive_holds(frame):
-    for dtype in ("category", "string", object):
-        curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
-        assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
-    assert curves.training.dtype == float
-
-
-def test_a_frame_of_rows_without_any_score_gives_gaps(frame):
-    for duplicates in ("first", "last", "mean"):
-        curves = frame.assign(**{"return": np.nan}).curves.to_dataarray("return", **NAMES, duplicates=duplicates)
-        assert curves.isnull().all()
 
 
 def test_provenance_is_carried_on_and_history_goes_on(frame):
@@ -320,13 +250,6 @@ def test_provenance_is_carried_on_and_history_goes_on(frame):
     assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
     assert curves.attrs["n"] == 3
     assert not {"tags", "smoothed", "seed"} & set(curves.attrs)
-
-
-def test_one_unit_for_a_whole_frame_is_that_of_the_scores(frame):
-    frame.attrs["units"] = "points"
-    curves = frame.curves.to_dataarray("return", **NAMES)
-    assert curves.attrs == {"units": "points"}
-    assert "units" not in curves.training.attrs
 
 
 class Arrow:
@@ -366,11 +289,6 @@ def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
         xcurves.to_dataarray(frame.lazy(), "y")
 
 
-def test_what_is_no_frame_is_refused():
-    with pytest.raises(TypeError, match=r"^frame must be a.*list\. Make one: pd"):
-        xcurves.to_dataarray([{"y": 1}], "y")
-
-
 def test_without_pyarrow_its_extra_is_named(monkeypatch):
     import sys
 
@@ -395,16 +313,6 @@ def test_a_column_for_each_run_is_melted_as_the_error_says():
         wide.curves.to_dataarray("return", **names)
     curves = cured(wide, caught.value.args[0]).curves.to_dataarray("return", **names)
     assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
-
-
-def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
-    wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
-    for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
-        names = {"algorithm": "agent", "run": run, "training": "n"}
-        with pytest.raises(KeyError, match="a column for each algorithm") as caught:
-            frame.curves.to_dataarray("return", **names)
-        curves = cured(frame, caught.value.args[0]).curves.to_dataarray("return", **names)
-        assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]
 
 
 def test_messages_about_frames_without_runs_name_their_own_columns():
@@ -470,10 +378,3 @@ def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
     named |= {argument: [given] if argument == "extra" else given}
     with pytest.raises(TypeError, match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns"):
         xcurves.to_dataarray(frame, **named)
-
-
-@pytest.mark.parametrize("argument", ["extra", "values"])
-def test_columns_are_a_list(frame, argument):
-    values = 3 if argument == "values" else ["score"]
-    with pytest.raises(TypeError, match=rf"^{argument} must be a list of columns; got 3"):
-        xcurves.to_dataset(frame, values, **({} if argument == "values" else {"extra": 3}))

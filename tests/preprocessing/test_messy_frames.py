@@ -49,20 +49,6 @@ def test_one_chain_from_tianshou_gives_the_reference_p_values_of_every_task(tian
     assert "dropped 244: 0, 5000, " in result.attrs["history"]
 
 
-def test_one_chain_from_tianshou_compares_all_six_algorithms_on_every_task(tianshou):
-    """Their grids share at most step 0, so the chain says levels that all reach and how scores are got there."""
-    with pytest.raises(ValueError, match=r"The same holds for task 'HalfCheetah-v3'; .*; task 'Walker2d-v3'$"):
-        tianshou.curves.to_dataarray("return", **TIANSHOU, on="intersection")
-    curves = tianshou.curves.to_dataarray(
-        "return", **TIANSHOU, on=np.arange(50_000, 1_000_001, 50_000), method="linear"
-    )
-    assert curves.notnull().all()
-    result = curves.curves.randomized_anova(n_resamples=99, rng=0)
-    assert result.pvalue.sel(error_term=["pooled", "split_plot"]).notnull().all()
-    assert result.pvalue.sel(error_term="welch", effect="algorithm").notnull().all()
-    assert (result.n_runs == 10).all()
-
-
 def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(tdmpc2):
     with pytest.warns(UserWarning, match=r"^left out, because runs have too few common levels: ") as caught:
         curves = tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2, duplicates="last", on="intersection")
@@ -83,17 +69,6 @@ def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(
         rows = tdmpc2[tdmpc2.task == task].dropna(subset="reward")
         own = rows.groupby(["algorithm", "seed"]).step.agg(set)
         assert len(set.intersection(*own)) < 2
-
-
-def test_what_cannot_meet_can_be_compared_on_levels_between(tdmpc2):
-    """dog-stand: sac stops at 2.5 million steps, dreamerv3 skips some."""
-    dog = tdmpc2[tdmpc2.task == "dog-stand"]
-    curves = dog.curves.to_dataarray(
-        "reward", run="seed", training="step", duplicates="last", on=np.arange(5e5, 2.6e6, 5e5), method="linear"
-    )
-    assert curves.sizes["training"] == 5
-    assert curves.notnull().all()
-    assert curves.curves.randomized_anova(rng=0, confidence_level=0.5).n_levels == 5
 
 
 def test_a2c_and_ppo_share_one_point_and_can_be_compared_in_bins(tianshou):
@@ -182,15 +157,6 @@ def test_two_metrics_of_one_table_keep_to_their_tasks(tdmpc2):
     assert has.reward.sum() == 39
     assert has.success.sum() == 65
     assert not (has.reward & has.success).any()
-
-
-def test_the_way_back_loses_nothing(tdmpc2):
-    curves = tdmpc2.curves.to_dataarray("success", **TDMPC2, duplicates="last")
-    frame = curves.curves.to_frame()
-    xr.testing.assert_identical(frame.curves.to_dataarray("success", extra="task"), curves)
-    frame = frame.dropna(subset="success").set_index(["task", "algorithm", "run", "training"]).success
-    given = tdmpc2.dropna(subset="success").groupby(["task", "algorithm", "seed", "step"]).success.last()
-    np.testing.assert_array_equal(frame.sort_index(), given.sort_index())
 
 
 @pytest.mark.filterwarnings("ignore:.*(p is NaN|no p below|no adjusted p|no trial|runs differ)")

@@ -135,12 +135,6 @@ def test_levels_that_no_run_can_have_are_refused(training: list, message: str) -
         check_curves(array, own_levels=True)
 
 
-def test_levels_of_all_algorithms_are_those_of_each() -> None:
-    dims = ("algorithm", "run", "evaluation")
-    array = xr.DataArray(np.ones((2, 2, 2)), {"training": ("evaluation", [1, 2])}, dims)
-    assert check_curves(array, own_levels=True).training.dims == dims
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

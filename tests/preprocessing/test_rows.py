@@ -78,13 +78,6 @@ def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
     assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
 
 
-def test_several_unused_columns_are_named_together():
-    with pytest.raises(ValueError, match=r"^columns 'game' .* and 'network' .* are not used") as caught:
-        networks().assign(host="h", copy=lambda frame: frame.game).curves.to_dataarray("return", **NAMES)
-    extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
-    assert networks().curves.to_dataarray("return", **NAMES, extra=eval(extra)).notnull().all()
-
-
 def test_runs_that_mix_labels_of_an_unused_column_are_said():
     frame = networks(("cnn", "mlp"))
     frame = frame[(frame.network == "cnn") == (frame.step < 2)]

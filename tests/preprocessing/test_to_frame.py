@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -56,10 +55,6 @@ def test_labels_that_stand_beside_are_columns_too(curves):
     assert frame.groupby("algorithm", observed=True).rate.first().to_dict() == {"td3": 0.1, "sac": 0.2, "ppo": 0.3}
 
 
-def test_curves_without_a_name_are_scores(curves):
-    assert "score" in curves.rename(None).curves.to_frame()
-
-
 def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
     result = xcurves.randomized_anova(curves, keep_null=True, rng=0)
     frame = result.curves.to_frame()
@@ -86,29 +81,6 @@ def test_pairs_are_rows_for_both_effects(curves):
         assert row["difference"] == here.difference
         assert row["difference_ci_lower"] == here.difference_ci.sel(ci_bound="lower")
         assert (row["algorithm_a"], row["algorithm_b"]) == (here.algorithm_a, here.algorithm_b)
-
-
-def test_a_contrast_is_one_row_for_each_task(curves):
-    result = xcurves.contrast(curves, {"td3": 1, "sac": -1}, confidence_level=0.5)
-    frame = result.curves.to_frame()
-    assert frame.task.tolist() == ["b", "a"]
-    np.testing.assert_array_equal(frame.estimate_ci_upper, result.estimate_ci.sel(ci_bound="upper"))
-    one = xcurves.contrast(curves.sel(task="a", drop=True), {"td3": 1, "sac": -1}, confidence_level=0.5)
-    assert one.curves.to_frame().pvalue.tolist() == [one.pvalue.item()]
-
-
-def test_a_profile_is_a_row_for_each_effect_and_level(curves):
-    result = xcurves.ss_profile(curves.sel(task="a"), n_resamples=99, rng=0)
-    frame = result.curves.to_frame()
-    assert len(frame) == 3 * 5
-    pd.testing.assert_series_equal(
-        frame.set_index(["effect", "training"])["fraction"], result.fraction.drop_vars("task").to_series()
-    )
-
-
-def test_a_dataset_that_is_neither_is_refused():
-    with pytest.raises(ValueError, match="this Dataset is no result of xcurves"):
-        xr.Dataset({"x": ("y", [1.0])}).curves.to_frame()
 
 
 ROWS = {
